@@ -1,0 +1,177 @@
+"""How each tier's Chromium is started: every switch with its reason, and the environment it runs in.
+
+Playwright puts its own defaults before ours, and of a switch given twice Chromium keeps the last: so
+`--disable-features` and `--blink-settings` repeat what is wanted of Playwright's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from browsers.host import Host
+from browsers.identity import Identity
+from browsers.locales import posix_locale
+from browsers.model import Tier
+from browsers.settings import BrowserSettings
+
+__all__ = ["LaunchPlan", "plan"]
+
+DEAD_PROXY = "socks5://127.0.0.1:9"
+"""Nobody listens on the discard port: what does not go through a context's own gate goes nowhere."""
+
+EGRESS = (
+    f"--proxy-server={DEAD_PROXY}",
+    # Chromium goes past every proxy for loopback, unless this takes it back.
+    "--proxy-bypass-list=<-loopback>",
+    # The browser resolves nothing itself; the exclusion is the address of the proxies.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    # No UDP past the proxy. The light tier obeys only the first form, the full tier only the second: with
+    # either one missing, three ways out were open on one of the tiers.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # No HTTP/3 and no WebTransport, which are UDP.
+    "--disable-quic",
+    # Nothing is asked of the network that the page itself did not ask.
+    "--no-pings",
+    "--dns-prefetch-disable",
+    "--disable-domain-reliability",
+)
+
+PERSON = (
+    # Without it navigator.webdriver is true, because a debugging pipe is open.
+    "--disable-blink-features=AutomationControlled",
+)
+
+SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
+
+DESK = (
+    # The window fills what a taskbar leaves of the screen, so that inner <= outer <= available <= screen:
+    # headless Chromium's own 800 x 600, and any emulated viewport, give sums that no desktop has.
+    f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}",
+    f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",
+)
+
+LIGHT = (
+    # Fonts change no text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier loads
+    # both, as people do.
+    "--disable-remote-fonts",
+    # A page that hoards memory dies at 361 MB after 2.4 s, instead of taking the machine with it.
+    "--js-flags=--max-old-space-size=256",
+)
+
+MOUSE = {
+    # Playwright's own: a mouse is there. Headless Chromium has none, and pages would serve their touch form.
+    "primaryHoverType": "2",
+    "availableHoverTypes": "2",
+    "primaryPointerType": "4",
+    "availablePointerTypes": "4",
+}
+NO_IMAGES = {"imagesEnabled": "false"}
+"""Stays in the DOM with its address; only the bytes are not fetched."""
+
+DISABLED_FEATURES = (
+    # --- Playwright's, for reasons that are ours too.
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    # http:// stays http://: the address asked for is the one visited.
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    # Looks for screens in the local network by multicast.
+    "MediaRouter",
+    # Holds back the first frame of a new page.
+    "PaintHolding",
+    # Aborts redirected requests of pages that are intercepted, as ours are.
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    # Each asks servers of Google's for something at the start.
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    # --- Playwright's ThirdPartyStoragePartitioning is left out: people's browsers do partition.
+)
+
+UNWANTED_DEFAULTS = (
+    # Set by Playwright before 1.6x: navigator.webdriver and an infobar.
+    "--enable-automation",
+    # A desktop has scrollbars.
+    "--hide-scrollbars",
+    # A page that opens windows without being asked shall not get them.
+    "--disable-popup-blocking",
+    # Chromium's own brake on pages that flood the browser with pushState, hash changes and the like.
+    "--disable-ipc-flooding-protection",
+)
+
+SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
+ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
+"""Containers have 64 MB by default, and Chromium crashes when it is full: below this, files serve instead."""
+
+INHERITED = frozenset(
+    {"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"}
+)
+INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """What `chromium.launch` is given: `args`, `ignore_default_args` and `env`."""
+
+    args: tuple[str, ...]
+    ignore_default_args: tuple[str, ...]
+    env: Mapping[str, str]
+    """The whole environment of the process, not an addition to ours."""
+
+
+def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPlan:
+    """How to start a browser of this tier as this person.
+
+    The dead proxy is among `args`: Playwright's own `proxy` option would add a second set of resolver
+    rules, in literal quotes. Whether the sandbox is on is the caller's choice (`chromium_sandbox`).
+    """
+    light = tier is Tier.LIGHT
+    args = (
+        *EGRESS,
+        *PERSON,
+        *_speech(identity),
+        *DESK,
+        *(LIGHT if light else ()),
+        _blink_settings(MOUSE | NO_IMAGES if light else MOUSE),
+        f"--disable-features={','.join(DISABLED_FEATURES)}",
+        *_certificates(settings),
+        *settings.extra_switches,
+    )
+    return LaunchPlan(args, _unwanted(identity.host), _environment(identity))
+
+
+def _speech(identity: Identity) -> tuple[str, ...]:
+    """Name and language as switches, which reach shared and service workers as well as pages."""
+    return (
+        f"--user-agent={identity.user_agent}",
+        f"--lang={identity.language}",
+        f"--accept-lang={identity.accept_language()}",
+    )
+
+
+def _blink_settings(settings: Mapping[str, str]) -> str:
+    return "--blink-settings=" + ",".join(f"{name}={value}" for name, value in settings.items())
+
+
+def _certificates(settings: BrowserSettings) -> tuple[str, ...]:
+    return ("--ignore-certificate-errors",) if settings.ignore_certificate_errors else ()
+
+
+def _unwanted(host: Host) -> tuple[str, ...]:
+    roomy = host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
+    return (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if roomy else UNWANTED_DEFAULTS
+
+
+def _environment(identity: Identity) -> dict[str, str]:
+    """Zone and language for every process of the browser, and none of the secrets that ours may hold."""
+    kept = {
+        name: value
+        for name, value in identity.host.environment.items()
+        if name in INHERITED or name.startswith(INHERITED_PREFIXES)
+    }
+    locale = posix_locale(identity.language)
+    return kept | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}

@@ -1,0 +1,144 @@
+"""Languages as a browser states them, and where in the world a browser of that language stands."""
+
+from __future__ import annotations
+
+__all__ = ["accepted_languages", "posix_locale", "zone_of"]
+
+ENGLISH = ("en-US", "en")
+
+DEFAULT_ZONE = "America/New_York"
+
+ZONE_OF_REGION = {
+    "AE": "Asia/Dubai",
+    "AR": "America/Argentina/Buenos_Aires",
+    "AT": "Europe/Vienna",
+    "AU": "Australia/Sydney",
+    "BE": "Europe/Brussels",
+    "BG": "Europe/Sofia",
+    "BR": "America/Sao_Paulo",
+    "CA": "America/Toronto",
+    "CH": "Europe/Zurich",
+    "CL": "America/Santiago",
+    "CN": "Asia/Shanghai",
+    "CO": "America/Bogota",
+    "CZ": "Europe/Prague",
+    "DE": "Europe/Berlin",
+    "DK": "Europe/Copenhagen",
+    "EE": "Europe/Tallinn",
+    "EG": "Africa/Cairo",
+    "ES": "Europe/Madrid",
+    "FI": "Europe/Helsinki",
+    "FR": "Europe/Paris",
+    "GB": "Europe/London",
+    "GR": "Europe/Athens",
+    "HK": "Asia/Hong_Kong",
+    "HR": "Europe/Zagreb",
+    "HU": "Europe/Budapest",
+    "ID": "Asia/Jakarta",
+    "IE": "Europe/Dublin",
+    "IL": "Asia/Jerusalem",
+    "IN": "Asia/Kolkata",
+    "IR": "Asia/Tehran",
+    "IT": "Europe/Rome",
+    "JP": "Asia/Tokyo",
+    "KR": "Asia/Seoul",
+    "LT": "Europe/Vilnius",
+    "LV": "Europe/Riga",
+    "MX": "America/Mexico_City",
+    "MY": "Asia/Kuala_Lumpur",
+    "NG": "Africa/Lagos",
+    "NL": "Europe/Amsterdam",
+    "NO": "Europe/Oslo",
+    "NZ": "Pacific/Auckland",
+    "PE": "America/Lima",
+    "PH": "Asia/Manila",
+    "PK": "Asia/Karachi",
+    "PL": "Europe/Warsaw",
+    "PT": "Europe/Lisbon",
+    "RO": "Europe/Bucharest",
+    "RS": "Europe/Belgrade",
+    "RU": "Europe/Moscow",
+    "SA": "Asia/Riyadh",
+    "SE": "Europe/Stockholm",
+    "SG": "Asia/Singapore",
+    "SI": "Europe/Ljubljana",
+    "SK": "Europe/Bratislava",
+    "TH": "Asia/Bangkok",
+    "TR": "Europe/Istanbul",
+    "TW": "Asia/Taipei",
+    "UA": "Europe/Kyiv",
+    "US": DEFAULT_ZONE,
+    "VN": "Asia/Ho_Chi_Minh",
+    "ZA": "Africa/Johannesburg",
+}
+"""The zone where most people of a region live."""
+
+REGION_OF_LANGUAGE = {
+    "ar": "EG",
+    "bg": "BG",
+    "cs": "CZ",
+    "da": "DK",
+    "de": "DE",
+    "el": "GR",
+    "en": "US",
+    "es": "ES",
+    "et": "EE",
+    "fa": "IR",
+    "fi": "FI",
+    "fil": "PH",
+    "fr": "FR",
+    "he": "IL",
+    "hi": "IN",
+    "hr": "HR",
+    "hu": "HU",
+    "id": "ID",
+    "it": "IT",
+    "ja": "JP",
+    "ko": "KR",
+    "lt": "LT",
+    "lv": "LV",
+    "ms": "MY",
+    "nb": "NO",
+    "nl": "NL",
+    "no": "NO",
+    "pl": "PL",
+    "pt": "BR",
+    "ro": "RO",
+    "ru": "RU",
+    "sk": "SK",
+    "sl": "SI",
+    "sr": "RS",
+    "sv": "SE",
+    "th": "TH",
+    "tr": "TR",
+    "uk": "UA",
+    "ur": "PK",
+    "vi": "VN",
+    "zh": "CN",
+}
+"""Where most readers of a language tag without a region are."""
+
+
+def accepted_languages(language: str) -> tuple[str, ...]:
+    """What `navigator.languages` of a browser in this language holds: de-DE gives de-DE, de, en-US, en."""
+    base, _, _ = language.partition("-")
+    return tuple(dict.fromkeys((language, base, *ENGLISH)))
+
+
+def posix_locale(language: str) -> str:
+    """The language as the variable LANG has it: en-US gives en_US.UTF-8."""
+    base, region = _parts(language)
+    return f"{base}_{region}.UTF-8" if region else f"{base}.UTF-8"
+
+
+def zone_of(language: str) -> str:
+    """A time zone in which this language is at home."""
+    _, region = _parts(language)
+    return ZONE_OF_REGION.get(region, DEFAULT_ZONE)
+
+
+def _parts(language: str) -> tuple[str, str]:
+    """Base language and region of a tag; the script is left out, a missing region is filled in."""
+    base, *rest = language.split("-")
+    stated = (part.upper() for part in rest if len(part) == 2)
+    return base.lower(), next(stated, REGION_OF_LANGUAGE.get(base.lower(), ""))
