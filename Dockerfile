@@ -1,0 +1,69 @@
+# The server with both Chromiums, as an ordinary user. `make image` builds it, `make image-test` proves it.
+ARG BASE=debian:12-slim
+
+
+# What only building needs stays behind in this stage.
+FROM ${BASE} AS build
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY requirements/build.txt requirements/runtime.txt requirements/
+RUN python3 -m venv /build \
+    && /build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
+    && python3 -m venv /opt/search-mcp \
+    && /opt/search-mcp/bin/pip install --no-cache-dir --require-hashes -r requirements/runtime.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY browsers browsers
+COPY scraper scraper
+RUN /build/bin/hatchling build -t wheel -d /dist \
+    && /opt/search-mcp/bin/pip install --no-cache-dir --no-deps --no-index /dist/*.whl \
+    && /opt/search-mcp/bin/pip uninstall --yes --quiet setuptools pip
+
+
+FROM ${BASE}
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        ca-certificates \
+        chromium \
+        chromium-headless-shell \
+        fonts-liberation \
+        fonts-noto-cjk \
+        fonts-noto-color-emoji \
+        python3 \
+        tini \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt
+
+# A fixed number, so that a volume's owner can be named outside: docker run -v "$PWD/data":/data --user 10001
+RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin search \
+    && install -d -o search -g search -m 0750 /data
+
+COPY --from=build /opt/search-mcp /opt/search-mcp
+
+# HOME is where Chromium and its libraries write odds and ends: /tmp is what remains writable in a container
+# with a read-only root.
+ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
+    HOME=/tmp \
+    LANG=C.UTF-8 \
+    PYTHONUNBUFFERED=1 \
+    SEARCH_MCP_DATA=/data
+
+LABEL org.opencontainers.image.title="search-mcp" \
+      org.opencontainers.image.description="The web for AI agents: pages rendered by a real browser on your own machine, read as Markdown over MCP." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://github.com/search-mcp/search-mcp" \
+      io.modelcontextprotocol.server.name="io.github.search-mcp/search-mcp"
+
+USER search
+VOLUME /data
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
+    CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ.get('SEARCH_MCP_PORT', 8000)), timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
+
+# tini is process 1 because a dead browser's children are handed to process 1, which must reap them.
+ENTRYPOINT ["tini", "--", "search-mcp"]
+
+# Refuses to start without SEARCH_MCP_TOKEN or --allow-unauthenticated. For stdio: docker run -i IMAGE stdio
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,73 @@
+# Two commands do everything on a fresh machine:
+#     make serve      sets up what is missing, then serves MCP on http://127.0.0.1:8000/mcp
+#     make test       sets up what is missing, then runs all tests
+# GNU make 3.81 and a POSIX shell are enough (macOS has both).
+
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS :=
+IMAGE := search-mcp
+BENCHMARKS := settle hidden egress throughput soak
+INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
+
+.DELETE_ON_ERROR:
+.PHONY: help setup serve test check format quality image image-test lock clean
+
+help:
+	@echo "make serve | test | setup | check | format | quality | image | image-test | lock | clean"
+	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
+
+setup: $(VENV)/.chromium
+
+serve: setup
+	@exec $(BIN)/search-mcp serve $(ARGS)
+
+test: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+quality: $(VENV)/.dev $(VENV)/.chromium
+	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
+
+image:
+	docker build --tag $(IMAGE) .
+
+image-test: $(VENV)/.runtime
+	$(BIN)/python tools/image_test.py $(ARGS)
+
+# Without an index address on purpose: whoever installs decides where packages come from, the hashes what
+# they may be. Three locks that agree: what runs, what develops it (a superset), what builds it.
+lock: export UV_CUSTOM_COMPILE_COMMAND := make lock
+lock:
+	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
+	lock="$$uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+		--no-emit-index-url --no-emit-find-links $(ARGS)"; \
+	$$lock pyproject.toml -o requirements/runtime.txt && \
+	$$lock pyproject.toml --extra dev -c requirements/runtime.txt -o requirements/dev.txt && \
+	$$lock requirements/build.in -c requirements/dev.txt -o requirements/build.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: each says that a step was done with the files it names, so that a second `make serve` starts at once.
+$(VENV)/.runtime: requirements/runtime.txt $(INSTALLER)
+	@sh tools/environment.sh requirements/build.txt requirements/runtime.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
+	@sh tools/environment.sh requirements/build.txt requirements/dev.txt
+	@touch $@
+
+$(VENV)/.chromium: $(VENV)/.runtime
+	@$(BIN)/python -m browsers.chromium.install
+	@touch $@

@@ -1,0 +1,224 @@
+"""Gets a Chromium onto this machine: the system's own package as root, Playwright's download otherwise.
+
+python -m browsers.chromium.install            when none is there yet
+python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from browsers.chromium import locate
+from browsers.chromium.locate import Chromium, Machine
+from browsers.model import Tier
+
+__all__ = ["Host", "InstallReport", "ensure", "install"]
+
+Log = Callable[[str], None]
+
+PACKAGES_LIMIT_S = 1800.0
+"""250 MB over a slow line; a package manager is only stopped when it must be hanging."""
+DOWNLOAD_LIMIT_S = 900.0
+
+_STDERR = 2
+"""Where installers print: stdout belongs to whoever called us."""
+
+_FONTS = ("fonts-noto-cjk", "fonts-noto-color-emoji")
+# Another apt may be at work, as on a machine that has just started: wait for its lock instead of failing.
+_APT = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the choice of a way depends on; tests make one of a folder."""
+
+    machine: Machine = field(default_factory=Machine)
+    is_root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
+    path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
+    playwright: tuple[str, ...] = (sys.executable, "-m", "playwright")
+
+    def has(self, program: str) -> bool:
+        """Whether a program is on the path."""
+        return shutil.which(program, path=self.path) is not None
+
+    @property
+    def distribution(self) -> str:
+        """ID of /etc/os-release, such as debian; empty where there is none."""
+        try:
+            lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return ""
+        fields = dict(line.split("=", 1) for line in lines if "=" in line)
+        return fields.get("ID", "").strip("\"'")
+
+
+@dataclass(frozen=True, slots=True)
+class InstallReport:
+    """What is there now, and what a person has to do when that is not enough."""
+
+    found: tuple[Chromium, ...]
+    missing: tuple[Tier, ...]
+    next_step: str | None
+    """One command to run; None when nothing is left to do."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether at least one Chromium starts; it serves both tiers."""
+        return bool(self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to install: commands tried in turn; those of one attempt must all succeed."""
+
+    name: str
+    attempts: tuple[tuple[tuple[str, ...], ...], ...]
+    limit_s: float
+
+
+def ensure(log: Log, host: Host | None = None) -> InstallReport:
+    """Install only when there is no Chromium at all: one tier can serve both."""
+    host = host or Host()
+    report = _look(host, tiers=tuple(Tier))
+    return report if report.usable else install(log, host=host)
+
+
+def install(
+    log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: Host | None = None
+) -> InstallReport:
+    """Install the tiers that are missing; made again, it does nothing.
+
+    Ways are tried in turn until every tier starts. Each says on `log` what it does and whether it worked.
+    """
+    host = host or Host()
+    report = _look(host, tiers)
+    for way in _ways(host, fonts):
+        if not report.missing:
+            break
+        log(f"Installing Chromium with {way.name} ...")
+        if not _walk(way, host, log):
+            log(f"{way.name} did not succeed.")
+        report = _look(host, tiers)
+    for tier in report.missing:
+        log(f"No Chromium for the {tier} tier is installed and starts.")
+    return report
+
+
+def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
+    """Found means: it starts far enough to say its version, so its libraries are there too."""
+    located = [chromium for tier in tiers if (chromium := locate.find(tier, None, host.machine))]
+    found = tuple(
+        chromium for chromium in located if locate.version(chromium, host.machine) != locate.UNKNOWN_VERSION
+    )
+    missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
+    return InstallReport(found, missing, _next_step(host) if missing else None)
+
+
+def _ways(host: Host, fonts: bool) -> Iterator[_Way]:
+    if host.is_root and host.machine.platform.startswith("linux"):
+        yield from _package_managers(host, fonts)
+    yield _Way(
+        "Playwright's download",
+        (((*host.playwright, "install", "chromium", "chromium-headless-shell"),),),
+        DOWNLOAD_LIMIT_S,
+    )
+
+
+def _package_managers(host: Host, fonts: bool) -> Iterator[_Way]:
+    # Ubuntu's package of that name installs a snap, which cannot be driven.
+    if host.has("apt-get") and host.distribution != "ubuntu":
+        yield _Way("apt-get", _apt_attempts(fonts), PACKAGES_LIMIT_S)
+    for program, command in _OTHER_MANAGERS.items():
+        if host.has(program):
+            yield _Way(program, ((command,),), PACKAGES_LIMIT_S)
+
+
+_OTHER_MANAGERS: Mapping[str, tuple[str, ...]] = {
+    "dnf": ("dnf", "install", "-y", "chromium", "chromium-headless"),
+    "apk": ("apk", "add", "chromium"),
+    "pacman": ("pacman", "-S", "--noconfirm", "--needed", "chromium"),
+    "zypper": ("zypper", "--non-interactive", "install", "chromium"),
+}
+
+
+def _apt_attempts(fonts: bool) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """With the lists as they are, then with fresh ones, then without the shell that older releases lack."""
+    install_packages = (*_APT, "install", "-y", "--no-install-recommends")
+    extra = ("fonts-liberation", *(_FONTS if fonts else ()))
+    both = (*install_packages, "chromium", "chromium-headless-shell", *extra)
+    return (
+        (both,),
+        ((*_APT, "update"), both),
+        ((*install_packages, "chromium", *extra),),
+    )
+
+
+def _walk(way: _Way, host: Host, log: Log) -> bool:
+    return any(all(_run(command, host, way.limit_s, log) for command in attempt) for attempt in way.attempts)
+
+
+def _run(command: Sequence[str], host: Host, limit_s: float, log: Log) -> bool:
+    environ = {**os.environ, "PATH": host.path, "DEBIAN_FRONTEND": "noninteractive"}
+    log("  " + " ".join(command))
+    try:
+        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=_STDERR)
+    except OSError as error:
+        log(f"  {command[0]} does not start: {error.strerror}")
+        return False
+    try:
+        return process.wait(limit_s) == 0
+    except subprocess.TimeoutExpired:
+        log(f"  stopped after {limit_s:.0f} s")
+        return False
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask first: a package manager that is killed leaves its database locked."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _next_step(host: Host) -> str:
+    sudo = "" if host.is_root else "sudo "
+    if host.machine.platform == "darwin":
+        return "brew install --cask google-chrome"
+    if host.has("apt-get") and host.distribution != "ubuntu":
+        return f"{sudo}apt-get install -y chromium chromium-headless-shell"
+    for program, command in _OTHER_MANAGERS.items():
+        if host.has(program):
+            return sudo + " ".join(command)
+    return f"{sudo}{' '.join(host.playwright)} install --with-deps chromium chromium-headless-shell"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0 when a Chromium starts, else 1 with the one command to run."""
+    parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
+    chosen = parser.parse_args(arguments)
+    report = install(_say, fonts=True) if chosen.all else ensure(_say)
+    for chromium in report.found:
+        _say(f"Chromium {locate.version(chromium)} ({chromium.tier}): {chromium.executable}")
+    if not report.usable:
+        _say(f"No Chromium could be installed. Run: {report.next_step}")
+    return 0 if report.usable else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

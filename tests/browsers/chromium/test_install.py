@@ -1,0 +1,216 @@
+"""Installing takes the way that fits the machine, is made only once, and never fails in silence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from browsers.chromium import install as installer
+from browsers.chromium.install import Host, ensure, install
+from browsers.model import Tier
+from tests.browsers.chromium.machines import DEBIAN_FULL, DEBIAN_LIGHT, machine, program
+
+
+class Computer:
+    """A made machine on which package managers are scripts that put files where the real ones do."""
+
+    def __init__(self, folder: Path, *, is_root: bool = True, distribution: str = "debian") -> None:
+        self.folder = folder
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        self.calls = folder / "calls"
+        self.calls.touch()
+        self.log: list[str] = []
+        (folder / "etc").mkdir()
+        (folder / "etc/os-release").write_text(f'PRETTY_NAME="Made"\nID={distribution}\n')
+        playwright = program(self.bin / "playwright", self._noted("playwright", "exit 1"))
+        self.host = Host(
+            machine=machine(folder),
+            is_root=is_root,
+            path=f"{self.bin}:/usr/bin:/bin",
+            playwright=(str(playwright),),
+        )
+
+    def command(self, name: str, script: str) -> None:
+        """A program on the path; what it is called with is noted first."""
+        program(self.bin / name, self._noted(name, script))
+
+    def put(self, path: str, version: str = "156.0.8078.79") -> str:
+        """Script lines that install a browser."""
+        target = self.folder / path
+        return (
+            f"mkdir -p {target.parent}; "
+            f"printf '#!/bin/sh\\necho Chromium {version}\\n' > {target}; chmod 755 {target}"
+        )
+
+    def called(self) -> list[str]:
+        return self.calls.read_text().splitlines()
+
+    def _noted(self, name: str, script: str) -> str:
+        return f'echo "{name} $*" >> {self.calls}\n{script}'
+
+
+BOTH_PACKAGES = "chromium chromium-headless-shell"
+
+
+def debian(folder: Path, *, is_root: bool = True) -> Computer:
+    """A Debian whose apt-get works at once."""
+    computer = Computer(folder, is_root=is_root)
+    computer.command("apt-get", f"{computer.put(DEBIAN_LIGHT)}; {computer.put(DEBIAN_FULL)}")
+    return computer
+
+
+def test_root_on_debian_gets_both_packages_in_one_call(tmp_path: Path) -> None:
+    computer = debian(tmp_path)
+    report = install(computer.log.append, host=computer.host)
+    assert [chromium.tier for chromium in report.found] == [Tier.LIGHT, Tier.FULL]
+    assert report.missing == () and report.next_step is None
+    [call] = computer.called()
+    assert call.startswith("apt-get") and "--no-install-recommends " + BOTH_PACKAGES in call
+    assert "noto" not in call
+
+
+def test_installing_again_does_nothing(tmp_path: Path) -> None:
+    computer = debian(tmp_path)
+    install(computer.log.append, host=computer.host)
+    before = computer.called()
+    assert install(computer.log.append, host=computer.host).usable
+    assert computer.called() == before
+
+
+def test_fonts_for_other_scripts_come_when_asked_for(tmp_path: Path) -> None:
+    computer = debian(tmp_path)
+    install(computer.log.append, fonts=True, host=computer.host)
+    [call] = computer.called()
+    assert "fonts-noto-cjk" in call and "fonts-noto-color-emoji" in call
+
+
+def test_stale_package_lists_are_refreshed_once(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    fresh = tmp_path / "fresh"
+    computer.command(
+        "apt-get",
+        f'case "$*" in *update*) touch {fresh}; exit 0;; esac\n'
+        f"[ -e {fresh} ] || exit 100\n{computer.put(DEBIAN_LIGHT)}; {computer.put(DEBIAN_FULL)}",
+    )
+    assert install(computer.log.append, host=computer.host).missing == ()
+    assert [("update" in call, "install" in call) for call in computer.called()] == [
+        (False, True),
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_a_release_without_the_headless_shell_gets_the_full_browser(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.command(
+        "apt-get", f'case "$*" in *headless-shell*) exit 100;; esac\n{computer.put(DEBIAN_FULL)}'
+    )
+    report = install(computer.log.append, host=computer.host)
+    assert [chromium.tier for chromium in report.found] == [Tier.FULL]
+    assert report.missing == (Tier.LIGHT,)
+    assert any("light tier" in line for line in computer.log)
+
+
+def test_an_ordinary_user_gets_playwright_s_download_and_apt_is_left_alone(tmp_path: Path) -> None:
+    computer = debian(tmp_path, is_root=False)
+    shell = "home/.cache/ms-playwright/chromium_headless_shell-1255"
+    computer.command(
+        "playwright",
+        computer.put(f"{shell}/chrome-headless-shell-linux64/chrome-headless-shell")
+        + f"; touch {tmp_path}/{shell}/INSTALLATION_COMPLETE",
+    )
+    report = install(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
+    assert [chromium.source for chromium in report.found] == ["playwright"]
+    assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
+
+
+def test_ubuntu_s_snap_package_is_never_asked_for(tmp_path: Path) -> None:
+    computer = Computer(tmp_path, distribution="ubuntu")
+    computer.command("apt-get", "exit 0")
+    install(computer.log.append, host=computer.host)
+    assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
+
+
+@pytest.mark.parametrize(
+    ("manager", "path"),
+    [
+        ("dnf", "usr/lib64/chromium-browser/chromium-browser"),
+        ("pacman", "usr/lib/chromium/chromium"),
+        ("zypper", "usr/lib64/chromium/chromium"),
+        ("apk", "usr/lib/chromium/chromium"),
+    ],
+)
+def test_other_distributions_have_their_own_command(tmp_path: Path, manager: str, path: str) -> None:
+    computer = Computer(tmp_path, distribution="other")
+    computer.command(manager, computer.put(path))
+    report = install(computer.log.append, tiers=(Tier.FULL,), host=computer.host)
+    assert [chromium.tier for chromium in report.found] == [Tier.FULL]
+    assert [call.split()[0] for call in computer.called()] == [manager]
+
+
+def test_where_no_way_works_one_command_is_named_and_every_failure_was_said(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.command("apt-get", "exit 100")
+    report = install(computer.log.append, host=computer.host)
+    assert not report.usable and report.missing == (Tier.LIGHT, Tier.FULL)
+    assert report.next_step == f"apt-get install -y {BOTH_PACKAGES}"
+    assert "apt-get did not succeed." in computer.log
+    assert "Playwright's download did not succeed." in computer.log
+
+
+def test_an_ordinary_user_is_told_to_use_sudo(tmp_path: Path) -> None:
+    computer = Computer(tmp_path, is_root=False)
+    computer.command("apt-get", "exit 100")
+    report = install(computer.log.append, host=computer.host)
+    assert report.next_step == f"sudo apt-get install -y {BOTH_PACKAGES}"
+
+
+def test_a_download_whose_libraries_are_missing_does_not_count_as_installed(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    target = tmp_path / DEBIAN_LIGHT
+    computer.command(
+        "apt-get",
+        f"mkdir -p {target.parent}; printf '#!/bin/sh\\nexit 127\\n' > {target}; chmod 755 {target}",
+    )
+    report = install(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
+    assert not report.usable and report.missing == (Tier.LIGHT,)
+    assert "No Chromium for the light tier is installed and starts." in computer.log
+
+
+def test_an_installer_that_hangs_is_stopped_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installer, "DOWNLOAD_LIMIT_S", 0.2)
+    computer = Computer(tmp_path, is_root=False)
+    computer.command("playwright", "exec sleep 60")
+    started = time.monotonic()
+    report = install(computer.log.append, host=computer.host)
+    assert not report.usable
+    assert "  stopped after 0 s" in computer.log
+    assert time.monotonic() - started < 20
+
+
+def test_one_browser_is_enough_to_leave_the_machine_alone(tmp_path: Path) -> None:
+    computer = debian(tmp_path)
+    program(tmp_path / DEBIAN_FULL)
+    report = ensure(computer.log.append, computer.host)
+    assert report.usable and report.missing == (Tier.LIGHT,)
+    assert computer.called() == [] and computer.log == []
+
+
+@pytest.mark.browser
+def test_the_command_names_what_it_found_on_stderr_and_nothing_on_stdout() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "browsers.chromium.install"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+    assert "Chromium" in run.stderr

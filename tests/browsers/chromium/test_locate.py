@@ -1,0 +1,225 @@
+"""The right binary is found on every kind of machine, and its version is asked once."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from browsers.chromium import locate
+from browsers.chromium.locate import UNKNOWN_VERSION, Chromium, find, version
+from browsers.model import Tier
+from tests.browsers.chromium.machines import (
+    DEBIAN_FULL,
+    DEBIAN_LIGHT,
+    machine,
+    playwright_revision,
+    program,
+)
+
+LINUX_SHELL = "chrome-headless-shell-linux64/chrome-headless-shell"
+CHROME_APP = "Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+def test_nothing_is_found_on_an_empty_machine(tmp_path: Path) -> None:
+    assert [find(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("tier", "path"),
+    [
+        (Tier.LIGHT, DEBIAN_LIGHT),
+        (Tier.LIGHT, "usr/lib64/chromium-browser/headless_shell"),
+        (Tier.FULL, DEBIAN_FULL),
+        (Tier.FULL, "usr/lib64/chromium-browser/chromium-browser"),
+        (Tier.FULL, "usr/lib64/chromium/chromium"),
+        (Tier.FULL, "opt/google/chrome/chrome"),
+    ],
+)
+def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path: str) -> None:
+    binary = program(tmp_path / path)
+    assert find(tier, None, machine(tmp_path)) == Chromium(str(binary), tier, "system")
+    other = Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
+    assert find(other, None, machine(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"]
+)
+def test_a_wrapper_script_in_usr_bin_is_never_taken(tmp_path: Path, wrapper: str) -> None:
+    program(tmp_path / "usr/bin" / wrapper)
+    assert [find(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
+
+
+def test_a_file_that_cannot_be_run_is_not_a_browser(tmp_path: Path) -> None:
+    program(tmp_path / DEBIAN_FULL).chmod(0o644)
+    assert find(Tier.FULL, None, machine(tmp_path)) is None
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+def test_chrome_on_a_mac_is_the_full_tier(tmp_path: Path, below: str) -> None:
+    binary = program(tmp_path / below / CHROME_APP)
+    mac = machine(tmp_path, platform="darwin")
+    assert find(Tier.FULL, None, mac) == Chromium(str(binary), Tier.FULL, "system")
+    assert find(Tier.LIGHT, None, mac) is None
+
+
+def test_a_given_path_is_the_only_one_looked_at(tmp_path: Path) -> None:
+    program(tmp_path / DEBIAN_LIGHT)
+    mine = program(tmp_path / "opt/mine/shell")
+    made = machine(tmp_path)
+    assert find(Tier.LIGHT, str(mine), made) == Chromium(str(mine), Tier.LIGHT, "setting")
+    assert find(Tier.LIGHT, str(tmp_path / "opt/mine/misspelt"), made) is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "cache", "tier", "folder", "binary"),
+    [
+        ("linux", "home/.cache", Tier.LIGHT, "chromium_headless_shell-1255", LINUX_SHELL),
+        ("linux", "home/.cache", Tier.LIGHT, "chromium_headless_shell-1155", "chrome-linux/headless_shell"),
+        ("linux", "home/.cache", Tier.FULL, "chromium-1255", "chrome-linux64/chrome"),
+        ("linux", "home/.cache", Tier.FULL, "chromium-1155", "chrome-linux/chrome"),
+        (
+            "darwin",
+            "home/Library/Caches",
+            Tier.FULL,
+            "chromium-1255",
+            "chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing",
+        ),
+        (
+            "darwin",
+            "home/Library/Caches",
+            Tier.LIGHT,
+            "chromium_headless_shell-1255",
+            "chrome-headless-shell-mac-arm64/chrome-headless-shell",
+        ),
+    ],
+)
+def test_playwright_s_own_download_is_found(
+    tmp_path: Path, platform: str, cache: str, tier: Tier, folder: str, binary: str
+) -> None:
+    path = playwright_revision(tmp_path / cache / "ms-playwright", folder, binary)
+    assert find(tier, None, machine(tmp_path, platform=platform)) == Chromium(str(path), tier, "playwright")
+
+
+def test_the_newest_revision_is_taken_by_number_not_by_letter(tmp_path: Path) -> None:
+    folder = tmp_path / "home/.cache/ms-playwright"
+    playwright_revision(folder, "chromium_headless_shell-999", LINUX_SHELL)
+    newest = playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL)
+    found = find(Tier.LIGHT, None, machine(tmp_path))
+    assert found is not None and found.executable == str(newest)
+
+
+def test_a_download_that_was_cut_short_is_not_a_browser(tmp_path: Path) -> None:
+    folder = tmp_path / "home/.cache/ms-playwright"
+    playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL, complete=False)
+    assert find(Tier.LIGHT, None, machine(tmp_path)) is None
+    older = playwright_revision(folder, "chromium_headless_shell-1200", LINUX_SHELL)
+    found = find(Tier.LIGHT, None, machine(tmp_path))
+    assert found is not None and found.executable == str(older)
+
+
+def test_the_system_s_package_goes_before_playwright_s_download(tmp_path: Path) -> None:
+    playwright_revision(tmp_path / "home/.cache/ms-playwright", "chromium-1255", "chrome-linux64/chrome")
+    program(tmp_path / DEBIAN_FULL)
+    found = find(Tier.FULL, None, machine(tmp_path))
+    assert found is not None and found.source == "system"
+
+
+@pytest.mark.parametrize("variable", ["PLAYWRIGHT_BROWSERS_PATH", "XDG_CACHE_HOME"])
+def test_playwright_s_folder_can_be_elsewhere(tmp_path: Path, variable: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    folder = elsewhere / "ms-playwright" if variable == "XDG_CACHE_HOME" else elsewhere
+    path = playwright_revision(folder, "chromium-1255", "chrome-linux64/chrome")
+    found = find(Tier.FULL, None, machine(tmp_path, **{variable: str(elsewhere)}))
+    assert found is not None and found.executable == str(path)
+
+
+def test_browsers_kept_inside_playwright_s_package_are_looked_for_there(tmp_path: Path) -> None:
+    folder = machine(tmp_path, PLAYWRIGHT_BROWSERS_PATH="0").playwright
+    assert folder is not None and folder.name == ".local-browsers"
+    assert (folder.parent / "browsers.json").is_file()
+
+
+def test_the_version_is_asked_once_for_each_file(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    binary = program(
+        tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian"
+    )
+    made = machine(tmp_path)
+    chromium = Chromium(str(binary), Tier.LIGHT, "system")
+    assert [version(chromium, made) for _ in range(3)] == ["156.0.8078.79"] * 3
+    assert asked.read_text() == "x\n"
+
+
+def test_an_updated_browser_is_asked_again_and_the_old_answer_forgotten(tmp_path: Path) -> None:
+    made = machine(tmp_path)
+    binary = program(tmp_path / DEBIAN_LIGHT)
+    chromium = Chromium(str(binary), Tier.LIGHT, "system")
+    assert version(chromium, made) == "156.0.8078.79"
+    program(binary, "echo Chromium 157.0.9000.12 and more")
+    assert version(chromium, made) == "157.0.9000.12"
+    notes = made.cache / "search-mcp" / "chromium-versions.json"
+    assert "156.0.8078.79" not in notes.read_text()
+
+
+def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
+    made = machine(tmp_path)
+    light = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    full = Chromium(
+        str(program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12")), Tier.FULL, "system"
+    )
+    assert [version(light, made), version(full, made)] == ["156.0.8078.79", "157.0.9000.12"]
+    notes = (made.cache / "search-mcp" / "chromium-versions.json").read_text()
+    assert "156.0.8078.79" in notes and "157.0.9000.12" in notes
+
+
+@pytest.mark.parametrize("script", ["exit 127", "echo no number here", "kill -9 $$"])
+def test_a_browser_that_does_not_say_its_version_has_none(tmp_path: Path, script: str) -> None:
+    made = machine(tmp_path)
+    broken = Chromium(str(program(tmp_path / DEBIAN_LIGHT, script)), Tier.LIGHT, "system")
+    assert version(broken, made) == UNKNOWN_VERSION
+    assert not (made.cache / "search-mcp").exists()
+
+
+def test_a_browser_that_is_gone_has_no_version(tmp_path: Path) -> None:
+    gone = Chromium(str(tmp_path / "gone"), Tier.LIGHT, "system")
+    assert version(gone, machine(tmp_path)) == UNKNOWN_VERSION
+
+
+def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "VERSION_LIMIT_S", 0.2)
+    stuck = Chromium(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 60")), Tier.LIGHT, "system")
+    started = time.monotonic()
+    assert version(stuck, machine(tmp_path)) == UNKNOWN_VERSION
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("spoiled", ["", "[]", '{"a": 1', '{"a": 1}', "\x00"])
+def test_a_spoiled_notebook_of_versions_is_written_anew(tmp_path: Path, spoiled: str) -> None:
+    made = machine(tmp_path)
+    notes = made.cache / "search-mcp" / "chromium-versions.json"
+    notes.parent.mkdir(parents=True)
+    notes.write_text(spoiled)
+    chromium = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    assert version(chromium, made) == "156.0.8078.79"
+    assert "156.0.8078.79" in notes.read_text()
+
+
+def test_a_home_that_cannot_be_written_to_only_costs_the_question_again(tmp_path: Path) -> None:
+    made = machine(tmp_path)
+    made.cache.write_text("a file where the folder should be")
+    chromium = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    assert [version(chromium, made) for _ in range(2)] == ["156.0.8078.79"] * 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tier", list(Tier))
+def test_the_real_browser_says_its_version(tier: Tier, tmp_path: Path) -> None:
+    found = find(tier, None)
+    if found is None:
+        pytest.skip(f"this machine has no Chromium of the {tier} tier")
+    assert os.access(found.executable, os.X_OK)
+    assert version(found, machine(tmp_path)).count(".") == 3

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Makes .venv when it is missing, then installs lock files and the project itself into it.
+# Plain sh and nothing but POSIX tools, so that it runs on Linux and macOS alike.
+#
+#     sh tools/environment.sh requirements/build.txt requirements/runtime.txt
+set -eu
+
+venv=.venv
+python=$venv/bin/python
+
+stop() {
+    printf 'search-mcp: %s\n' "$1" >&2
+    exit 1
+}
+
+new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+find_python() {
+    for name in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14}; do
+        if new_enough "$name"; then
+            printf '%s\n' "$name"
+            return
+        fi
+    done
+}
+
+# As a person would type it: with sudo only where it is needed and there.
+package_command() {
+    if [ "$(id -u)" -ne 0 ]; then
+        printf 'sudo '
+    fi
+    printf '%s\n' "$1"
+}
+
+how_to_get_python() {
+    if command -v apt-get >/dev/null; then
+        package_command 'apt-get install -y python3 python3-venv'
+    elif command -v dnf >/dev/null; then
+        package_command 'dnf install -y python3.12'
+    elif command -v apk >/dev/null; then
+        package_command 'apk add python3'
+    elif command -v pacman >/dev/null; then
+        package_command 'pacman -S --noconfirm python'
+    elif command -v brew >/dev/null; then
+        printf 'brew install python@3.13\n'
+    else
+        printf 'curl -LsSf https://astral.sh/uv/install.sh | sh\n'
+    fi
+}
+
+make_with_venv() {
+    found=$(find_python)
+    [ -n "$found" ] || stop "Python 3.11 or newer is needed and was not found. Run: $(how_to_get_python)"
+    # Debian keeps the half of venv that installs pip in a package of its own.
+    "$found" -c 'import ensurepip, venv' 2>/dev/null ||
+        stop "this Python cannot make virtual environments. Run: $(how_to_get_python)"
+    "$found" -m venv --clear "$venv"
+}
+
+make_environment() {
+    echo "Making $venv ..."
+    if command -v uv >/dev/null; then
+        uv venv --quiet --clear --python "${PYTHON:->=3.11}" "$venv"
+    else
+        make_with_venv
+    fi
+}
+
+install_with_uv() {
+    uv pip install --quiet --python "$python" --require-hashes "$@"
+    uv pip install --quiet --python "$python" --no-deps --no-build-isolation -e .
+}
+
+install_with_pip() {
+    # An environment that uv made has no pip of its own.
+    "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip --default-pip >/dev/null
+    "$python" -m pip install --quiet --disable-pip-version-check --require-hashes "$@"
+    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+}
+
+new_enough "$python" || make_environment
+
+echo "Installing $* ..."
+for lock; do
+    shift
+    set -- "$@" -r "$lock"
+done
+if command -v uv >/dev/null; then
+    install_with_uv "$@"
+else
+    install_with_pip "$@"
+fi
