@@ -1,0 +1,270 @@
+"""How the text of a variable or flag becomes a value; a refusal says what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import math
+import re
+import zoneinfo
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+__all__ = [
+    "Folder",
+    "HostMap",
+    "Kind",
+    "Language",
+    "Networks",
+    "Number",
+    "OneOf",
+    "Proxy",
+    "Switch",
+    "Text",
+    "Whole",
+    "Words",
+    "Zone",
+]
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
+_PROXY_SCHEMES = frozenset({"http", "socks5"})
+
+
+class Kind(Protocol):
+    """One way to read a value."""
+
+    @property
+    def label(self) -> str:
+        """The kind in one or two words, for help texts."""
+
+    def read(self, value: object) -> object:
+        """The value meant by a text, or by what a program passed.
+
+        Raises:
+            ValueError: it cannot be meant; the message says what can.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Any text but a blank one."""
+
+    label: str = "text"
+
+    def read(self, value: object) -> str:
+        """The text without surrounding space."""
+        text = str(value).strip()
+        if not text:
+            raise ValueError("it is blank")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A path; `~` is the user's home."""
+
+    label: str = "path"
+
+    def read(self, value: object) -> Path:
+        """The path, absolute."""
+        return Path(Text().read(value)).expanduser().absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number within bounds."""
+
+    low: float
+    high: float
+    label: str = "number"
+
+    def read(self, value: object) -> float:
+        """The number."""
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = math.nan
+        if not self.low <= number <= self.high:
+            raise ValueError(f"give a number from {self.low:g} to {self.high:g}")
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number within bounds."""
+
+    low: int
+    high: int
+    label: str = "whole number"
+
+    def read(self, value: object) -> int:
+        """The number."""
+        text = str(value).strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.low <= int(text) <= self.high:
+            raise ValueError(f"give a whole number from {self.low} to {self.high}")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Yes or no."""
+
+    label: str = "yes or no"
+
+    def read(self, value: object) -> bool:
+        """The decision."""
+        word = str(value).strip().lower()
+        if word in {"1", "true", "yes", "on"}:
+            return True
+        if word in {"0", "false", "no", "off"}:
+            return False
+        raise ValueError("give yes or no")
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The words."""
+        return " | ".join(self.words)
+
+    def read(self, value: object) -> str:
+        """The word."""
+        word = str(value).strip().lower()
+        if word in self.words:
+            return word
+        close = difflib.get_close_matches(word, self.words, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"give one of {', '.join(self.words)}{hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A list, separated by commas."""
+
+    label: str = "a,b,c"
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """The words in their order."""
+        return tuple(_parts(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """Networks in CIDR form, separated by commas."""
+
+    label: str = "address/bits,..."
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """The networks, each in its normal form."""
+        return tuple(_network(part) for part in _parts(value))
+
+
+@dataclass(frozen=True, slots=True)
+class HostMap:
+    """Pairs name=address:port, separated by commas."""
+
+    label: str = "name=address:port,..."
+
+    def read(self, value: object) -> tuple[tuple[str, str, int], ...]:
+        """The triples (name, address, port)."""
+        if isinstance(value, tuple) and all(isinstance(entry, tuple) for entry in value):
+            return value
+        return tuple(_mapping(part) for part in _parts(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """The URL of a proxy."""
+
+    label: str = "URL"
+
+    def read(self, value: object) -> str:
+        """The URL as given."""
+        url = Text().read(value)
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or parts.path.strip("/") or parts.query:
+            raise ValueError("give http://user:password@host:port or socks5://user:password@host:port")
+        return url
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language tag."""
+
+    label: str = "language tag"
+
+    def read(self, value: object) -> str:
+        """The tag as given."""
+        tag = Text().read(value)
+        if not _LANGUAGE.fullmatch(tag):
+            raise ValueError("give a language tag such as en-US, de or zh-Hans")
+        return tag
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A time zone of the IANA list."""
+
+    label: str = "time zone"
+
+    def read(self, value: object) -> str:
+        """The zone's name."""
+        name = Text().read(value)
+        known = zoneinfo.available_timezones()
+        # A machine without the zone files knows no zone at all; the browser has its own list.
+        if known and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"give a time zone such as Europe/Berlin or UTC{hint}")
+        return name
+
+
+def _parts(value: object) -> list[str]:
+    entries: Iterable[object] = value if isinstance(value, (list, tuple)) else str(value).split(",")
+    return [part for entry in entries if (part := str(entry).strip())]
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise ValueError(f"{text!r} is no network; write it as 10.1.0.0/16 or fd12::/16") from None
+
+
+def _mapping(text: str) -> tuple[str, str, int]:
+    name, _, target = text.partition("=")
+    address, _, port = target.rpartition(":")
+    address = address.strip("[]")
+    if (
+        not _is_host_name(name)
+        or not _is_address(address)
+        or not port.isdigit()
+        or not 0 < int(port) < 65_536
+    ):
+        raise ValueError(f"{text!r} is no pair; write www.example.com=127.0.0.1:8080, with an exact name")
+    return name.lower().rstrip("."), address, int(port)
+
+
+def _is_host_name(text: str) -> bool:
+    return bool(_HOST_NAME.fullmatch(text.rstrip("."))) and not _is_address(text)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,321 @@
+"""What an operator can choose, each thing once: variable, flag, kind, default, unit and a line of help.
+
+The fields of `Settings` are the table. Variables, command line options and documentation are made from it, so
+that none of them can know something that the others do not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import platformdirs
+
+from scraper.settings.kinds import (
+    Folder,
+    HostMap,
+    Kind,
+    Language,
+    Networks,
+    Number,
+    OneOf,
+    Proxy,
+    Switch,
+    Text,
+    Whole,
+    Words,
+    Zone,
+)
+
+if TYPE_CHECKING:
+    from browsers.settings import BrowserSettings
+
+__all__ = ["PREFIX", "Setting", "Settings", "SettingsError", "setting_table", "unknown_variables"]
+
+PREFIX = "SEARCH_MCP_"
+
+_CORES = os.cpu_count() or 2
+_MISSPELT = 0.6
+"""Similarity from which a wrong name counts as a misspelling (difflib's own default)."""
+
+
+class SettingsError(ValueError):
+    """A value that cannot be used; the message names where it stands and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a field of `Settings` says about itself besides its type and default."""
+
+    label: str
+    """The variable without its prefix."""
+    kind: Kind
+    help: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing an operator can choose."""
+
+    name: str
+    """The field of `Settings`."""
+    variable: str
+    flag: str
+    kind: Kind
+    default: object
+    help: str
+    unit: str
+    secret: bool
+    """Never shown or logged."""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether the flag stands alone, without a value."""
+        return isinstance(self.kind, Switch)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The operator's choices, read once at the start and handed down."""
+
+    data_dir: Annotated[Path, Choice("DATA", Folder(), "Folder of the page cache.")] = field(
+        default_factory=lambda: platformdirs.user_cache_path("search-mcp", appauthor=False)
+    )
+    cache_ttl_h: Annotated[
+        float,
+        Choice(
+            "CACHE_HOURS",
+            Number(0, 87_600),
+            "How old a cached page may be when a call does not say; 0 reads every page anew.",
+            "h",
+        ),
+    ] = 168.0
+    cache_mb: Annotated[
+        int,
+        Choice(
+            "CACHE_MB",
+            Whole(0, 1_000_000),
+            "Size of the page cache above which the oldest pages are dropped; 0 keeps no cache.",
+            "MB",
+        ),
+    ] = 1_000
+
+    tool_timeout_s: Annotated[
+        float,
+        Choice("TOOL_TIMEOUT", Number(1, 3_600), "Deadline of a call; most clients give up after 60 s.", "s"),
+    ] = 55.0
+    max_answer_tokens: Annotated[
+        int,
+        Choice(
+            "MAX_ANSWER_TOKENS",
+            Whole(500, 25_000),
+            "Size of an answer when the call does not ask for more.",
+            "tokens",
+        ),
+    ] = 9_000
+    batch_limit: Annotated[int, Choice("BATCH_LIMIT", Whole(1, 1_000), "URLs in one fetch_batch.")] = 50
+    tools: Annotated[
+        tuple[str, ...],
+        Choice("TOOLS", Words(), "Tools to offer, separated by commas; all when not given."),
+    ] = ()
+
+    host: Annotated[str, Choice("HOST", Text(), "Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Choice("PORT", Whole(0, 65_535), "Port to listen on; 0 takes a free one.")] = 8_000
+    token: Annotated[str | None, Choice("TOKEN", Text(), "The token that callers must send.")] = field(
+        default=None, repr=False
+    )
+    tokens_file: Annotated[
+        Path | None, Choice("TOKENS_FILE", Folder(), "File of name:token lines, one a caller.")
+    ] = None
+    allow_unauthenticated: Annotated[
+        bool,
+        Choice(
+            "ALLOW_UNAUTHENTICATED",
+            Switch(),
+            "Listen on an address that others reach, without asking for a token.",
+        ),
+    ] = False
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        Choice(
+            "ALLOWED_HOSTS",
+            Words(),
+            "Host names under which the server may be called, besides loopback; name or name:port.",
+        ),
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[str, ...],
+        Choice("ALLOWED_ORIGINS", Words(), "Origins of web pages that may call the server."),
+    ] = ()
+    drain_s: Annotated[
+        float,
+        Choice(
+            "DRAIN_SECONDS",
+            Number(0, 600),
+            "How long running calls may take to end when the server is told to stop.",
+            "s",
+        ),
+    ] = 10.0
+
+    proxy: Annotated[
+        str | None,
+        Choice(
+            "PROXY",
+            Proxy(),
+            "Proxy for everything that leaves: http://user:password@host:port or socks5://...",
+        ),
+    ] = field(default=None, repr=False)
+    proxy_dns: Annotated[
+        str,
+        Choice(
+            "PROXY_DNS",
+            OneOf(("remote", "local")),
+            "Who looks up names when there is a proxy: remote is the proxy, local is this machine.",
+        ),
+    ] = "remote"
+    allow_nets: Annotated[
+        tuple[str, ...],
+        Choice(
+            "ALLOW_NETS",
+            Networks(),
+            "Networks that may be visited although they are not public, e.g. 10.1.0.0/16,198.18.0.0/15.",
+        ),
+    ] = ()
+    test_hosts: Annotated[
+        tuple[tuple[str, str, int], ...],
+        Choice(
+            "TEST_HOSTS",
+            HostMap(),
+            "For tests: name=address:port pairs; the name is served from there instead of the web.",
+        ),
+    ] = ()
+
+    language: Annotated[str, Choice("LANGUAGE", Language(), "Language that sites are asked for.")] = "en-US"
+    timezone: Annotated[
+        str | None,
+        Choice("TIMEZONE", Zone(), "Time zone that sites see; this machine's when not given."),
+    ] = None
+    tier: Annotated[
+        str,
+        Choice(
+            "TIER",
+            OneOf(("light", "full")),
+            "Chromium that reads pages: light is quick, full is let through by more sites.",
+        ),
+    ] = "light"
+    light_executable: Annotated[
+        str | None,
+        Choice("LIGHT_CHROMIUM", Text(), "Path of chromium-headless-shell; looked for when not given."),
+    ] = None
+    full_executable: Annotated[
+        str | None, Choice("FULL_CHROMIUM", Text(), "Path of chromium; looked for when not given.")
+    ] = None
+    peek_slots: Annotated[
+        int, Choice("PEEK_SLOTS", Whole(1, 64), "Pages read at once without rendering.")
+    ] = min(4 * _CORES, 16)
+    render_slots: Annotated[int, Choice("RENDER_SLOTS", Whole(1, 64), "Pages rendered at once.")] = min(
+        2 * _CORES, 8
+    )
+    queue_limit: Annotated[
+        int,
+        Choice(
+            "QUEUE_LIMIT", Whole(0, 10_000), "Pages that may wait; beyond, callers are told to come back."
+        ),
+    ] = 64
+
+    log_level: Annotated[
+        str, Choice("LOG_LEVEL", OneOf(("debug", "info", "warning", "error")), "How much is logged.")
+    ] = "info"
+    log_format: Annotated[
+        str, Choice("LOG_FORMAT", OneOf(("text", "json")), "Shape of the log lines on stderr.")
+    ] = "text"
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
+        """The settings that variables and flags make; a flag (by field name; None: not given) goes first.
+
+        Raises:
+            SettingsError: a value cannot be used.
+        """
+        given = flags or {}
+        values: dict[str, Any] = {}
+        for setting in setting_table():
+            flag, variable = given.get(setting.name), environ.get(setting.variable, "").strip()
+            if flag is not None:
+                values[setting.name] = _understood(setting, setting.flag, flag)
+            elif variable:
+                values[setting.name] = _understood(setting, setting.variable, variable)
+        return cls(**values)
+
+    def browser_settings(self) -> BrowserSettings:
+        """The part that concerns the browsers."""
+        # Imported here: the door to the web takes longer to load than the command line may take to answer.
+        from browsers.settings import BrowserSettings
+
+        return BrowserSettings(
+            light_executable=self.light_executable,
+            full_executable=self.full_executable,
+            allow_nets=self.allow_nets,
+            test_hosts=self.test_hosts,
+            proxy=self.proxy,
+            proxy_dns=self.proxy_dns,
+            language=self.language,
+            timezone=self.timezone,
+            peek_slots=self.peek_slots,
+            render_slots=self.render_slots,
+            queue_limit=self.queue_limit,
+        )
+
+
+@functools.cache
+def setting_table() -> tuple[Setting, ...]:
+    """Every setting, in the order of the documentation."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return tuple(_setting(entry, hints[entry.name].__metadata__[0]) for entry in dataclasses.fields(Settings))
+
+
+def _setting(entry: dataclasses.Field[Any], choice: Choice) -> Setting:
+    computed = entry.default_factory is not dataclasses.MISSING
+    return Setting(
+        name=entry.name,
+        variable=PREFIX + choice.label,
+        flag="--" + choice.label.lower().replace("_", "-"),
+        kind=choice.kind,
+        default=entry.default_factory() if computed else entry.default,  # type: ignore[misc]
+        help=choice.help,
+        unit=choice.unit,
+        secret=not entry.repr,
+    )
+
+
+def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence for each variable that carries our prefix and means nothing to us."""
+    known = [setting.variable for setting in setting_table()]
+    return tuple(
+        _unknown(name, known) for name in sorted(environ) if name.startswith(PREFIX) and name not in known
+    )
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    # Compared without the prefix: it is the same everywhere and would make all names look alike.
+    bare = {variable.removeprefix(PREFIX): variable for variable in known}
+    close = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=_MISSPELT)
+    hint = f" Did you mean {bare[close[0]]}?" if close else ""
+    return f"Unknown variable {name} is ignored.{hint}"
+
+
+def _understood(setting: Setting, where: str, value: object) -> object:
+    try:
+        return setting.kind.read(value)
+    except ValueError as error:
+        # What a secret's kind has to say may quote the secret: only what would be right is told.
+        shown = "(not shown)" if setting.secret else repr(value)
+        unit = f" ({setting.unit})" if setting.unit else ""
+        raise SettingsError(f"{where}={shown} cannot be used: {error}{unit}") from None
