@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +23,9 @@ class Computer:
         self.folder = folder
         self.bin = folder / "bin"
         self.bin.mkdir()
+        # Nothing else is on the path: this machine's own package managers must stay out of reach.
+        for tool in ("mkdir", "chmod", "touch", "sleep"):
+            (self.bin / tool).symlink_to(shutil.which(tool) or tool)
         self.calls = folder / "calls"
         self.calls.touch()
         self.log: list[str] = []
@@ -31,7 +35,7 @@ class Computer:
         self.host = Host(
             machine=machine(folder),
             is_root=is_root,
-            path=f"{self.bin}:/usr/bin:/bin",
+            path=str(self.bin),
             playwright=(str(playwright),),
         )
 
