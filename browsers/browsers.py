@@ -1,0 +1,158 @@
+"""`Browsers`: the public face of the door."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import tenacity
+
+from browsers import errors
+from browsers.admission import Admission
+from browsers.egress import Egress
+from browsers.model import Request, Snapshot
+from browsers.pool import BrowserState, Pool
+from browsers.profiles import Profiles
+from browsers.settings import BrowserSettings
+from browsers.slots import Slots
+from browsers.supply import Supply
+from browsers.visit import Enough, Visit
+
+__all__ = ["Browsers", "Status"]
+
+PEEKS_PER_HOST = 4
+RENDERS_PER_HOST = 2
+"""What one host is asked for at once: more is rude, and holds up the other hosts."""
+
+TRIES = 2
+"""A visit that failed for a passing reason is made once more, within its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the door stands."""
+
+    ready: bool
+    active: int
+    queued: int
+    peek_slots: int
+    render_slots: int
+    rendering: int
+    restarts: int
+    last_error: str | None
+    browsers: tuple[BrowserState, ...]
+
+
+class Browsers:
+    """A pool of Chromium behind an egress wall.
+
+    `async with Browsers(settings) as browsers:` returns at once; the browser starts in the background and
+    visits wait for it.
+    """
+
+    def __init__(self, settings: BrowserSettings | None = None) -> None:
+        """Raises ValueError, with what to correct, for a proxy, network or test host that makes no sense."""
+        self._settings = settings or BrowserSettings()
+        self._egress = Egress(self._settings)
+        self._pool = Pool(self._settings, self._egress)
+        self._profiles = Profiles()
+        limit = self._settings.queue_limit
+        self._peeks = Slots(self._settings.peek_slots, per_host=PEEKS_PER_HOST, queue_limit=limit)
+        self._renders = Slots(self._settings.render_slots, per_host=RENDERS_PER_HOST, queue_limit=limit)
+        self._active = 0
+        """Visits from their call to their answer, queued ones included."""
+
+    async def __aenter__(self) -> Browsers:
+        await self._pool.__aenter__()
+        self._pool.start_soon()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End every browser; running visits fail with BrowserGone."""
+        await self._pool.__aexit__()
+        await self._egress.close()
+
+    def status(self) -> Status:
+        """Numbers for health checks and metrics."""
+        return Status(
+            ready=self._pool.ready(),
+            active=self._active,
+            queued=self._peeks.queued + self._renders.queued,
+            peek_slots=self._settings.peek_slots,
+            render_slots=self._settings.render_slots,
+            rendering=self._renders.in_use,
+            restarts=self._pool.restarts,
+            last_error=self._pool.last_error,
+            browsers=self._pool.states(),
+        )
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        """Visit one URL.
+
+        In mode AUTO `enough` is asked whether the response as served is what was wanted; without it the page
+        is rendered.
+
+        Raises:
+            BrowsersError: a typed leaf of browsers.errors, with the URL and the next step.
+        """
+        _check_scheme(request.url)
+        started_at = time.monotonic()
+        deadline_at = started_at + request.deadline_s
+        self._active += 1
+        try:
+            async for attempt in _retrying(deadline_at):
+                with attempt:
+                    return await self._visit_once(request, enough, started_at, deadline_at)
+        except errors.BrowsersError as error:
+            error.url = error.url or request.url
+            raise
+        finally:
+            self._active -= 1
+        raise AssertionError  # tenacity re-raises the last error
+
+    async def _visit_once(
+        self, request: Request, enough: Enough | None, started_at: float, deadline_at: float
+    ) -> Snapshot:
+        async with Admission(self._peeks, self._renders, request, deadline_at) as admission:
+            supply = await self._supply(request, deadline_at)
+            async with supply.loan(request) as loan:
+                await self._profiles.load(loan.tab, request)
+                visit = Visit(loan.tab, request, supply.chromium.tier, started_at, deadline_at)
+                try:
+                    snapshot = await visit.run(enough, admission.to_render)
+                finally:
+                    loan.cookies_set = visit.cookies_set
+                await self._profiles.save(loan.tab, request)
+                loan.reusable = request.site_profile is None
+                return snapshot
+
+    async def _supply(self, request: Request, deadline_at: float) -> Supply:
+        try:
+            async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
+                return await self._pool.supply(request.tier)
+        except TimeoutError:
+            raise errors.BrowserGone("No browser became ready in time.", url=request.url) from None
+
+
+def _check_scheme(url: str) -> None:
+    scheme = urlsplit(url).scheme.lower()
+    if scheme not in {"http", "https"}:
+        raise errors.BadScheme(f"{url[:200]!r} is not an http or https URL.", url=url)
+
+
+def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
+    return tenacity.AsyncRetrying(
+        stop=tenacity.stop_after_attempt(TRIES),
+        retry=tenacity.retry_if_exception(
+            lambda error: (
+                isinstance(error, errors.BrowsersError) and error.retryable and time.monotonic() < deadline_at
+            )
+        ),
+        wait=tenacity.wait_random(0.05, 0.3),
+        reraise=True,
+    )

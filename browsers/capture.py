@@ -1,0 +1,131 @@
+"""A settled page as plain data: its DOM with shadow roots, its visible frames, marks on what nobody sees."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from browsers.cdp import CommandFailed, Event, Session
+from browsers.errors import PageCrashed
+from browsers.model import Frame
+from browsers.scripts import MARK
+from browsers.settle import WORLD
+
+__all__ = ["Captured", "capture"]
+
+MAX_ELEMENTS = 150_000
+"""Beyond, a page is cut: an endlessly growing one would not fit into a message."""
+MAX_FRAMES = 20
+FRAME_DEPTH = 3
+FRAME_LIMIT_S = 2.0
+
+SEEN_AND_MARKED = """function(mark) {
+  const box = this.getBoundingClientRect();
+  if (box.width < 2 || box.height < 2) return false;
+  if (!this.checkVisibility({visibilityProperty: true, opacityProperty: true})) return false;
+  this.setAttribute('data-x-frame', mark);
+  return true;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The page as it stood."""
+
+    url: str
+    html: str
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A child frame and the session that speaks for it."""
+
+    session: Session
+    node: Event
+    mark: str
+
+
+async def capture(session: Session, others: dict[str, Session], *, limit_s: float) -> Captured:
+    """Read the main frame and every visible frame below it; `others` are frames with a process of their own.
+
+    Raises:
+        TimeoutError: the page's renderer does not answer, even after its script was ended.
+        CommandFailed: the page went away meanwhile.
+    """
+    tree = (await session.send("Page.getFrameTree", limit_s=limit_s))["frameTree"]
+    # Frames are marked in their parent before the parent is read.
+    frames = await _visible_frames(session, tree, others, "", FRAME_DEPTH)
+    try:
+        html = await _html(session, tree["frame"]["id"], limit_s=limit_s)
+    except TimeoutError:
+        session.post("Runtime.terminateExecution")
+        html = await _html(session, tree["frame"]["id"], limit_s=limit_s)
+    return Captured(_address(tree["frame"]), html, frames)
+
+
+async def _visible_frames(
+    session: Session, tree: Event, others: dict[str, Session], prefix: str, depth: int
+) -> tuple[Frame, ...]:
+    children = tree.get("childFrames", [])[:MAX_FRAMES]
+    own_ids = {child["frame"]["id"] for child in children}
+    remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
+    if depth == 0 or not (children or remote):
+        return ()
+    places = [
+        _Place(others.get(node["frame"]["id"], session), node, f"{prefix}{number}")
+        for number, node in enumerate(children + remote)
+    ]
+    read = await asyncio.gather(*(_frame(session, place, others, depth) for place in places))
+    return tuple(frame for group in read for frame in group)
+
+
+async def _frame(owner: Session, place: _Place, others: dict[str, Session], depth: int) -> tuple[Frame, ...]:
+    """One frame and those inside it; nothing when it is out of sight, or does not answer."""
+    try:
+        async with asyncio.timeout(FRAME_LIMIT_S):
+            if not await _is_seen(owner, place):
+                return ()
+            node = place.node
+            if place.session is not owner:
+                node = (await place.session.send("Page.getFrameTree"))["frameTree"]
+            inner = await _visible_frames(place.session, node, {}, place.mark + ".", depth - 1)
+            html = await _html(place.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
+    except (CommandFailed, TimeoutError, PageCrashed):
+        return ()
+    return (Frame(place.mark, _address(node["frame"]), html), *inner)
+
+
+async def _is_seen(owner: Session, place: _Place) -> bool:
+    element = await owner.send("DOM.getFrameOwner", frameId=place.node["frame"]["id"])
+    resolved = await owner.send("DOM.resolveNode", backendNodeId=element["backendNodeId"])
+    answer = await owner.send(
+        "Runtime.callFunctionOn",
+        objectId=resolved["object"]["objectId"],
+        functionDeclaration=SEEN_AND_MARKED,
+        arguments=[{"value": place.mark}],
+        returnByValue=True,
+    )
+    return bool(answer["result"].get("value"))
+
+
+async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
+    made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD, limit_s=limit_s)
+    marked = await session.send(
+        "Runtime.evaluate",
+        expression=f"({MARK})({MAX_ELEMENTS})",
+        contextId=made["executionContextId"],
+        limit_s=limit_s,
+    )
+    outer = await session.send(
+        "DOM.getOuterHTML",
+        objectId=marked["result"]["objectId"],
+        includeShadowDOM=True,
+        limit_s=limit_s,
+    )
+    return str(outer["outerHTML"])
+
+
+def _address(frame: Event) -> str:
+    """The frame's address; `unreachableUrl` stands where Chromium shows an error page instead."""
+    return str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))

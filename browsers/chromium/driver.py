@@ -1,0 +1,82 @@
+"""Playwright's driver: one node process that launches the browsers; started anew when it has died."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browsers.chromium.folder import RunFolder
+
+if TYPE_CHECKING:
+    from playwright.async_api import Playwright
+
+__all__ = ["START_LIMIT_S", "Driver"]
+
+START_LIMIT_S = 30.0
+"""The driver needs 0.5 s on a quiet machine; a loaded one was seen to take ten times that."""
+STOP_LIMIT_S = 3.0
+
+
+class Driver:
+    """Owner of the driver; all browsers' profile folders lie under `folder`."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._playwright: Playwright | None = None
+        self._starting = asyncio.Lock()
+
+    async def playwright(self) -> Playwright:
+        """The running driver, started when needed."""
+        async with self._starting:
+            if self._playwright is None:
+                # Importing Playwright costs 0.3-0.5 s of CPU: never before it is needed, never on the loop.
+                module = await asyncio.to_thread(__import__, "playwright.async_api")
+                with _temporary_folder(self._folder.path):
+                    async with asyncio.timeout(START_LIMIT_S):
+                        self._playwright = await module.async_api.async_playwright().start()
+            return self._playwright
+
+    async def restart(self, dead: Playwright) -> None:
+        """Let go of a driver that no longer answers; the next call of `playwright` starts another."""
+        async with self._starting:
+            if self._playwright is dead:
+                self._playwright = None
+                await _stop(dead)
+
+    async def close(self) -> None:
+        """Stop the driver; the browsers it launched end with it."""
+        async with self._starting:
+            if self._playwright is not None:
+                await _stop(self._playwright)
+                self._playwright = None
+
+
+async def _stop(playwright: Playwright) -> None:
+    try:
+        async with asyncio.timeout(STOP_LIMIT_S):
+            await playwright.stop()
+    except Exception:  # a driver that was killed cannot be stopped, in whatever words Playwright says so
+        return
+
+
+@contextmanager
+def _temporary_folder(folder: Path) -> Iterator[None]:
+    """The driver makes browser profiles in TMPDIR, which it can only be given by inheritance.
+
+    Profiles of browsers that were killed stay behind: in a folder of our own they can be swept away.
+    """
+    tempfile.gettempdir()  # Python remembers its own answer from before the change
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = before

@@ -1,0 +1,73 @@
+"""The folder for browser profiles: ours alone, and swept when its owner was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+__all__ = ["RunFolder"]
+
+PREFIX = "search-mcp-run-"
+LOCK = "owner.lock"
+
+
+class RunFolder:
+    """A temporary folder held by a lock: as long as its owner lives, no other process sweeps it."""
+
+    def __init__(self) -> None:
+        self.path = Path()
+        self._lock: int | None = None
+
+    def __enter__(self) -> RunFolder:
+        sweep()
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        # Locked before it has its name: a sweep at this very moment sees no lock, or one that is held.
+        unnamed = self.path / (LOCK + ".new")
+        self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        unnamed.rename(self.path / LOCK)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = None
+
+    def remove_profiles(self, in_use: frozenset[str]) -> None:
+        """Remove what killed browsers left behind: every folder but those named."""
+        for entry in self.path.iterdir():
+            if entry.is_dir() and str(entry) not in in_use:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def sweep() -> int:
+    """Remove the folders of owners that are gone; returns how many."""
+    swept = 0
+    for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        if _abandoned(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            swept += 1
+    return swept
+
+
+def _abandoned(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False  # being made or being removed at this moment
+    except OSError:
+        return False  # another user's
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return True

@@ -1,0 +1,187 @@
+"""One running Chromium: launched by Playwright, watched by process id, ended with all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browsers import errors
+from browsers.cdp import Connection
+from browsers.chromium import memory
+from browsers.chromium.driver import Driver
+from browsers.chromium.switches import LaunchPlan
+from browsers.model import Tier
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
+__all__ = ["LaunchOrder", "RunningChromium", "launch"]
+
+log = logging.getLogger(__name__)
+
+LAUNCH_LIMIT_S = 20.0
+CLOSE_LIMIT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """Which binary to start, and how."""
+
+    tier: Tier
+    executable: str
+    plan: LaunchPlan
+
+
+class RunningChromium:
+    """A browser that answers; `connection.closed` is set when it is gone."""
+
+    def __init__(
+        self, browser: Browser, connection: Connection, tier: Tier, sandboxed: bool, folders: set[Path]
+    ) -> None:
+        self.connection = connection
+        self.tier = tier
+        self.sandboxed = sandboxed
+        self.version = browser.version
+        self.started_at = time.monotonic()
+        self.pid: int | None = None
+        self._browser = browser
+        self._folders = folders
+        self._pidfd: int | None = None
+        browser.on("disconnected", lambda _: connection.lost())
+
+    async def watch(self) -> None:
+        """Learn the browser's process id, and notice its death even when the driver cannot tell."""
+        found = await self.connection.call("SystemInfo.getProcessInfo")
+        self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
+        if self.pid is None or not hasattr(os, "pidfd_open"):
+            return
+        with contextlib.suppress(OSError):
+            self._pidfd = os.pidfd_open(self.pid)
+            asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
+
+    async def memory_bytes(self) -> int | None:
+        """Proportional set size of the whole tree; None where the platform does not tell."""
+        return None if self.pid is None else await asyncio.to_thread(memory.tree_bytes, self.pid)
+
+    async def close(self) -> None:
+        """End the browser: politely, then by force; its profile goes with it."""
+        try:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await self._browser.close()
+        except (
+            Exception
+        ):  # a browser that is gone already cannot be closed, in whatever words Playwright says so
+            self.kill()
+        self.connection.lost()
+        self._unwatch()
+        await asyncio.to_thread(self._remove_folders)
+
+    def kill(self) -> None:
+        """End the browser by force; its children notice and go."""
+        if self.pid is not None and not self.connection.closed.is_set():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _on_exit(self) -> None:
+        self._unwatch()
+        self.connection.lost()
+
+    def _unwatch(self) -> None:
+        if self._pidfd is not None:
+            asyncio.get_running_loop().remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
+
+    def _remove_folders(self) -> None:
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+async def launch(driver: Driver, order: LaunchOrder, folder: Path) -> RunningChromium:
+    """Start a browser, with Chromium's sandbox where the host allows it; a driver that died is replaced.
+
+    Only one launch may run at a time: what appears in `folder` meanwhile is taken for this browser's profile.
+
+    Raises:
+        NoBrowser: it does not start.
+    """
+    before = await asyncio.to_thread(_folders_in, folder)
+    # Chromium refuses to run as root with its sandbox; an ordinary user needs user namespaces for it.
+    sandboxed = os.geteuid() != 0
+    try:
+        browser = await _start(driver, order, sandboxed)
+    except errors.NoBrowser as refused:
+        if not sandboxed:
+            raise
+        sandboxed = False
+        browser = await _start(driver, order, sandboxed)
+        log.warning("CHROMIUM RUNS WITHOUT ITS SANDBOX: this host does not allow it (%s)", refused)
+    folders = await asyncio.to_thread(_folders_in, folder) - before
+    return await _connected(browser, order, sandboxed, folders)
+
+
+async def _start(driver: Driver, order: LaunchOrder, sandboxed: bool) -> Browser:
+    playwright = await driver.playwright()
+    try:
+        return await _launch_with(playwright, order, sandboxed)
+    except Exception as error:
+        if not _driver_is_dead(error):
+            raise _no_browser(order, error) from error
+        await driver.restart(playwright)
+    try:
+        return await _launch_with(await driver.playwright(), order, sandboxed)
+    except Exception as error:
+        raise _no_browser(order, error) from error
+
+
+async def _launch_with(playwright: Playwright, order: LaunchOrder, sandboxed: bool) -> Browser:
+    return await playwright.chromium.launch(
+        executable_path=order.executable,
+        args=list(order.plan.args),
+        ignore_default_args=list(order.plan.ignore_default_args),
+        env=dict(order.plan.env),
+        chromium_sandbox=sandboxed,
+        handle_sigint=False,
+        handle_sigterm=False,
+        handle_sighup=False,
+        timeout=LAUNCH_LIMIT_S * 1000,
+    )
+
+
+async def _connected(
+    browser: Browser, order: LaunchOrder, sandboxed: bool, folders: set[Path]
+) -> RunningChromium:
+    try:
+        async with asyncio.timeout(LAUNCH_LIMIT_S):
+            connection = Connection(await browser.new_browser_cdp_session())
+            running = RunningChromium(browser, connection, order.tier, sandboxed, folders)
+            await running.watch()
+    except BaseException:
+        with contextlib.suppress(Exception):
+            await browser.close()
+        raise
+    log.info("browser started tier=%s version=%s sandbox=%s", order.tier, running.version, sandboxed)
+    return running
+
+
+def _folders_in(folder: Path) -> set[Path]:
+    return {entry for entry in folder.iterdir() if entry.is_dir()}
+
+
+def _driver_is_dead(error: Exception) -> bool:
+    return "Target page, context or browser has been closed" in str(error) or "Connection closed" in str(
+        error
+    )
+
+
+def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowser:
+    first = (str(error) or type(error).__name__).strip().splitlines()[0]
+    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {first}")

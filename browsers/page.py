@@ -1,0 +1,156 @@
+"""A page that was let into a tab: its documents, dialogs, frames and data while it renders."""
+
+from __future__ import annotations
+
+import asyncio
+
+from browsers.cdp import CommandFailed, Event, Session
+from browsers.lazy import WINDOW_HEIGHT, WINDOW_WIDTH
+from browsers.model import JsonResponse, Request, Tier
+from browsers.response import PausedResponse
+from browsers.scripts import PROBE
+from browsers.settle import WORLD, Settling
+from browsers.tab import Tab
+from browsers.traffic import Traffic
+
+__all__ = ["Page"]
+
+OPEN_LIMIT_S = 5.0
+MAX_DOCUMENTS = 5
+"""A page that went to more main documents than this reloads itself for ever."""
+MAX_DIALOGS = 10
+"""After as many dialogs the script is ended: alert loops were seen to open a thousand a second."""
+DECODED_LIMIT_BYTES = 64 * 1024 * 1024
+JSON_BUFFER_BYTES = 8 * 1024 * 1024
+MAX_JSON_RESPONSES = 40
+MAX_JSON_CHARS = 512 * 1024
+JSON_LIMIT_S = 1.0
+
+
+class Page:
+    """Follows one render."""
+
+    def __init__(self, tab: Tab, request: Request, tier: Tier, response: PausedResponse) -> None:
+        self.response = response
+        """Of the newest main document."""
+        self.frame_sessions: dict[str, Session] = {}
+        """Frames that run in a process of their own (full tier), by frame id."""
+        self.failed_to_commit: str | None = None
+        self.stopped_for_size = False
+        self.settling = Settling(tab.session, Traffic(tab.session), tab.frame_id, request.wait)
+        self._tab = tab
+        self._session = tab.session
+        self._request = request
+        self._tier = tier
+        self._documents = 1
+        self._dialogs = 0
+        self._json: dict[str, Event] = {}
+
+    async def open(self) -> None:
+        """Turn on what rendering needs; the response is still held, so nothing is missed."""
+        session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
+        session.on("Page.javascriptDialogOpening", self._on_dialog)
+        session.on("Page.frameNavigated", self._on_frame_navigated)
+        session.on("Page.domContentEventFired", self._on_dom_ready)
+        session.on("Target.attachedToTarget", self._on_frame_process)
+        if self._request.json_responses:
+            session.on("Network.responseReceived", self._on_data_response)
+        commands = [
+            session.start("Page.enable"),
+            session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
+        ]
+        if self._tier is Tier.LIGHT:
+            commands.append(
+                session.start(
+                    "Emulation.setDeviceMetricsOverride",
+                    width=WINDOW_WIDTH,
+                    height=WINDOW_HEIGHT,
+                    deviceScaleFactor=1,
+                    mobile=False,
+                )
+            )
+        else:
+            commands.append(
+                session.start(
+                    "Target.setAutoAttach",
+                    autoAttach=True,
+                    waitForDebuggerOnStart=False,
+                    flatten=False,
+                    filter=[{"type": "iframe"}],
+                )
+            )
+        async with asyncio.timeout(OPEN_LIMIT_S):
+            await asyncio.gather(*commands)
+        await self._tab.connection.call(
+            "Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id
+        )
+
+    async def settle(self, limit_s: float) -> bool:
+        """Wait until the page is done; False when it was stopped, or its time ran out."""
+        complete = await self.settling.until_done(limit_s, stop=self._is_over)
+        if not complete:
+            self._session.post("Page.stopLoading")
+        return complete
+
+    async def json_responses(self) -> tuple[JsonResponse, ...]:
+        """The JSON that the page fetched, within bounds; what the browser no longer holds is left out."""
+        read = await asyncio.gather(
+            *(self._json_of(request_id, response) for request_id, response in list(self._json.items()))
+        )
+        return tuple(found for found in read if found is not None)
+
+    def on_document(self, response: PausedResponse) -> None:
+        """The page moves on to another main document: a challenge that cleared, a client-side redirect."""
+        self._documents += 1
+        if self._documents > MAX_DOCUMENTS or not response.is_page:
+            self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
+            return
+        self.response = response
+        self._session.post("Fetch.continueRequest", requestId=response.request_id)
+
+    def on_navigated(self, answer: asyncio.Future[Event]) -> None:
+        """Page.navigate answers at the commit, or with the reason why there is none."""
+        if not answer.cancelled() and answer.exception() is None:
+            self.failed_to_commit = answer.result().get("errorText")
+
+    def _is_over(self) -> bool:
+        if self.settling.traffic.received_bytes > DECODED_LIMIT_BYTES:
+            self.stopped_for_size = True
+        return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
+
+    def _on_dialog(self, _: Event) -> None:
+        self._dialogs += 1
+        self._session.post("Page.handleJavaScriptDialog", accept=False)
+        if self._dialogs > MAX_DIALOGS:
+            self._session.post("Runtime.terminateExecution")
+
+    def _on_frame_navigated(self, event: Event) -> None:
+        if "parentId" not in event["frame"]:
+            self.settling.new_document()
+
+    def _on_dom_ready(self, _: Event) -> None:
+        self.settling.dom_ready()
+
+    def _on_frame_process(self, event: Event) -> None:
+        child = self._session.child(event["sessionId"])
+        child.post("Page.enable")
+        self.frame_sessions[event["targetInfo"]["targetId"]] = child
+
+    def _on_data_response(self, event: Event) -> None:
+        response = event["response"]
+        is_json = event.get("type") in {"XHR", "Fetch"} and "json" in response.get("mimeType", "")
+        if is_json and len(self._json) < MAX_JSON_RESPONSES:
+            self._json[event["requestId"]] = response
+
+    async def _json_of(self, request_id: str, response: Event) -> JsonResponse | None:
+        try:
+            answer = await self._session.send(
+                "Network.getResponseBody", requestId=request_id, limit_s=JSON_LIMIT_S
+            )
+        except (CommandFailed, TimeoutError):
+            return None
+        text = str(answer["body"])
+        if answer.get("base64Encoded") or len(text) > MAX_JSON_CHARS:
+            return None
+        return JsonResponse(response["url"], response["status"], text)

@@ -1,0 +1,217 @@
+"""The browsers: one a tier, started when needed, replaced when worn or dead, ended when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass
+
+from browsers import errors
+from browsers.chromium import locate
+from browsers.chromium.driver import Driver
+from browsers.chromium.folder import RunFolder
+from browsers.chromium.process import LaunchOrder, launch
+from browsers.chromium.switches import plan
+from browsers.egress import Egress
+from browsers.identity import Identity
+from browsers.model import Tier
+from browsers.settings import BrowserSettings
+from browsers.supply import Supply
+
+__all__ = ["BrowserState", "Pool"]
+
+log = logging.getLogger(__name__)
+
+DRAIN_LIMIT_S = 20.0
+HOUSEKEEPING_S = 5.0
+MEMORY_SAMPLE_VISITS = 50
+"""Reading the memory of a browser's processes costs milliseconds of kernel time: not after every visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserState:
+    """One browser, as `status` shows it."""
+
+    tier: str
+    version: str
+    sandboxed: bool
+    lent: int
+    peeks: int
+    renders: int
+    age_s: float
+    memory_bytes: int | None
+
+
+class Pool:
+    """Owner of driver, browsers and tabs."""
+
+    def __init__(self, settings: BrowserSettings, egress: Egress) -> None:
+        self.restarts = 0
+        self.last_error: str | None = None
+        self._settings = settings
+        self._egress = egress
+        self._folder = RunFolder()
+        self._driver = Driver(self._folder)
+        self._supplies: dict[Tier, Supply] = {}
+        self._found: dict[Tier, locate.Chromium] = {}
+        self._memory: dict[Tier, int | None] = {}
+        self._sampled_at: dict[Tier, int] = {}
+        self._launching = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    async def __aenter__(self) -> Pool:
+        self._folder.__enter__()
+        self._spawn(self._keep_house())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for supply in list(self._supplies.values()):
+            await supply.close()
+        await self._driver.close()
+        self._folder.__exit__(None, None, None)
+
+    def start_soon(self, tier: Tier = Tier.LIGHT) -> None:
+        """Start that tier's browser in the background."""
+        self._spawn(self._start_quietly(tier))
+
+    def ready(self, tier: Tier = Tier.LIGHT) -> bool:
+        """Whether that tier's browser answers now."""
+        supply = self._supplies.get(self._served_by(tier))
+        return supply is not None and supply.alive
+
+    def states(self) -> tuple[BrowserState, ...]:
+        """The running browsers."""
+        return tuple(
+            BrowserState(
+                tier=tier.value,
+                version=supply.chromium.version,
+                sandboxed=supply.chromium.sandboxed,
+                lent=supply.lent,
+                peeks=supply.peeks,
+                renders=supply.renders,
+                age_s=time.monotonic() - supply.chromium.started_at,
+                memory_bytes=self._memory.get(tier),
+            )
+            for tier, supply in self._supplies.items()
+            if supply.alive
+        )
+
+    async def supply(self, tier: Tier) -> Supply:
+        """A living browser of the tier, started when there is none.
+
+        Raises:
+            NoBrowser: none is installed, or it does not start.
+        """
+        tier = self._served_by(tier)
+        supply = self._supplies.get(tier)
+        if supply is not None and supply.alive:
+            return supply
+        async with self._launching:
+            supply = self._supplies.get(tier)
+            if supply is None or not supply.alive:
+                supply = await self._launch(tier)
+            return supply
+
+    def _served_by(self, tier: Tier) -> Tier:
+        """Where only one tier is installed, it serves both."""
+        if self._find(tier) is not None:
+            return tier
+        return Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
+
+    def _find(self, tier: Tier) -> locate.Chromium | None:
+        if tier not in self._found:
+            light = tier is Tier.LIGHT
+            explicit = self._settings.light_executable if light else self._settings.full_executable
+            found = locate.find(tier, explicit)
+            if found is None:
+                return None
+            self._found[tier] = found
+        return self._found[tier]
+
+    async def _launch(self, tier: Tier) -> Supply:
+        found = self._find(tier)
+        if found is None:
+            raise errors.NoBrowser("No Chromium was found on this machine.")
+        version = await asyncio.to_thread(locate.version, found)
+        identity = Identity.of(version, tier, self._settings)
+        order = LaunchOrder(tier, found.executable, plan(tier, identity, self._settings))
+        try:
+            chromium = await launch(self._driver, order, self._folder.path)
+        except errors.NoBrowser as error:
+            self.last_error = str(error)
+            raise
+        supply = self._supplies[tier] = Supply(chromium, identity, self._egress, self._settings)
+        self._spawn(self._watch(tier, supply))
+        supply.warm()
+        return supply
+
+    async def _start_quietly(self, tier: Tier) -> None:
+        try:
+            await self.supply(tier)
+        except errors.BrowsersError as error:
+            log.error("no browser: %s %s", error, error.next_step)
+
+    async def _watch(self, tier: Tier, supply: Supply) -> None:
+        """Replace a browser that died, at once: the next visit should not wait for it."""
+        await supply.chromium.connection.closed.wait()
+        was_retired = supply.retired
+        await supply.close()
+        if self._closing or was_retired:
+            return
+        self.restarts += 1
+        self.last_error = "The browser died and was replaced."
+        log.warning("browser died tier=%s restarts=%s", tier, self.restarts)
+        if self._supplies.get(tier) is supply:
+            del self._supplies[tier]
+        await self._start_quietly(tier)
+
+    async def _keep_house(self) -> None:
+        while True:
+            await asyncio.sleep(HOUSEKEEPING_S)
+            for tier, supply in list(self._supplies.items()):
+                with contextlib.suppress(errors.BrowsersError):
+                    await self._look_after(tier, supply)
+
+    async def _look_after(self, tier: Tier, supply: Supply) -> None:
+        if not supply.alive:
+            return
+        idle_s = 0.0 if supply.lent else time.monotonic() - supply.idle_since
+        if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
+            del self._supplies[tier]
+            self._spawn(self._retire(supply))
+        elif supply.worn or await self._is_fat(tier, supply):
+            await self._replace(tier, supply)
+
+    async def _is_fat(self, tier: Tier, supply: Supply) -> bool:
+        visits = supply.peeks + supply.renders
+        if visits - self._sampled_at.get(tier, -MEMORY_SAMPLE_VISITS) >= MEMORY_SAMPLE_VISITS:
+            self._sampled_at[tier] = visits
+            self._memory[tier] = await supply.chromium.memory_bytes()
+        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes
+
+    async def _replace(self, tier: Tier, worn: Supply) -> None:
+        """Make before break: the new browser takes the visits, the old one ends what it has begun."""
+        async with self._launching:
+            if self._supplies.get(tier) is not worn:
+                return
+            await self._launch(tier)
+            self._sampled_at.pop(tier, None)
+            self._memory.pop(tier, None)
+        self._spawn(self._retire(worn))
+
+    async def _retire(self, supply: Supply) -> None:
+        await supply.drain(DRAIN_LIMIT_S)
+        await supply.close()
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,133 @@
+"""The main document at its response stage: status, headers and hops are known, nothing has committed."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from browsers.cdp import CommandFailed, Event, Session
+
+__all__ = ["Body", "PausedResponse", "read_body"]
+
+BODYLESS = frozenset({204, 205, 304})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+READ_BYTES = (16 * 1024, 64 * 1024, 256 * 1024)
+"""A read answers only when it is full or the body ends, so slow bodies are begun with small ones."""
+
+NOT_PASSED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers of the wire form: wrong for a body that was read out and is handed back decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class PausedResponse:
+    """One response of the main frame, held at the response stage."""
+
+    request_id: str
+    url: str
+    status: int
+    raw_headers: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, event: Event) -> PausedResponse:
+        """From a `Fetch.requestPaused` event at the response stage."""
+        headers = tuple((h["name"], h["value"]) for h in event.get("responseHeaders", ()))
+        url = event["request"]["url"] + event["request"].get("urlFragment", "")
+        return cls(event["requestId"], url, event["responseStatusCode"], headers)
+
+    @property
+    def headers(self) -> MappingProxyType[str, str]:
+        """By name in lower case; of repeated ones the first, except cookies, which are left out."""
+        found: dict[str, str] = {}
+        for name, value in self.raw_headers:
+            if name.lower() != "set-cookie":
+                found.setdefault(name.lower(), value)
+        return MappingProxyType(found)
+
+    @property
+    def sets_cookies(self) -> bool:
+        """Whether it left a cookie in the context."""
+        return any(name.lower() == "set-cookie" for name, _ in self.raw_headers)
+
+    @property
+    def location(self) -> str | None:
+        """Where it redirects to, as written; None when it does not."""
+        return self.headers.get("location") if self.status in REDIRECTS else None
+
+    @property
+    def content_type(self) -> str:
+        """As sent; empty when the site did not say."""
+        return self.headers.get("content-type", "")
+
+    @property
+    def media_type(self) -> str:
+        """In lower case, without parameters; empty when the site did not say."""
+        return self.content_type.split(";", 1)[0].strip().lower()
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a browser would show it as a page: undeclared content is taken for one until read."""
+        if "attachment" in self.headers.get("content-disposition", "").lower():
+            return False
+        return self.media_type in {"", "text/html", "application/xhtml+xml"} and self.status not in BODYLESS
+
+    @property
+    def known_bytes(self) -> int | None:
+        """Decoded size, where the headers tell: a compressed body's is not known, and may be a bomb's."""
+        length = self.headers.get("content-length", "")
+        encoded = self.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
+        return int(length) if length.isdecimal() and not encoded else None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A response's body; `streamed` ones must be handed back to the browser to be rendered."""
+
+    data: bytes = b""
+    truncated: bool = False
+    streamed: bool = False
+
+
+async def read_body(session: Session, response: PausedResponse, cap_bytes: int) -> Body:
+    """Read the body of a paused response, decoded, up to a cap. Waits as long as the caller lets it.
+
+    Raises:
+        CommandFailed: the connection ended before anything of the body came.
+    """
+    if response.status in BODYLESS:
+        return Body()
+    known = response.known_bytes
+    if known is not None and known <= cap_bytes:
+        answer = await session.start("Fetch.getResponseBody", requestId=response.request_id)
+        return Body(_decoded(answer, "body"))
+    return await _read_stream(session, response, cap_bytes)
+
+
+async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int) -> Body:
+    taken = await session.start("Fetch.takeResponseBodyAsStream", requestId=response.request_id)
+    handle, total = taken["stream"], 0
+    pieces: list[bytes] = []
+    try:
+        while total <= cap_bytes:
+            size = READ_BYTES[min(len(pieces), len(READ_BYTES) - 1)]
+            try:
+                answer = await session.start("IO.read", handle=handle, size=size)
+            except CommandFailed:
+                if not pieces:
+                    raise
+                return Body(b"".join(pieces), truncated=True, streamed=True)
+            pieces.append(_decoded(answer, "data"))
+            total += len(pieces[-1])
+            if answer["eof"]:
+                return Body(b"".join(pieces), streamed=True)
+            await asyncio.sleep(0)
+    finally:
+        session.post("IO.close", handle=handle)
+    return Body(b"".join(pieces)[:cap_bytes], truncated=True, streamed=True)
+
+
+def _decoded(answer: Event, key: str) -> bytes:
+    text = str(answer[key])
+    return base64.b64decode(text) if answer.get("base64Encoded") else text.encode("utf-8", "surrogatepass")

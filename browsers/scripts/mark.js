@@ -1,0 +1,119 @@
+// Marks what a person would not see, cuts what is beyond every bound, and returns the document.
+(maxElements) => {
+  const HIDDEN = 'data-x-hidden';
+  // Beyond this many elements only `checkVisibility` is asked: computed styles cost microseconds each.
+  const STYLED = 20000;
+  const MIN_FONT_PX = 4;
+  const MIN_ALPHA = 0.1;
+  const MIN_CONTRAST = 1.1;
+  const MIN_OPACITY = 0.05;
+  const MIN_BOX_PX = 2;
+  const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'BR', 'HEAD', 'TITLE']);
+
+  const numbers = (color) => {
+    const found = color.match(/[\d.]+/g);
+    return found ? found.map(Number) : [0, 0, 0];
+  };
+  const alpha = (rgb) => (rgb.length > 3 ? rgb[3] : 1);
+  const channel = (value) => {
+    const part = value / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  };
+  const luminance = (rgb) => 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
+  const contrast = (one, other) => {
+    const a = luminance(one);
+    const b = luminance(other);
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  };
+  const moves = (style) => style.transitionDuration !== '0s' || style.animationName !== 'none';
+  const hasText = (element) => {
+    for (let node = element.firstChild; node; node = node.nextSibling) {
+      if (node.nodeType === 3 && /\S/.test(node.data)) return true;
+    }
+    return false;
+  };
+  const silence = (element) => {
+    for (let node = element.firstChild; node; node = node.nextSibling) {
+      if (node.nodeType === 3) node.data = '';
+    }
+  };
+  // The whole subtree is out of sight.
+  const hidesAll = (element, style) => {
+    if (style.display === 'none' || style.contentVisibility === 'hidden') return true;
+    // Faded in when scrolled to: a person does see it.
+    if (Number(style.opacity) < MIN_OPACITY && !moves(style)) return true;
+    if (style.clipPath.startsWith('inset(100')) return true;
+    if (style.position !== 'static' && style.clip === 'rect(0px, 0px, 0px, 0px)') return true;
+    if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
+      const box = element.getBoundingClientRect();
+      if ((box.width < MIN_BOX_PX || box.height < MIN_BOX_PX) && style.display !== 'contents') {
+        return element !== document.body && element !== document.documentElement;
+      }
+    }
+    return false;
+  };
+  // The element's own text is out of sight.
+  const hidesText = (element, style, background) => {
+    if (style.visibility !== 'visible') return true;
+    if (parseFloat(style.fontSize) < MIN_FONT_PX) return true;
+    const color = numbers(style.color);
+    const clipsToText = style.webkitBackgroundClip === 'text';
+    if (alpha(color) < MIN_ALPHA && !clipsToText) return true;
+    if (background && !clipsToText && contrast(color, background) < MIN_CONTRAST) return true;
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const box = range.getBoundingClientRect();
+    return box.right + scrollX < 0 || box.bottom + scrollY < 0 || box.width < 1 || box.height < 1;
+  };
+  const backgroundUnder = (style, inherited) => {
+    if (style.backgroundImage !== 'none') return null; // a picture: no colour to compare with
+    const color = numbers(style.backgroundColor);
+    return alpha(color) > 0.5 ? color : inherited;
+  };
+
+  const body = document.body;
+  if (!body) return document;
+  for (const details of document.querySelectorAll('details:not([open])')) details.open = true;
+  const all = body.getElementsByTagName('*');
+  if (all.length > maxElements) {
+    const rest = document.createRange();
+    rest.setStartAfter(all[maxElements]);
+    rest.setEndAfter(body.lastChild);
+    rest.deleteContents();
+    document.documentElement.setAttribute('data-x-cut', '');
+  }
+  const bodyBackground = backgroundUnder(getComputedStyle(body), backgroundUnder(getComputedStyle(document.documentElement), [255, 255, 255]));
+  const stack = [[body, bodyBackground]];
+  let visited = 0;
+  const marks = [];
+  while (stack.length) {
+    const [element, inherited] = stack.pop();
+    let background = inherited;
+    if (!SILENT.has(element.nodeName)) {
+      if (++visited > STYLED) {
+        if (!element.checkVisibility({ opacityProperty: true }) && getComputedStyle(element).display !== 'contents') {
+          marks.push(element);
+          continue;
+        }
+      } else {
+        const style = getComputedStyle(element);
+        if (element !== body && hidesAll(element, style)) {
+          marks.push(element);
+          continue;
+        }
+        background = backgroundUnder(style, inherited);
+        if (hasText(element) && hidesText(element, style, background)) marks.push([element]);
+      }
+      const root = element.shadowRoot;
+      if (root) for (let child = root.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
+    }
+    for (let child = element.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
+  }
+  // Written after all was read: a write between two reads would lay the page out again each time.
+  for (const mark of marks) {
+    if (Array.isArray(mark)) silence(mark[0]);
+    else mark.setAttribute(HIDDEN, '');
+  }
+  document.documentElement.setAttribute('data-x-hidden-count', marks.length);
+  return document;
+}

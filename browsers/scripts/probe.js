@@ -1,0 +1,74 @@
+// Watches a page settle, from an isolated world: the page cannot see it.
+(() => {
+  if (globalThis.__settling) return;
+  // A mutation of less text is a clock, a counter or a carousel: it never holds a page.
+  const CONTENT_CHARS = 24;
+  // Layout reads (spinner, height) are made again only after a mutation, or after this long.
+  const STALE_MS = 400;
+  const SPINNERS =
+    '[aria-busy=true],[role=progressbar],[class*=spinner i],[class*=skeleton i],' +
+    '[class*=loading i]:not(body):not(html):not(img),[class*=loader i],' +
+    '[class*=placeholder-glow i],[class*=shimmer i]';
+  const state = { changedAt: performance.now(), content: 0, seen: 0, last: null, lastAt: 0, lastSeen: -1 };
+
+  const weight = (nodes) => {
+    let sum = 0;
+    for (const node of nodes) {
+      if (node.nodeType === 1) sum += (node.textContent || '').length;
+      else if (node.nodeType === 3) sum += node.length;
+    }
+    return sum;
+  };
+  const note = (records) => {
+    state.seen++;
+    for (const record of records) {
+      if (record.type !== 'childList') continue;
+      const added = weight(record.addedNodes);
+      const changed =
+        record.addedNodes.length && record.removedNodes.length
+          ? Math.abs(added - weight(record.removedNodes))
+          : added;
+      if (changed > CONTENT_CHARS) {
+        state.changedAt = performance.now();
+        state.content++;
+      }
+    }
+  };
+  new MutationObserver(note).observe(document, { childList: true, subtree: true, characterData: true });
+
+  const visible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const spinning = (body) => {
+    for (const element of body.querySelectorAll(SPINNERS)) {
+      if (element.textContent.length < 200 && visible(element)) return 1;
+    }
+    return 0;
+  };
+  const textLength = (body) => {
+    let sum = body.textContent.length;
+    for (const silent of body.querySelectorAll('script,style,noscript,template')) sum -= silent.textContent.length;
+    return sum;
+  };
+  globalThis.__settling = {
+    look(selector) {
+      const now = performance.now();
+      const quiet = Math.round(now - state.changedAt);
+      const wanted = !selector || document.querySelector(selector) ? 1 : 0;
+      const fresh =
+        state.last && state.lastSeen === state.seen && state.last[0] === document.readyState &&
+        now - state.lastAt < STALE_MS;
+      if (fresh) {
+        state.last[1] = quiet;
+        state.last[7] = wanted;
+        return state.last;
+      }
+      const body = document.body;
+      const root = document.documentElement;
+      state.lastSeen = state.seen;
+      state.lastAt = now;
+      return (state.last = [
+        document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? spinning(body) : 0,
+        root ? root.scrollHeight : 0, innerHeight, wanted, document.scripts.length ? 1 : 0,
+      ]);
+    },
+  };
+})();

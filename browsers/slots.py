@@ -1,0 +1,142 @@
+"""Who may work now: a bounded number at once, a bounded queue, and nobody who can starve another.
+
+Free slots go round the callers, and within a caller round the hosts, so that neither a caller with a thousand
+URLs nor a host with a thousand pages holds up the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from browsers import errors
+
+__all__ = ["Slots"]
+
+REMEMBERED_DURATIONS = 50
+FIRST_GUESS_S = 1.0
+"""How long a visit is thought to hold a slot before any has been seen."""
+
+Hosts = OrderedDict[str, deque["asyncio.Future[None]"]]
+
+
+class Slots:
+    """A counted resource, shared fairly by (principal, host)."""
+
+    def __init__(self, size: int, *, per_host: int, queue_limit: int) -> None:
+        self.size = size
+        self.in_use = 0
+        self.queued = 0
+        self._per_host = per_host
+        self._queue_limit = queue_limit
+        self._busy_hosts: Counter[str] = Counter()
+        self._waiting: OrderedDict[str, Hosts] = OrderedDict()
+        self._durations: deque[float] = deque(maxlen=REMEMBERED_DURATIONS)
+
+    @asynccontextmanager
+    async def taken(
+        self, principal: str, host: str, *, url: str, wait_s: float, bounded: bool = True
+    ) -> AsyncIterator[None]:
+        """Hold a slot; `bounded=False` waits past the queue's bound (for who holds another slot already).
+
+        Raises:
+            Busy: the queue is full, or the wait would outlast `wait_s`.
+        """
+        await self._acquire(principal, host, url, wait_s, bounded)
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._durations.append(time.monotonic() - since)
+            self._release(host)
+
+    def expected_wait_s(self) -> float:
+        """How long a newcomer would wait, from how long the last visits held their slots."""
+        held = statistics.median(self._durations) if self._durations else FIRST_GUESS_S
+        return held * (self.queued + 1) / self.size
+
+    async def _acquire(self, principal: str, host: str, url: str, wait_s: float, bounded: bool) -> None:
+        expected = self.expected_wait_s()
+        turn = self._enqueue(principal, host)
+        self._hand_out()
+        if turn.done():
+            return
+        if bounded and (self.queued > self._queue_limit or expected > wait_s):
+            self._give_back(turn, principal, host)
+            raise self._busy(expected, url)
+        try:
+            async with asyncio.timeout(wait_s):
+                await turn
+        except BaseException as error:
+            self._give_back(turn, principal, host)
+            if isinstance(error, TimeoutError):
+                raise self._busy(expected, url) from None
+            raise
+
+    def _busy(self, expected_s: float, url: str) -> errors.Busy:
+        return errors.Busy(
+            f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
+            retry_after_s=max(1.0, round(expected_s)),
+            url=url,
+        )
+
+    def _give_back(self, turn: asyncio.Future[None], principal: str, host: str) -> None:
+        """A turn that will not be used: out of the queue, or, when it was granted just now, to the next."""
+        if turn.done() and not turn.cancelled():
+            self._release(host)
+            return
+        turns = self._waiting.get(principal, OrderedDict()).get(host)
+        if turns is not None and turn in turns:
+            turns.remove(turn)
+            self.queued -= 1
+            self._drop_empty(principal, host)
+
+    def _has_room(self, host: str) -> bool:
+        return self.in_use < self.size and self._busy_hosts[host] < self._per_host
+
+    def _release(self, host: str) -> None:
+        self.in_use -= 1
+        self._busy_hosts[host] -= 1
+        if not self._busy_hosts[host]:
+            del self._busy_hosts[host]
+        self._hand_out()
+
+    def _enqueue(self, principal: str, host: str) -> asyncio.Future[None]:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(principal, OrderedDict()).setdefault(host, deque()).append(turn)
+        self.queued += 1
+        return turn
+
+    def _hand_out(self) -> None:
+        """Give free slots to whoever's turn it is."""
+        while (chosen := self._next_turn()) is not None:
+            principal, host = chosen
+            turns = self._waiting[principal][host]
+            turn = turns.popleft()
+            self.queued -= 1
+            self._waiting[principal].move_to_end(host)
+            self._waiting.move_to_end(principal)
+            self._drop_empty(principal, host)
+            if turn.cancelled():
+                continue
+            self.in_use += 1
+            self._busy_hosts[host] += 1
+            turn.set_result(None)
+
+    def _next_turn(self) -> tuple[str, str] | None:
+        for principal, hosts in self._waiting.items():
+            for host in hosts:
+                if self._has_room(host):
+                    return principal, host
+        return None
+
+    def _drop_empty(self, principal: str, host: str) -> None:
+        hosts = self._waiting[principal]
+        if not hosts[host]:
+            del hosts[host]
+        if not hosts:
+            del self._waiting[principal]

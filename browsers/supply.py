@@ -1,0 +1,160 @@
+"""The tabs of one browser: kept warm, used again for peeks, closed once a page was let into them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from browsers.cdp import CommandFailed
+from browsers.chromium.process import RunningChromium
+from browsers.egress import Egress
+from browsers.errors import BrowserGone, BrowsersError
+from browsers.identity import Identity
+from browsers.model import Request
+from browsers.settings import BrowserSettings
+from browsers.tab import Tab
+
+__all__ = ["Loan", "Supply"]
+
+log = logging.getLogger(__name__)
+
+OPEN_TRIES = 2
+"""A browser that cannot open a tab twice in a row is taken for broken (its zygote may be dead)."""
+
+
+@dataclass(slots=True)
+class Loan:
+    """A tab on loan, and what the visit says of it."""
+
+    tab: Tab
+    reusable: bool = False
+    """Whether the visit ended as it should: a tab left in doubt is never used again."""
+    cookies_set: bool = False
+    kept: bool = False
+
+
+class Supply:
+    """One running browser and its tabs."""
+
+    def __init__(
+        self, chromium: RunningChromium, identity: Identity, egress: Egress, settings: BrowserSettings
+    ) -> None:
+        self.chromium = chromium
+        self.identity = identity
+        self.lent = 0
+        self.peeks = 0
+        self.renders = 0
+        self.retired = False
+        self.idle_since = time.monotonic()
+        self._egress = egress
+        self._settings = settings
+        self._ready: list[Tab] = []
+        self._background: set[asyncio.Task[None]] = set()
+        self._drained = asyncio.Event()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the browser still answers and still takes visits."""
+        return not self.retired and not self.chromium.connection.closed.is_set()
+
+    @property
+    def worn(self) -> bool:
+        """Whether it has served long enough to be replaced."""
+        age = time.monotonic() - self.chromium.started_at
+        return (
+            self.renders >= self._settings.renders_per_browser
+            or self.peeks >= self._settings.peeks_per_browser
+            or age >= self._settings.browser_age_s
+        )
+
+    @asynccontextmanager
+    async def loan(self, request: Request) -> AsyncIterator[Loan]:
+        """A clean tab for one visit; afterwards it is kept or closed, whatever became of the visit.
+
+        Raises:
+            BrowserGone: the browser is dead, or was found broken and was ended.
+        """
+        self.lent += 1
+        self._drained.clear()
+        loan: Loan | None = None
+        try:
+            loan = Loan(self._ready.pop() if self._ready else await self._open())
+            await loan.tab.prepare(request, self.identity)
+            yield loan
+            if loan.reusable and self._keeps(loan.tab):
+                with suppress(BrowsersError, CommandFailed, TimeoutError):
+                    await loan.tab.clean(cookies_set=loan.cookies_set)
+                    self._ready.append(loan.tab)
+                    loan.kept = True
+        except (CommandFailed, TimeoutError) as error:
+            raise BrowserGone(f"The tab broke: {error or type(error).__name__}.") from error
+        finally:
+            self._count(loan)
+
+    def _count(self, loan: Loan | None) -> None:
+        self.lent -= 1
+        self.idle_since = time.monotonic()
+        if not self.lent:
+            self._drained.set()
+        if loan is None:
+            return
+        if loan.tab.committed:
+            self.renders += 1
+        else:
+            self.peeks += 1
+            loan.tab.peeks += 1
+        if not loan.kept:
+            self._in_background(loan.tab.close())
+            self.warm()
+
+    def warm(self) -> None:
+        """Make tabs ready ahead of need: opening one takes longer than a whole peek."""
+        if self.alive and len(self._ready) + len(self._background) < self._settings.warm_tabs:
+            self._in_background(self._open_ahead())
+
+    async def drain(self, limit_s: float) -> None:
+        """Take no more visits, and wait for those that run."""
+        self.retired = True
+        if self.lent:
+            try:
+                async with asyncio.timeout(limit_s):
+                    await self._drained.wait()
+            except TimeoutError:
+                log.warning("browser retired with %s visits still running", self.lent)
+
+    async def close(self) -> None:
+        """Close every tab and the browser."""
+        self.retired = True
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        tabs, self._ready = self._ready, []
+        await self.chromium.close()
+        await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
+
+    def _keeps(self, tab: Tab) -> bool:
+        return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
+
+    async def _open(self) -> Tab:
+        for _ in range(OPEN_TRIES):
+            try:
+                return await Tab.open(self.chromium.connection, self._egress)
+            except (CommandFailed, TimeoutError) as error:
+                log.warning("tab not opened: %s", error or type(error).__name__)
+        self.chromium.kill()
+        raise BrowserGone("The browser no longer opens tabs.")
+
+    async def _open_ahead(self) -> None:
+        try:
+            self._ready.append(await self._open())
+        except BrowsersError:
+            return
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

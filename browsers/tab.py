@@ -1,0 +1,105 @@
+"""A tab in a context of its own behind a gate of its own: nothing is shared with any other tab."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+
+from browsers.cdp import CommandFailed, Connection, Session
+from browsers.egress import Egress, Gate
+from browsers.errors import BrowsersError
+from browsers.identity import Identity
+from browsers.model import Request
+
+__all__ = ["Tab"]
+
+CLOSE_LIMIT_S = 2.0
+PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
+PAUSE_AT_BOTH = [
+    {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
+    *PAUSE_AT_RESPONSE,
+]
+
+
+class Tab:
+    """A blank tab ready for a visit.
+
+    As long as its visits only peek, nothing commits in it and it serves again once `clean`ed; after a render
+    it is closed with its context.
+    """
+
+    def __init__(
+        self, connection: Connection, context_id: str, frame_id: str, session: Session, gate: Gate
+    ) -> None:
+        self.connection = connection
+        self.context_id = context_id
+        self.frame_id = frame_id
+        """The main frame; of a fresh target it is the target's id."""
+        self.session = session
+        self.gate = gate
+        self.peeks = 0
+        self.committed = False
+        """Whether a page was let into it."""
+        self._principal = ""
+        self._language = ""
+        self._pauses_requests = False
+
+    @classmethod
+    async def open(cls, connection: Connection, egress: Egress) -> Tab:
+        """A fresh tab; raises BrowserGone, CommandFailed or TimeoutError when the browser cannot make one."""
+        async with contextlib.AsyncExitStack() as undo:
+            gate = await egress.open_gate()
+            undo.push_async_callback(gate.close)
+            context_id = await connection.open_context(gate.proxy_server)
+            undo.push_async_callback(_quietly, lambda: connection.close_context(context_id))
+            frame_id, session = await connection.open_session(context_id)
+            await session.send("Fetch.enable", patterns=PAUSE_AT_RESPONSE)
+            undo.pop_all()
+            return cls(connection, context_id, frame_id, session, gate)
+        raise AssertionError  # the exit stack swallows nothing
+
+    async def prepare(self, request: Request, identity: Identity) -> None:
+        """Speak the visit's language, and pause its request too where it is not a plain GET."""
+        commands = []
+        if self._principal not in ("", request.principal):
+            self.gate.drop_connections()
+        self._principal = request.principal
+        if self._language != request.language:
+            self._language = request.language
+            override = identity.override(request.language)
+            commands.append(self.session.start("Emulation.setUserAgentOverride", **override))
+        shaped = request.method != "GET" or bool(request.headers)
+        if self._pauses_requests != shaped:
+            self._pauses_requests = shaped
+            patterns = PAUSE_AT_BOTH if shaped else PAUSE_AT_RESPONSE
+            commands.append(self.session.start("Fetch.enable", patterns=patterns))
+        if commands:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await asyncio.gather(*commands)
+
+    async def clean(self, *, cookies_set: bool) -> None:
+        """Forget what an aborted navigation leaves behind: its cookies, its response in the HTTP cache.
+
+        Both were seen to reach the next visit. Disabling the cache instead needs `Network.enable`, whose
+        events cost more than this one command.
+        """
+        self.session.off()
+        commands = [self.session.start("Network.clearBrowserCache")]
+        if cookies_set:
+            commands.append(self.session.start("Storage.clearCookies", browserContextId=self.context_id))
+        async with asyncio.timeout(CLOSE_LIMIT_S):
+            await asyncio.gather(*commands)
+
+    async def close(self) -> None:
+        """Dispose of the context and all that ran in it."""
+        self.session.off()
+        await _quietly(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
+        self.connection.forget(self.session)
+        await self.gate.close()
+
+
+async def _quietly(action: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Closing what is gone already is done."""
+    with contextlib.suppress(CommandFailed, TimeoutError, BrowsersError):
+        await action()

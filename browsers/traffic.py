@@ -1,0 +1,106 @@
+"""Books of what a page has asked the network for: what still holds it, and what never will."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from browsers.cdp import Event, Session
+
+__all__ = ["InFlight", "Traffic"]
+
+COUNTED = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
+"""What content can come from. Images, media, fonts, pings and open streams never hold a page."""
+
+DATA = frozenset({"XHR", "Fetch"})
+
+ANALYTICS = re.compile(
+    r"google-analytics|googletagmanager|doubleclick|/collect\b|analytics|hotjar|segment\.io|sentry|beacon"
+    r"|/ping\b|telemetry",
+    re.IGNORECASE,
+)
+"""Requests that go on for ever and bring no content."""
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """One request that has not ended."""
+
+    since: float
+    is_data: bool
+    path: str
+
+
+class Traffic:
+    """Follows one tab's Network events; times are of `time.monotonic`, in seconds."""
+
+    def __init__(self, session: Session) -> None:
+        self.used_data = False
+        """Whether the page has asked for data, or opened a web socket, at all."""
+        self.last_at = time.monotonic()
+        self.streams = 0
+        self.sockets = 0
+        self.socket_frames = 0
+        self.received_bytes = 0
+        """Decoded bytes of everything, by which a compression bomb is known."""
+        self._live: dict[str, InFlight] = {}
+        self._asked: dict[str, int] = {}
+        session.on("Network.requestWillBeSent", self._started)
+        session.on("Network.loadingFinished", self._ended)
+        session.on("Network.loadingFailed", self._ended)
+        session.on("Network.dataReceived", self._received)
+        session.on("Network.webSocketCreated", self._socket_opened)
+        session.on("Network.webSocketFrameReceived", self._socket_spoke)
+
+    def reset(self) -> None:
+        """A new main document: what the last one waited for no longer counts."""
+        self.used_data = False
+        self.last_at = time.monotonic()
+        self.streams = self.sockets = self.socket_frames = 0
+        self._live.clear()
+        self._asked.clear()
+
+    def content_came(self) -> None:
+        """After new content a repeated request may be the next part of it, not polling."""
+        self._asked.clear()
+
+    def in_flight(self) -> list[InFlight]:
+        """Everything counted that has not ended."""
+        return list(self._live.values())
+
+    def is_polled(self, path: str) -> bool:
+        """Asked for twice or more since the last new content."""
+        return self._asked.get(path, 0) >= 2
+
+    @property
+    def polls(self) -> bool:
+        """Whether the page polls at all."""
+        return any(times >= 2 for times in self._asked.values())
+
+    def _started(self, event: Event) -> None:
+        kind, url = event.get("type"), event["request"]["url"]
+        if kind == "EventSource":
+            self.streams += 1
+        if kind not in COUNTED or ANALYTICS.search(url):
+            return
+        path = url.split("?", 1)[0]
+        if kind in DATA:
+            self.used_data = True
+            self._asked[path] = self._asked.get(path, 0) + 1
+        self.last_at = time.monotonic()
+        self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
+
+    def _ended(self, event: Event) -> None:
+        if self._live.pop(event["requestId"], None) is not None:
+            self.last_at = time.monotonic()
+
+    def _received(self, event: Event) -> None:
+        self.received_bytes += event["dataLength"]
+
+    def _socket_opened(self, _: Event) -> None:
+        self.used_data = True
+        self.sockets += 1
+
+    def _socket_spoke(self, _: Event) -> None:
+        self.socket_frames += 1

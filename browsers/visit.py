@@ -1,0 +1,274 @@
+"""The one navigation: peek at the response, judge it, and only where that is not enough render it.
+
+Nothing is requested twice: what is rendered is the very response that was peeked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from urllib.parse import urlencode, urljoin
+
+from browsers import diagnosis, errors
+from browsers.capture import capture
+from browsers.cdp import CommandFailed, Event
+from browsers.charset import decode
+from browsers.lazy import reveal
+from browsers.model import Hop, Mode, Request, Snapshot, Tier, Timing
+from browsers.page import Page
+from browsers.response import NOT_PASSED_ON, Body, PausedResponse, read_body
+from browsers.tab import Tab
+
+__all__ = ["Enough", "Visit"]
+
+Enough = Callable[[Snapshot], Awaitable[bool]]
+
+ABORT_LIMIT_S = 2.0
+CAPTURE_LIMIT_S = 3.0
+CAPTURE_RESERVE_S = 2.0
+"""Kept back from the deadline, so that a page that never settles can still be read."""
+MIN_SETTLE_S = 0.5
+LAZY_LIMIT_S = 6.0
+
+TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
+TEXT_SUFFIXES = ("+json", "+xml")
+
+
+class Visit:
+    """One visit in one tab."""
+
+    def __init__(self, tab: Tab, request: Request, tier: Tier, started_at: float, deadline_at: float) -> None:
+        self.cookies_set = False
+        self._tab = tab
+        self._session = tab.session
+        self._request = request
+        self._tier = tier
+        self._started_at = started_at
+        self._deadline_at = deadline_at
+        self._timing = Timing(queued_s=time.monotonic() - started_at)
+        self._hops: list[Hop] = []
+        self._ledger = tab.gate.begin(request.limits.wire_bytes)
+        self._paused: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
+        self._navigated: asyncio.Future[Event] | None = None
+        self._page: Page | None = None
+        self._peeked: Snapshot | None = None
+
+    async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
+        """Make the visit; `may_render` is awaited before the page is rendered (it takes a render slot).
+
+        Raises:
+            BrowsersError: typed, with the URL.
+        """
+        try:
+            async with asyncio.timeout_at(self._loop_deadline()):
+                return await self._go(enough, may_render)
+        except TimeoutError:
+            if self._peeked is not None:
+                return replace(self._peeked, complete=False, timing=self._timed())
+            raise self._out_of_time() from None
+        except CommandFailed as error:
+            raise errors.ConnectionClosed(f"The visit broke off: {error}", url=self._request.url) from error
+
+    async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
+        self._session.on("Fetch.requestPaused", self._on_paused)
+        self._navigated = self._session.start("Page.navigate", url=self._request.url)
+        response = await self._final_response()
+        self._timing = replace(self._timing, response_s=self._elapsed())
+        mode = self._request.mode
+        if mode is Mode.RENDER and response.is_page:
+            await may_render()
+            return await self._render(response, Body())
+        body = await read_body(self._session, response, self._request.limits.body_bytes)
+        peeked = self._peeked = self._peek_snapshot(response, body)
+        if not await self._needs_rendering(peeked, response, enough):
+            await self._abort(response)
+            return replace(peeked, timing=self._timed())
+        await may_render()
+        return await self._render(response, body)
+
+    async def _needs_rendering(
+        self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
+    ) -> bool:
+        mode, limits = self._request.mode, self._request.limits
+        renderable = peeked.is_html and response.is_page
+        too_big = peeked.truncated or len(peeked.body) > limits.render_bytes
+        if mode is Mode.PEEK or not renderable or too_big:
+            return False
+        if mode is Mode.AUTO and enough is not None and await enough(peeked):
+            return False
+        self._timing = replace(self._timing, judged_s=self._elapsed())
+        return True
+
+    async def _final_response(self) -> PausedResponse:
+        """The response that is not a redirect."""
+        assert self._navigated is not None
+        await asyncio.wait([self._paused, self._navigated], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
+        if self._paused.done():
+            return self._paused.result()
+        answer = self._navigated.result()
+        raise self._explained(answer.get("errorText", "net::ERR_ABORTED"))
+
+    def _on_paused(self, event: Event) -> None:
+        if event.get("frameId") != self._tab.frame_id:
+            self._session.post("Fetch.continueRequest", requestId=event["requestId"])
+        elif "responseStatusCode" not in event and "responseErrorReason" not in event:
+            self._send_shaped(event)
+        elif "responseStatusCode" not in event:
+            # The exact reason comes with the answer of Page.navigate; here it is only "Failed".
+            self._session.post("Fetch.continueRequest", requestId=event["requestId"])
+        else:
+            self._on_response(PausedResponse.of(event))
+
+    def _on_response(self, response: PausedResponse) -> None:
+        self.cookies_set = self.cookies_set or response.sets_cookies
+        if response.location is not None:
+            self._on_redirect(response, response.location)
+        elif self._page is not None:
+            self._page.on_document(response)
+        elif not self._paused.done():
+            self._paused.set_result(response)
+
+    def _on_redirect(self, response: PausedResponse, location: str) -> None:
+        self._hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
+        if len(self._hops) <= self._request.limits.hops:
+            self._session.post("Fetch.continueRequest", requestId=response.request_id)
+            return
+        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
+        if not self._paused.done():
+            self._paused.set_exception(
+                errors.TooManyRedirects(
+                    f"{self._request.url} redirects more than {self._request.limits.hops} times.",
+                    url=self._request.url,
+                )
+            )
+
+    def _send_shaped(self, event: Event) -> None:
+        """The request itself, paused because it is a form or carries headers of its own."""
+        sent = event["request"]
+        headers = dict(sent["headers"]) | dict(self._request.headers)
+        command: Event = {"requestId": event["requestId"]}
+        if self._request.method == "POST" and not self._hops:
+            body = _form_encoded(self._request)
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
+        command["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
+        self._session.post("Fetch.continueRequest", **command)
+
+    def _peek_snapshot(self, response: PausedResponse, body: Body) -> Snapshot:
+        media_type = response.media_type or _sniffed(body.data)
+        text = decode(body.data, response.content_type) if _is_text(media_type) else ""
+        return Snapshot(
+            url=response.url,
+            requested_url=self._request.url,
+            status=response.status,
+            headers=response.headers,
+            media_type=media_type,
+            body=body.data,
+            html=text,
+            hops=tuple(self._hops),
+            truncated=body.truncated or self._ledger.too_large,
+            tier=self._tier,
+        )
+
+    async def _abort(self, response: PausedResponse) -> None:
+        """End the navigation before anything commits; the tab stays blank."""
+        assert self._navigated is not None
+        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
+        async with asyncio.timeout(ABORT_LIMIT_S):
+            await asyncio.wait({self._navigated})
+
+    async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
+        self._tab.committed = True
+        page = self._page = Page(self._tab, self._request, self._tier, response)
+        await page.open()
+        self._let_in(response, body)
+        limits = self._request.limits
+        left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
+        settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
+        complete = await page.settle(settle_s)
+        if page.failed_to_commit:
+            raise self._explained(page.failed_to_commit)
+        if complete and page.settling.loops_ended == 0:
+            await reveal(self._session, page.settling, max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2)))
+        self._timing = replace(self._timing, settled_s=self._elapsed())
+        return await self._captured(page, body, complete=complete)
+
+    def _let_in(self, response: PausedResponse, body: Body) -> None:
+        if body.streamed:
+            headers = [
+                {"name": name, "value": value}
+                for name, value in response.raw_headers
+                if name.lower() not in NOT_PASSED_ON
+            ]
+            self._session.post(
+                "Fetch.fulfillRequest",
+                requestId=response.request_id,
+                responseCode=response.status,
+                responseHeaders=headers,
+                body=base64.b64encode(body.data).decode(),
+            )
+        else:
+            self._session.post("Fetch.continueRequest", requestId=response.request_id)
+        assert self._navigated is not None and self._page is not None
+        self._navigated.add_done_callback(self._page.on_navigated)
+
+    async def _captured(self, page: Page, body: Body, *, complete: bool) -> Snapshot:
+        taken = await capture(self._session, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        response = page.response
+        return Snapshot(
+            url=taken.url if taken.url.startswith(("http:", "https:")) else response.url,
+            requested_url=self._request.url,
+            status=response.status,
+            headers=response.headers,
+            media_type=response.media_type or "text/html",
+            body=body.data,
+            html=taken.html,
+            frames=taken.frames,
+            rendered=True,
+            hops=tuple(self._hops),
+            timing=self._timed(captured_s=self._elapsed()),
+            truncated=self._ledger.too_large or page.stopped_for_size,
+            complete=complete,
+            json_responses=await page.json_responses(),
+            tier=self._tier,
+        )
+
+    def _explained(self, net_error: str) -> errors.BrowsersError:
+        last_url = self._hops[-1].location if self._hops else self._request.url
+        return diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
+
+    def _out_of_time(self) -> errors.DeadlineExceeded:
+        url, seconds = self._request.url, self._elapsed()
+        got = self._ledger.down_bytes
+        what = f"sent only {got} bytes" if got else "did not answer"
+        return errors.DeadlineExceeded(f"{url} {what} within {seconds:.0f} s.", url=url)
+
+    def _loop_deadline(self) -> float:
+        return asyncio.get_running_loop().time() + max(0.0, self._deadline_at - time.monotonic())
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started_at
+
+    def _timed(self, captured_s: float = 0.0) -> Timing:
+        return replace(self._timing, captured_s=captured_s, total_s=self._elapsed())
+
+
+def _form_encoded(request: Request) -> bytes:
+    return urlencode(dict(request.form or {})).encode()
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith(TEXT_TYPES) or media_type.endswith(TEXT_SUFFIXES)
+
+
+def _sniffed(data: bytes) -> str:
+    """The type of a body that came without one: a page, text, or neither."""
+    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<p", b"<div", b"<!--")):
+        return "text/html"
+    if head.startswith(b"%pdf-"):
+        return "application/pdf"
+    return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"

@@ -1,0 +1,186 @@
+"""What a user can be told, and what to do next.
+
+    ScraperError
+        BadRequest          the caller's argument
+            BadUrl              not an absolute http(s) URL; a query is told of `search`
+            BadArgument         unknown name, wrong type, out of range
+        Refused             our policy said no
+            PrivateAddress      the URL leads to a host that is not public
+        Unreachable         the network said no
+            TimedOut            the deadline passed with nothing to show
+        Blocked             the site said no
+            HttpError           the site answered with an error status
+            Walled              captcha, consent, login, rate limit: named in `reason`
+        Unreadable          it came, but there is nothing to read in it
+            UnsupportedType     not a page; the message names the media type
+            TooLarge            over the limits
+            Empty               the answer has no content
+        Overloaded          we are full; carries `retry_after_s`
+        Broken              our own browser failed, twice
+        Internal            a fault of ours
+
+Each carries the URL or argument it is about (`target`), one sentence (`str(error)`), the next step, a stable
+`code` for programs, and whether a retry can help. No message names a private address that a name led to.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BadArgument",
+    "BadRequest",
+    "BadUrl",
+    "Blocked",
+    "Broken",
+    "Empty",
+    "HttpError",
+    "Internal",
+    "Overloaded",
+    "PrivateAddress",
+    "Refused",
+    "ScraperError",
+    "TimedOut",
+    "TooLarge",
+    "Unreachable",
+    "Unreadable",
+    "UnsupportedType",
+    "Walled",
+]
+
+
+class ScraperError(Exception):
+    """Root of the tree."""
+
+    code: str = "error"
+    retryable: bool = False
+
+    def __init__(
+        self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None
+    ) -> None:
+        super().__init__(message)
+        self.target = target
+        self.next_step = next_step
+        if retryable is not None:
+            self.retryable = retryable
+
+    def sentence(self) -> str:
+        """What happened and what to do next, for a person or a model."""
+        return f"{self} {self.next_step}".strip()
+
+
+class BadRequest(ScraperError):
+    """The caller's argument."""
+
+    code = "bad_request"
+
+
+class BadUrl(BadRequest):
+    """Not an absolute http(s) URL."""
+
+    code = "bad_url"
+
+
+class BadArgument(BadRequest):
+    """Unknown name, wrong type, out of range."""
+
+    code = "bad_argument"
+
+
+class Refused(ScraperError):
+    """Our policy said no; there is no other way in."""
+
+    code = "refused"
+
+
+class PrivateAddress(Refused):
+    """The URL leads to a host that is not public."""
+
+    code = "private_address"
+
+
+class Unreachable(ScraperError):
+    """The network said no."""
+
+    code = "unreachable"
+
+
+class TimedOut(Unreachable):
+    """The deadline passed with nothing to show."""
+
+    code = "timed_out"
+    retryable = True
+
+
+class Blocked(ScraperError):
+    """The site said no."""
+
+    code = "blocked"
+
+
+class HttpError(Blocked):
+    """The site answered with an error status."""
+
+    code = "http_error"
+
+    def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
+        super().__init__(
+            message, target=target, next_step=next_step, retryable=status in {408, 425, 429, 500, 502, 503, 504}
+        )
+        self.status = status
+
+
+class Walled(Blocked):
+    """A wall stands in front of the page; `reason` names it."""
+
+    code = "walled"
+
+    def __init__(self, message: str, *, reason: str, target: str = "", next_step: str = "") -> None:
+        super().__init__(message, target=target, next_step=next_step)
+        self.reason = reason
+
+
+class Unreadable(ScraperError):
+    """It came, but there is nothing to read in it."""
+
+    code = "unreadable"
+
+
+class UnsupportedType(Unreadable):
+    """Not a page."""
+
+    code = "unsupported_type"
+
+
+class TooLarge(Unreadable):
+    """Over the limits."""
+
+    code = "too_large"
+
+
+class Empty(Unreadable):
+    """The answer has no content."""
+
+    code = "empty"
+
+
+class Overloaded(ScraperError):
+    """We are full."""
+
+    code = "busy"
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after_s: float, target: str = "") -> None:
+        super().__init__(message, target=target, next_step=f"Try again in {retry_after_s:.0f} s.")
+        self.retry_after_s = retry_after_s
+
+
+class Broken(ScraperError):
+    """Our own browser failed."""
+
+    code = "browser_failed"
+    retryable = True
+
+
+class Internal(ScraperError):
+    """A fault of ours; the details are in the log."""
+
+    code = "internal"

@@ -1,0 +1,103 @@
+"""The nouns that the rooms hand to each other: frozen data, no I/O."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from datetime import datetime
+
+__all__ = ["Document", "Heading", "Image", "Link", "Reading", "Verdict", "VerdictKind"]
+
+
+class VerdictKind(enum.StrEnum):
+    """Whether a snapshot holds what a person would read at that URL."""
+
+    OK = "ok"
+    THIN = "thin"
+    """Next to nothing to read: the page needs its scripts."""
+    BLOCKED = "blocked"
+    """A wall stands in front of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the reader makes of a snapshot, and why: `captcha`, `consent`, `login`, `javascript`, ..."""
+
+    kind: VerdictKind = VerdictKind.OK
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the content is there."""
+        return self.kind is VerdictKind.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in the main content, absolute."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in the main content, absolute."""
+
+    url: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """One line of the outline; `start` is its character offset in the Markdown."""
+
+    level: int
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What was read from one snapshot. None means unknown; empty means known to be empty."""
+
+    url: str
+    title: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    """Aware; a bare date stands at midnight UTC."""
+    published_source: str | None = None
+    """Where the date comes from: `structured`, `meta`, `url`, `text`."""
+    site_name: str | None = None
+    language: str | None = None
+    page_type: str | None = None
+    text: str = ""
+    markdown: str = ""
+    verdict: Verdict = field(default_factory=Verdict)
+    degraded: bool = False
+    """True when the reader ran out of its bounds and a plainer way was taken."""
+    links: tuple[Link, ...] = ()
+    images: tuple[Image, ...] = ()
+    outline: tuple[Heading, ...] = ()
+    hidden_removed: int = 0
+    """Elements left out because a person would not see them."""
+    controls_removed: int = 0
+    """Invisible characters left out: zero-width, tag and direction characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document, and how we came by it."""
+
+    document: Document
+    url: str
+    """The final address."""
+    requested_url: str
+    status: int
+    method: str
+    """`http`: read as served. `browser`: rendered."""
+    cached: bool
+    retrieved_at: datetime
+    truncated: bool = False
+    """The site sent more than the limit; the rest was cut off."""
+    warnings: tuple[str, ...] = ()
