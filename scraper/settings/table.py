@@ -288,7 +288,7 @@ def _setting(entry: dataclasses.Field[Any], choice: Choice) -> Setting:
         variable=PREFIX + choice.label,
         flag="--" + choice.label.lower().replace("_", "-"),
         kind=choice.kind,
-        default=entry.default_factory() if computed else entry.default,  # type: ignore[misc]
+        default=entry.default_factory() if computed else entry.default,  # type: ignore[operator]
         help=choice.help,
         unit=choice.unit,
         secret=not entry.repr,

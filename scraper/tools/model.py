@@ -1,0 +1,52 @@
+"""The nouns of a tool call: what is asked, by whom, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["Answer", "Call", "Progress", "Run", "Tool"]
+
+
+class Progress(Protocol):
+    """Told where a call stands: steps done, steps in all, and the last one in words."""
+
+    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls, how long they wait, and where to tell them how it goes."""
+
+    principal: str = "local"
+    deadline_s: float = 55.0
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the caller gets: one text, and the same thing as data where data was asked for."""
+
+    text: str
+    structured: dict[str, Any] | list[Any] | None = None
+    is_error: bool = False
+
+
+Run = Callable[["App", Mapping[str, Any], Call], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One thing that can be asked for; `run` raises nothing but cancellation."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Mapping[str, Any]
+    run: Run
+    open_world: bool = True
+    """Whether it reaches out to the web."""
