@@ -12,7 +12,7 @@ import tenacity
 from browsers import errors
 from browsers.admission import Admission
 from browsers.egress import Egress
-from browsers.model import Request, Snapshot
+from browsers.model import Mode, Request, Snapshot
 from browsers.pool import BrowserState, Pool
 from browsers.profiles import Profiles
 from browsers.settings import BrowserSettings
@@ -25,6 +25,8 @@ __all__ = ["Browsers", "Status"]
 PEEKS_PER_HOST = 4
 RENDERS_PER_HOST = 2
 """What one host is asked for at once: more is rude, and holds up the other hosts."""
+
+SCRIPTED_HOSTS = 4096
 
 TRIES = 2
 """A visit that failed for a passing reason is made once more, within its deadline."""
@@ -61,6 +63,8 @@ class Browsers:
         limit = self._settings.queue_limit
         self._peeks = Slots(self._settings.peek_slots, per_host=PEEKS_PER_HOST, queue_limit=limit)
         self._renders = Slots(self._settings.render_slots, per_host=RENDERS_PER_HOST, queue_limit=limit)
+        self._scripted_hosts: dict[str, None] = {}
+        """Hosts whose last page needed its scripts, oldest first."""
         self._active = 0
         """Visits from their call to their answer, queued ones included."""
 
@@ -122,14 +126,38 @@ class Browsers:
             supply = await self._supply(request, deadline_at)
             async with supply.loan(request) as loan:
                 await self._profiles.load(loan.tab, request)
-                visit = Visit(loan.tab, request, supply.chromium.tier, started_at, deadline_at)
+                visit = Visit(
+                    loan.tab,
+                    request,
+                    supply.chromium.tier,
+                    started_at=started_at,
+                    deadline_at=deadline_at,
+                    expects_page=self._expects_page(request),
+                )
                 try:
                     snapshot = await visit.run(enough, admission.to_render)
                 finally:
                     loan.cookies_set = visit.cookies_set
+                self._note(request, snapshot)
                 await self._profiles.save(loan.tab, request)
-                loan.reusable = request.site_profile is None
+                loan.reusable = request.site_profile is None and not visit.prepared
                 return snapshot
+
+    def _expects_page(self, request: Request) -> bool:
+        """Whether the visit will render: it must, or its host needed it last time."""
+        if request.mode is not Mode.AUTO:
+            return request.mode is Mode.RENDER
+        return (urlsplit(request.url).hostname or "") in self._scripted_hosts
+
+    def _note(self, request: Request, snapshot: Snapshot) -> None:
+        if request.mode is not Mode.AUTO:
+            return
+        host = urlsplit(request.url).hostname or ""
+        self._scripted_hosts.pop(host, None)
+        if snapshot.rendered:
+            self._scripted_hosts[host] = None
+            while len(self._scripted_hosts) > SCRIPTED_HOSTS:
+                del self._scripted_hosts[next(iter(self._scripted_hosts))]
 
     async def _supply(self, request: Request, deadline_at: float) -> Supply:
         try:

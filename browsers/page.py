@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from browsers.cdp import CommandFailed, Event, Session
 from browsers.lazy import WINDOW_HEIGHT, WINDOW_WIDTH
@@ -15,7 +16,6 @@ from browsers.traffic import Traffic
 
 __all__ = ["Page"]
 
-OPEN_LIMIT_S = 5.0
 MAX_DOCUMENTS = 5
 """A page that went to more main documents than this reloads itself for ever."""
 MAX_DIALOGS = 10
@@ -30,9 +30,9 @@ JSON_LIMIT_S = 1.0
 class Page:
     """Follows one render."""
 
-    def __init__(self, tab: Tab, request: Request, tier: Tier, response: PausedResponse) -> None:
-        self.response = response
-        """Of the newest main document."""
+    def __init__(self, tab: Tab, request: Request, tier: Tier) -> None:
+        self.response: PausedResponse | None = None
+        """Of the newest main document; None until the page is let in."""
         self.frame_sessions: dict[str, Session] = {}
         """Frames that run in a process of their own (full tier), by frame id."""
         self.failed_to_commit: str | None = None
@@ -46,8 +46,12 @@ class Page:
         self._dialogs = 0
         self._json: dict[str, Event] = {}
 
-    async def open(self) -> None:
-        """Turn on what rendering needs; the response is still held, so nothing is missed."""
+    def prepare(self) -> Awaitable[object]:
+        """Turn on what rendering needs; the answers can be awaited in a blank tab.
+
+        While a response is held, Chromium holds back what is sent to the tab until the page commits: there
+        the answers come only after the page was let in, and its first milliseconds go unseen.
+        """
         session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)
@@ -80,8 +84,9 @@ class Page:
                     filter=[{"type": "iframe"}],
                 )
             )
-        async with asyncio.timeout(OPEN_LIMIT_S):
-            await asyncio.gather(*commands)
+        return asyncio.gather(*commands, self._deny_downloads())
+
+    async def _deny_downloads(self) -> None:
         await self._tab.connection.call(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id
         )

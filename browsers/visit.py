@@ -27,6 +27,7 @@ __all__ = ["Enough", "Visit"]
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
 ABORT_LIMIT_S = 2.0
+PREPARE_LIMIT_S = 5.0
 CAPTURE_LIMIT_S = 3.0
 CAPTURE_RESERVE_S = 2.0
 """Kept back from the deadline, so that a page that never settles can still be read."""
@@ -40,7 +41,17 @@ TEXT_SUFFIXES = ("+json", "+xml")
 class Visit:
     """One visit in one tab."""
 
-    def __init__(self, tab: Tab, request: Request, tier: Tier, started_at: float, deadline_at: float) -> None:
+    def __init__(
+        self,
+        tab: Tab,
+        request: Request,
+        tier: Tier,
+        *,
+        started_at: float,
+        deadline_at: float,
+        expects_page: bool,
+    ) -> None:
+        """`expects_page`: it will be rendered, so the tab is made ready for that before the navigation."""
         self.cookies_set = False
         self._tab = tab
         self._session = tab.session
@@ -48,6 +59,7 @@ class Visit:
         self._tier = tier
         self._started_at = started_at
         self._deadline_at = deadline_at
+        self._expects_page = expects_page
         self._timing = Timing(queued_s=time.monotonic() - started_at)
         self._hops: list[Hop] = []
         self._ledger = tab.gate.begin(request.limits.wire_bytes)
@@ -56,16 +68,26 @@ class Visit:
         self._page: Page | None = None
         self._peeked: Snapshot | None = None
 
+    @property
+    def prepared(self) -> bool:
+        """Whether the tab was made ready to render: its events would make every later peek dearer."""
+        return self._page is not None
+
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit; `may_render` is awaited before the page is rendered (it takes a render slot).
 
         Raises:
             BrowsersError: typed, with the URL.
         """
+        limit = asyncio.timeout_at(self._loop_deadline())
         try:
-            async with asyncio.timeout_at(self._loop_deadline()):
+            async with limit:
                 return await self._go(enough, may_render)
-        except TimeoutError:
+        except TimeoutError as error:
+            if not limit.expired():
+                raise errors.PageCrashed(
+                    "The page's renderer does not answer.", url=self._request.url
+                ) from error
             if self._peeked is not None:
                 return replace(self._peeked, complete=False, timing=self._timed())
             raise self._out_of_time() from None
@@ -74,6 +96,8 @@ class Visit:
 
     async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         self._session.on("Fetch.requestPaused", self._on_paused)
+        if self._expects_page:
+            self._page = await self._prepared_page()
         self._navigated = self._session.start("Page.navigate", url=self._request.url)
         response = await self._final_response()
         self._timing = replace(self._timing, response_s=self._elapsed())
@@ -126,10 +150,10 @@ class Visit:
         self.cookies_set = self.cookies_set or response.sets_cookies
         if response.location is not None:
             self._on_redirect(response, response.location)
-        elif self._page is not None:
-            self._page.on_document(response)
         elif not self._paused.done():
             self._paused.set_result(response)
+        elif self._page is not None:
+            self._page.on_document(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         self._hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
@@ -182,9 +206,14 @@ class Visit:
 
     async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
         self._tab.committed = True
-        page = self._page = Page(self._tab, self._request, self._tier, response)
-        await page.open()
+        page, prepared = self._page, None
+        if page is None:
+            page = self._page = Page(self._tab, self._request, self._tier)
+            prepared = asyncio.ensure_future(page.prepare())
+        page.response = response
         self._let_in(response, body)
+        if prepared is not None:
+            await self._in_time(prepared)
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
@@ -195,6 +224,18 @@ class Visit:
             await reveal(self._session, page.settling, max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2)))
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete)
+
+    async def _prepared_page(self) -> Page:
+        page = Page(self._tab, self._request, self._tier)
+        await self._in_time(page.prepare())
+        return page
+
+    async def _in_time(self, commands: Awaitable[object]) -> None:
+        try:
+            async with asyncio.timeout(PREPARE_LIMIT_S):
+                await commands
+        except TimeoutError:
+            raise errors.PageCrashed("The page's renderer does not answer.", url=self._request.url) from None
 
     def _let_in(self, response: PausedResponse, body: Body) -> None:
         if body.streamed:
@@ -218,6 +259,7 @@ class Visit:
     async def _captured(self, page: Page, body: Body, *, complete: bool) -> Snapshot:
         taken = await capture(self._session, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
         response = page.response
+        assert response is not None
         return Snapshot(
             url=taken.url if taken.url.startswith(("http:", "https:")) else response.url,
             requested_url=self._request.url,
