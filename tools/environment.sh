@@ -35,7 +35,12 @@ package_command() {
 }
 
 how_to_get_python() {
-    if command -v apt-get >/dev/null; then
+    if command -v brew >/dev/null; then
+        printf 'brew install python@3.13\n'
+    elif [ "${1:-}" = newer ] && command -v python3 >/dev/null; then
+        # A release whose own Python is too old has no newer one to install.
+        printf 'curl -LsSf https://astral.sh/uv/install.sh | sh\n'
+    elif command -v apt-get >/dev/null; then
         package_command 'apt-get install -y python3 python3-venv'
     elif command -v dnf >/dev/null; then
         package_command 'dnf install -y python3.12'
@@ -43,8 +48,6 @@ how_to_get_python() {
         package_command 'apk add python3'
     elif command -v pacman >/dev/null; then
         package_command 'pacman -S --noconfirm python'
-    elif command -v brew >/dev/null; then
-        printf 'brew install python@3.13\n'
     else
         printf 'curl -LsSf https://astral.sh/uv/install.sh | sh\n'
     fi
@@ -52,7 +55,7 @@ how_to_get_python() {
 
 make_with_venv() {
     found=$(find_python)
-    [ -n "$found" ] || stop "Python 3.11 or newer is needed and was not found. Run: $(how_to_get_python)"
+    [ -n "$found" ] || stop "Python 3.11 or newer is needed and was not found. Run: $(how_to_get_python newer)"
     # Debian keeps the half of venv that installs pip in a package of its own.
     "$found" -c 'import ensurepip, venv' 2>/dev/null ||
         stop "this Python cannot make virtual environments. Run: $(how_to_get_python)"
