@@ -1,0 +1,98 @@
+"""What a contender runs in a process of its own: it is told over JSON lines what to read, and answers how it went.
+
+Imported by foreign environments too, so it needs nothing but the standard library.
+
+    -> {"read": [URL, ...], "how": "http", "at_once": 2, "together": false}
+    <- {"seconds": 1.2, "latencies": [...], "failures": [[URL, "what"], ...]}
+    -> {"count": "MARK-\\w+-\\d+"}
+    <- {"counts": [60, ...]}          distinct matches in each text of the last reading
+
+The end of stdin ends the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TextIO
+
+__all__ = ["Reader", "answer"]
+
+_PAGE_LIMIT_S = 60.0
+_BATCH_LIMIT_S = 240.0
+
+
+class Reader:
+    """Something that reads pages."""
+
+    async def read(self, url: str, how: str) -> str:
+        """The text of one page."""
+        raise NotImplementedError
+
+    async def read_together(self, urls: Sequence[str], how: str, at_once: int) -> list[str]:
+        """The texts of pages that are asked for in one call; readers without such a call read one by one."""
+        return await _gathered(lambda url: self.read(url, how), urls, at_once)
+
+
+def answer(opened: Callable[[], AbstractAsyncContextManager[Reader]]) -> None:
+    """Answer readings until stdin ends."""
+    # Contenders print what they like: only answers may reach the real stdout.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+    asyncio.run(_answering(opened, answers))
+
+
+async def _answering(opened: Callable[[], AbstractAsyncContextManager[Reader]], answers: TextIO) -> None:
+    async with opened() as reader:
+        answers.write('{"ready": true}\n')
+        texts: list[str] = []
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            request = json.loads(line)
+            if "read" in request:
+                texts, reply = await _reading(reader, request)
+            else:
+                pattern = re.compile(request["count"])
+                reply = {"counts": [len(set(pattern.findall(text))) for text in texts]}
+            answers.write(json.dumps(reply) + "\n")
+
+
+async def _reading(reader: Reader, request: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    urls, how, at_once = request["read"], request["how"], request["at_once"]
+    latencies: list[float] = []
+    failures: list[tuple[str, str]] = []
+
+    async def one(url: str) -> str:
+        started = time.perf_counter()
+        try:
+            return await asyncio.wait_for(reader.read(url, how), _PAGE_LIMIT_S)
+        except Exception as error:  # noqa: BLE001 - what a foreign reader raises is its result
+            failures.append((url, repr(error)[:300]))
+            return ""
+        finally:
+            latencies.append(time.perf_counter() - started)
+
+    started = time.perf_counter()
+    if request.get("together"):
+        texts = await asyncio.wait_for(reader.read_together(urls, how, at_once), _BATCH_LIMIT_S)
+    else:
+        texts = await _gathered(one, urls, at_once)
+    seconds = time.perf_counter() - started
+    return texts, {"seconds": seconds, "latencies": latencies, "failures": failures}
+
+
+async def _gathered(read: Callable[[str], Any], urls: Sequence[str], at_once: int) -> list[str]:
+    texts = [""] * len(urls)
+    waiting = iter(enumerate(urls))
+
+    async def work() -> None:
+        for index, url in waiting:
+            texts[index] = await read(url)
+
+    await asyncio.gather(*(work() for _ in range(at_once)))
+    return texts

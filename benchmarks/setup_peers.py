@@ -1,0 +1,153 @@
+"""`python -m benchmarks.setup_peers`: the peers, pinned, each in an environment of its own outside the repository.
+
+They come from the package index by name (mcp-server-fetch's Readability from npm) and use this machine's
+Chromium; `benchmarks.peers_at_best` says how.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.peers_at_best import browsers_folder, peer_folder, peer_python
+from browsers.chromium import locate
+from browsers.model import Tier
+
+__all__ = ["main"]
+
+_PLAYWRIGHT = "playwright==1.65.2"
+_INSTALL_LIMIT_S = 900
+_MISSING = re.compile(r"Executable doesn't exist at (.+)")
+_LAUNCH = """
+import sys
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    playwright.chromium.launch().close()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Environment:
+    name: str
+    packages: tuple[str, ...]
+    launches: bool = True
+    """Whether it starts a browser."""
+    node_packages: tuple[str, ...] = ()
+    node_folder: str = ""
+    """Where in its site-packages those belong."""
+
+
+_ENVIRONMENTS = (
+    _Environment("plain", (_PLAYWRIGHT, "httpx==0.28.1", "trafilatura==2.3.1", "lxml_html_clean==0.4.6")),
+    _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),
+    _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
+    _Environment(
+        "mcp_server_fetch",
+        ("mcp-server-fetch==2026.10.24", "readabilipy==0.3.0"),
+        launches=False,
+        node_packages=("@mozilla/readability@0.6.0", "jsdom@29.1.1", "minimist@1.2.8"),
+        node_folder="readabilipy/javascript",
+    ),
+)
+
+
+def main() -> int:
+    """Set up every environment that is not there yet; say what was done."""
+    for environment in _ENVIRONMENTS:
+        if _is_done(environment):
+            print(f"{environment.name}: there already")
+            continue
+        print(f"{environment.name}: {', '.join(environment.packages)}", flush=True)
+        _set_up(environment)
+        print(f"{environment.name}: ready in {peer_folder(environment.name)}", flush=True)
+    return 0
+
+
+def _set_up(environment: _Environment) -> None:
+    folder = peer_folder(environment.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    python = peer_python(environment.name)
+    _install_packages(environment, folder, python)
+    if environment.node_packages:
+        _install_node_packages(environment, folder)
+    if environment.launches:
+        _link_browser(environment.name, python)
+    _record(environment).write_text(json.dumps(environment.packages), encoding="utf-8")
+
+
+def _install_packages(environment: _Environment, folder: Path, python: Path) -> None:
+    uv = shutil.which("uv", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    venv.create(folder, with_pip=uv is None)
+    tool = (
+        [str(python), "-m", "pip", "install"]
+        if uv is None
+        else [uv, "pip", "install", "--python", str(python)]
+    )
+    _run([*tool, "--quiet", *environment.packages])
+
+
+def _install_node_packages(environment: _Environment, folder: Path) -> None:
+    if shutil.which("npm") is None:
+        print(f"{environment.name}: no npm here, so its reader stays the coarse one in Python")
+        return
+    (target,) = folder.glob(f"lib/python*/site-packages/{environment.node_folder}")
+    _run(["npm", "install", "--no-audit", "--no-fund", "--silent", *environment.node_packages], target)
+
+
+def _link_browser(name: str, python: Path) -> None:
+    """Lay a link to this machine's Chromium where this Playwright expects its own."""
+    chromium = locate.find(Tier.LIGHT, None) or locate.find(Tier.FULL, None)
+    if chromium is None:
+        raise SystemExit("There is no Chromium on this machine: run `search-mcp install-browser`.")
+    folder = browsers_folder(name)
+    environment = {"PLAYWRIGHT_BROWSERS_PATH": str(folder)}
+    # Playwright alone knows its paths, and tells them when the browser is missing.
+    missing = _MISSING.search(_run([str(python), "-c", _LAUNCH], environment=environment, fails=True))
+    if missing is None:
+        raise SystemExit(f"The Playwright of {name} did not say where it expects its browser.")
+    expected = Path(missing[1].strip())
+    expected.parent.mkdir(parents=True)
+    expected.symlink_to(chromium.executable)
+    _run([str(python), "-c", _LAUNCH], environment=environment)
+
+
+def _run(
+    command: Sequence[str],
+    folder: Path | None = None,
+    *,
+    environment: dict[str, str] | None = None,
+    fails: bool = False,
+) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=_INSTALL_LIMIT_S,
+    )
+    output = done.stdout + done.stderr
+    if done.returncode != 0 and not fails:
+        raise SystemExit(f"{' '.join(command)}\n{output[-3000:]}")
+    return output
+
+
+def _record(environment: _Environment) -> Path:
+    return peer_folder(environment.name) / "set-up.json"
+
+
+def _is_done(environment: _Environment) -> bool:
+    record = _record(environment)
+    return record.exists() and json.loads(record.read_text(encoding="utf-8")) == list(environment.packages)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
