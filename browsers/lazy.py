@@ -5,7 +5,6 @@ Fires every IntersectionObserver at once: 15 of 15 lazy sections in 1.1 s, again
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 from browsers.cdp import CommandFailed, Session
@@ -21,9 +20,15 @@ ROUNDS = 6
 ROUND_LIMIT_S = 2.0
 GROWTH_CHARS = 20
 """Less new text than this after a round: there is nothing more to reveal."""
-FRAME_S = 0.06
+FRAMES_LIMIT_S = 1.0
 QUIET_S = 0.06
 QUIET_WITH_DATA_S = 0.15
+
+SCROLL_AND_SEE = """new Promise((done) => {
+  window.scrollTo(0, document.body ? document.body.scrollHeight : 0);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
+})"""
+"""Scroll events for pages that only listen to them; observers fire with the second frame."""
 
 
 async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
@@ -42,7 +47,7 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
         if look.height <= look.window_height * 1.05:
             return
         before = look.text_chars
-        await _grow(session, min(look.height + EXTRA_HEIGHT, TALLEST))
+        await _grow(session, settling, min(look.height + EXTRA_HEIGHT, TALLEST))
         await settling.until_done(
             min(ROUND_LIMIT_S, max(0.0, end - time.monotonic())),
             may_be_thin=False,
@@ -83,7 +88,7 @@ async def _has_observers(session: Session) -> bool:
     return bool(counted["result"]["value"])
 
 
-async def _grow(session: Session, height: int) -> None:
+async def _grow(session: Session, settling: Settling, height: int) -> None:
     await session.send(
         "Emulation.setDeviceMetricsOverride",
         width=WINDOW_WIDTH,
@@ -91,8 +96,7 @@ async def _grow(session: Session, height: int) -> None:
         deviceScaleFactor=1,
         mobile=False,
     )
-    await asyncio.sleep(FRAME_S)
-    # Pages that only listen to scroll events need one.
-    session.post(
-        "Runtime.evaluate", expression="window.scrollTo(0, document.body ? document.body.scrollHeight : 0)"
-    )
+    try:
+        await settling.evaluate(SCROLL_AND_SEE, limit_s=FRAMES_LIMIT_S, promise=True)
+    except (TimeoutError, CommandFailed):
+        return

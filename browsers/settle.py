@@ -236,8 +236,8 @@ class Settling:
             return None
         return Look.of(raw) if isinstance(raw, list) else None
 
-    async def evaluate(self, expression: str, *, limit_s: float) -> object:
-        """Evaluate in the isolated world of the main frame.
+    async def evaluate(self, expression: str, *, limit_s: float, promise: bool = False) -> object:
+        """Evaluate in the isolated world of the main frame; `promise` waits for what it resolves to.
 
         Raises:
             TimeoutError: the page does not answer.
@@ -254,6 +254,7 @@ class Settling:
                 expression=expression,
                 contextId=self._world,
                 returnByValue=True,
+                awaitPromise=promise,
                 limit_s=limit_s,
             )
         except CommandFailed:

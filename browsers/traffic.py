@@ -87,7 +87,9 @@ class Traffic:
         path = url.split("?", 1)[0]
         if kind in DATA:
             self.used_data = True
-            self._asked[path] = self._asked.get(path, 0) + 1
+            # One burst to one path is a page that loads its parts at once: only a repeat after it is polling.
+            if not any(request.path == path for request in self._live.values()):
+                self._asked[path] = self._asked.get(path, 0) + 1
         self.last_at = time.monotonic()
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
 

@@ -55,7 +55,7 @@
       const wanted = !selector || document.querySelector(selector) ? 1 : 0;
       const fresh =
         state.last && state.lastSeen === state.seen && state.last[0] === document.readyState &&
-        now - state.lastAt < STALE_MS;
+        now - state.lastAt < STALE_MS && state.last[6] === innerHeight;
       if (fresh) {
         state.last[1] = quiet;
         state.last[7] = wanted;

@@ -1,0 +1,181 @@
+"""Which addresses, names and ports are the public web's: pure rules, judged on the binary address.
+
+Not `ipaddress.is_global`: Python 3.11.7 calls `::127.0.0.1`, `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`,
+`fec0::1`, `192.0.0.192` (Oracle's metadata) and `224.0.0.1` global, and its answers change between versions.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+__all__ = [
+    "FAKE_DNS",
+    "NAT64",
+    "UNSAFE_PORTS",
+    "Address",
+    "Network",
+    "bracketed",
+    "is_loopback_name",
+    "is_special_name",
+    "literal",
+    "normal_host",
+    "parse_networks",
+    "refusal",
+    "unwrapped",
+]
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+FAKE_DNS = IPv4Network("198.18.0.0/15")
+"""Meant for tests of routers; some tunnels (Clash, Surge) answer every name with an address of it."""
+
+NAT64 = IPv6Network("64:ff9b::/96")
+"""An IPv4 address in IPv6 dress. Only where the operator allows this network is the IPv4 address judged."""
+
+SPECIAL_IPV4 = tuple(
+    IPv4Network(network)
+    for network in (
+        # IANA IPv4 Special-Purpose Address Registry
+        "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
+        "192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 "
+        "198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
+        # multicast
+        "224.0.0.0/4 "
+        # Azure's host agent: looks public, and answers only inside Azure
+        "168.63.129.16/32"
+    ).split()
+)
+PUBLIC_IPV6 = IPv6Network("2000::/3")
+"""All that was ever given out for the internet; whatever else there is, is something else."""
+SPECIAL_IPV6 = tuple(
+    IPv6Network(network)
+    # IANA IPv6 Special-Purpose Address Registry, what of it lies inside 2000::/3
+    for network in "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20".split()
+)
+_DENIED_V4 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV4)
+_DENIED_V6 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV6)
+
+SPECIAL_SUFFIXES = (".local", ".internal", ".home.arpa")
+
+UNSAFE_PORTS = frozenset(
+    int(port)
+    # Fetch Standard, "bad port"
+    for port in (
+        "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 "
+        "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 "
+        "556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 "
+        "6665 6666 6667 6668 6669 6679 6697 10080"
+    ).split()
+)
+
+_NAME = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+def normal_host(host: str) -> str:
+    """The host as it is compared everywhere: lower case, no brackets, no final dot."""
+    return host.removeprefix("[").removesuffix("]").removesuffix(".").lower()
+
+
+def bracketed(host: str) -> str:
+    """The host as it stands in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
+def literal(host: str) -> Address | None:
+    """The address that a normal host spells, in any way a resolver would understand; None for a name.
+
+    Raises:
+        ValueError: it is neither an address nor a name.
+    """
+    if ":" in host:
+        return ipaddress.IPv6Address(host)
+    if not _NAME.fullmatch(host):
+        raise ValueError("not a host name")
+    if not _NUMBER.fullmatch(host.rpartition(".")[2]):
+        return None
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except OSError:
+        raise ValueError("not an IPv4 address") from None
+
+
+def is_loopback_name(host: str) -> bool:
+    """Whether the name means this machine without asking anyone (RFC 6761)."""
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def is_special_name(host: str) -> bool:
+    """Whether the name is of a local network by definition (RFC 6762, RFC 8375, ICANN's `internal`)."""
+    return f".{host}".endswith(SPECIAL_SUFFIXES)
+
+
+def unwrapped(address: Address) -> Address:
+    """The IPv4 address inside an IPv4-mapped one; any other as it is."""
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return address if mapped is None else mapped
+
+
+def refusal(address: Address, allowed: Iterable[Network] = ()) -> str | None:
+    """Why this address is not visited; None when it may be.
+
+    The reason names no address: it may reach a page's author, for whom it would be an oracle.
+    """
+    address = unwrapped(address)
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return "an address with a scope"
+        if address in NAT64:
+            return _nat64_refusal(address, allowed)
+    if any(address in network for network in allowed):
+        return None
+    return _ipv4_refusal(address) if isinstance(address, IPv4Address) else _ipv6_refusal(address, allowed)
+
+
+def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """Networks in CIDR form.
+
+    Raises:
+        ValueError: one of them is none; the message shows how to write it.
+    """
+    return tuple(_network(text.strip()) for text in texts)
+
+
+def _network(text: str) -> Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        raise ValueError(
+            f"SEARCH_MCP_ALLOW_NETS: {text!r} is not a network ({error}). "
+            "Write networks such as 10.1.0.0/16 or fd00:1::/32, separated by commas."
+        ) from None
+
+
+def _ipv4_refusal(address: IPv4Address) -> str | None:
+    value = int(address)
+    if any(value & mask == network for mask, network in _DENIED_V4):
+        return "a special-purpose IPv4 address"
+    return None
+
+
+def _ipv6_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:
+    value = int(address)
+    if address not in PUBLIC_IPV6:
+        return "outside the public IPv6 internet"
+    if any(value & mask == network for mask, network in _DENIED_V6):
+        return "a special-purpose IPv6 address"
+    # ISATAP (RFC 5214): an interface identifier of [02]00:5efe and an IPv4 address
+    if (value >> 32) & 0xFDFF_FFFF == 0x0000_5EFE:
+        return refusal(IPv4Address(value & 0xFFFF_FFFF), allowed)
+    return None
+
+
+def _nat64_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:
+    if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
+        return "a NAT64 address"
+    return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)

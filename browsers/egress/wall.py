@@ -1,0 +1,231 @@
+"""The wall: one gate for each browser context, a SOCKS5 listener through which all of its traffic goes."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import time
+from dataclasses import dataclass
+
+from browsers.egress import addresses
+from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Dialer
+from browsers.egress.hosts import TestHosts
+from browsers.egress.judgement import Judgement
+from browsers.egress.ledger import Denied, Failure, FailureKind, Ledger
+from browsers.egress.opened import Connector, Direct, Opened
+from browsers.egress.passage import Passage
+from browsers.egress.resolver import LOOKUP_LIMIT_S, NameService, Resolver
+from browsers.egress.splice import BUFFER_BYTES
+from browsers.egress.upstream import Upstream, parse_proxy
+from browsers.settings import BrowserSettings
+
+__all__ = ["Egress", "Gate", "WallLimits"]
+
+log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+BACKLOG = 256
+OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+BREATH_S = 0.5
+"""How long nobody is let in after the process ran out of descriptors."""
+
+
+@dataclass(frozen=True, slots=True)
+class WallLimits:
+    """Bounds of every gate."""
+
+    lookup_s: float = LOOKUP_LIMIT_S
+    connect_s: float = CONNECT_LIMIT_S
+    stagger_s: float = STAGGER_S
+    idle_s: float = 30.0
+    """No byte in either direction: Chromium opens such a connection again when it wants one."""
+    connections: int = 256
+    """Of one gate at a time. A page of 90 hosts had 90."""
+
+
+class Egress:
+    """Owner of the resolver, the judgement and the way out; one for all browsers.
+
+    `names` is asked for addresses instead of the system; `limits` are for tests.
+    """
+
+    def __init__(
+        self,
+        settings: BrowserSettings,
+        *,
+        names: NameService | None = None,
+        limits: WallLimits | None = None,
+    ) -> None:
+        """Raises ValueError for a proxy, network or test host that cannot be, and shows how to write it."""
+        self._limits = limits or WallLimits()
+        self._resolver = Resolver(names, limit_s=self._limits.lookup_s)
+        self._connector = _connector(settings, self._resolver, self._limits)
+        self._buffer = memoryview(bytearray(BUFFER_BYTES))
+        self._gates: set[Gate] = set()
+
+    async def open_gate(self) -> Gate:
+        """A gate of its own for one browser context; lets nothing through before its first `begin`."""
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            listener.setblocking(False)
+            listener.bind((HOST, 0))
+            listener.listen(BACKLOG)
+        except BaseException:
+            listener.close()
+            raise
+        gate = Gate(self, listener, self._limits, self._connector, self._buffer)
+        self._gates.add(gate)
+        return gate
+
+    async def close(self) -> None:
+        """Close every gate."""
+        for gate in list(self._gates):
+            await gate.close()
+        self._resolver.close()
+
+    def forget(self, gate: Gate) -> None:
+        """It is closed."""
+        self._gates.discard(gate)
+
+
+class Gate:
+    """A SOCKS5 listener on this machine's loopback.
+
+    Whoever runs programs on this machine can connect to the port while it is open. What they get is the same
+    rule as the browser's: the public web, within the visit's bounds.
+    """
+
+    def __init__(
+        self,
+        egress: Egress,
+        listener: socket.socket,
+        limits: WallLimits,
+        connector: Connector,
+        buffer: memoryview,
+    ) -> None:
+        self.port: int = listener.getsockname()[1]
+        self.proxy_server = f"socks5://{HOST}:{self.port}"
+        self.ledger = Ledger(0)
+        self.idle_s = limits.idle_s
+        self.buffer = buffer
+        self._begun = False
+        self._egress = egress
+        self._listener = listener
+        self._limits = limits
+        self._connector = connector
+        self._passages: set[Passage] = set()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop.add_reader(listener, self._accept)
+
+    def begin(self, wire_bytes: int) -> Ledger:
+        """Begin a visit: so many bytes may come down, and as many go up; the ledger tells what happens."""
+        self.ledger = Ledger(wire_bytes)
+        self._begun = True
+        return self.ledger
+
+    def drop_connections(self) -> None:
+        """Abort every connection, and every attempt to make one."""
+        for passage in list(self._passages):
+            passage.close()
+
+    async def close(self) -> None:
+        """Stop listening and abort every connection; the port is free when this returns."""
+        if self._listener.fileno() < 0:
+            return
+        self._loop.remove_reader(self._listener)
+        self._listener.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        leaving = list(self._passages)
+        self.drop_connections()
+        self._egress.forget(self)
+        for passage in leaving:
+            await passage.closed()
+
+    async def connect(self, host: str, port: int) -> Opened:
+        """A connection to a judged address.
+
+        Raises:
+            Denied: no visit has begun, its bytes are used up, or the judgement or the network said no.
+        """
+        if not self._begun:
+            raise Denied(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
+        if self.ledger.too_large:
+            raise Denied(FailureKind.TOO_LARGE, host, port)
+        return await self._connector.connect(host, port)
+
+    def overflow(self) -> None:
+        """The visit's bytes are used up: nothing more comes in or goes out."""
+        self.ledger.too_large = True
+        self.drop_connections()
+
+    def forget(self, passage: Passage) -> None:
+        """It is closed."""
+        self._passages.discard(passage)
+
+    def _accept(self) -> None:
+        for _ in range(BACKLOG):
+            try:
+                near, peer = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in OUT_OF_DESCRIPTORS:
+                    self._pause()
+                return
+            self._admit(near, peer[0])
+
+    def _admit(self, near: socket.socket, peer: str) -> None:
+        if not peer.startswith("127."):
+            near.close()
+            return
+        if len(self._passages) >= self._limits.connections:
+            self.ledger.record(Failure(FailureKind.TOO_MANY_CONNECTIONS, "", 0))
+            near.close()
+            return
+        near.setblocking(False)
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.ledger.connections += 1
+        self._passages.add(Passage(self, near))
+        if self._timer is None:
+            self._timer = self._loop.call_later(self.idle_s / 2, self._sweep)
+
+    def _pause(self) -> None:
+        """Out of descriptors: a listener that cannot accept is always ready, and would spin."""
+        log.error("egress out of file descriptors")
+        self._loop.remove_reader(self._listener)
+        self._loop.call_later(BREATH_S, self._resume)
+
+    def _resume(self) -> None:
+        if self._listener.fileno() >= 0:
+            self._loop.add_reader(self._listener, self._accept)
+
+    def _sweep(self) -> None:
+        """Close what has been silent for too long."""
+        self._timer = None
+        oldest = time.monotonic() - self.idle_s
+        for passage in list(self._passages):
+            since = passage.idle_since
+            if since is not None and since < oldest:
+                if passage.unanswered:
+                    self.ledger.record(Failure(FailureKind.IDLE, passage.host, passage.port))
+                passage.close()
+        if self._passages:
+            self._timer = self._loop.call_later(self.idle_s / 2, self._sweep)
+
+
+def _connector(settings: BrowserSettings, resolver: Resolver, limits: WallLimits) -> Connector:
+    judgement = Judgement(
+        resolver, addresses.parse_networks(settings.allow_nets), TestHosts(settings.test_hosts)
+    )
+    dialer = Dialer(limit_s=limits.connect_s, stagger_s=limits.stagger_s)
+    if settings.proxy is None:
+        return Direct(judgement, dialer)
+    if settings.proxy_dns not in ("remote", "local"):
+        raise ValueError(f"SEARCH_MCP_PROXY_DNS is {settings.proxy_dns!r}; it can be remote or local.")
+    proxy = parse_proxy(settings.proxy)
+    log.info("upstream proxy %s dns=%s", proxy, settings.proxy_dns)
+    return Upstream(proxy, judgement, resolver, dialer, local_dns=settings.proxy_dns == "local")
