@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from scraper.reading.progress import Progress
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Answer", "Call", "Progress", "Run", "Tool"]
-
-
-class Progress(Protocol):
-    """Told where a call stands: steps done, steps in all, and the last one in words."""
-
-    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+__all__ = ["Answer", "Call", "Run", "Tool"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Keeps what was read, behind protocols that another backend can meet."""

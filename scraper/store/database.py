@@ -1,0 +1,188 @@
+"""One SQLite file that mends itself or steps aside: whatever happens to it, the caller learns `Unavailable`.
+
+Used from one thread. A damaged file is kept under another name and begun anew; a file that cannot be opened
+is tried again later; each change of state is one line in the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+__all__ = ["Database", "Schema", "Unavailable"]
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+BUSY_LIMIT_MS = 1_000
+"""How long another process may hold the file before this operation is given up."""
+REOPEN_AFTER_S = 30.0
+"""Between two tries to open a file that could not be opened."""
+BUSY_PAUSE_S = 5.0
+"""No call waits for a locked file so soon after another has waited in vain."""
+JOURNAL_BYTES = 16 * 1024 * 1024
+"""The write-ahead log is cut back to this size; it grows during large transactions."""
+_COMPANIONS = ("-wal", "-shm")
+
+_LOCKED = (apsw.BusyError, apsw.LockedError)
+
+
+class Unavailable(Exception):
+    """The file cannot serve this operation; the log says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What the tables are, and which version of them this program reads."""
+
+    application_id: int
+    version: int
+    create: str
+    drop: str
+
+
+class Database:
+    """Owner of one file and its connection."""
+
+    def __init__(self, path: Path, schema: Schema) -> None:
+        self.path = path
+        self.problem: str | None = None
+        self._schema = schema
+        self._connection: apsw.Connection | None = None
+        self._not_before = 0.0
+        self._problem_is_writing = False
+
+    def run(self, work: Callable[[apsw.Connection], T], *, writes: bool = False) -> T:
+        """Do `work` with the connection.
+
+        Raises:
+            Unavailable: it could not be done.
+        """
+        if time.monotonic() < self._not_before:
+            raise Unavailable
+        try:
+            result = work(self._connected())
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            self._set_aside(error)
+            raise Unavailable from error
+        except (apsw.Error, OSError) as error:
+            self._on_fault(error, writes=writes)
+            raise Unavailable from error
+        # A full disk can still be read: that a read went well does not mean that it is over.
+        if writes or not self._problem_is_writing:
+            self._note(None)
+        return result
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            with contextlib.suppress(apsw.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _connected(self) -> apsw.Connection:
+        if self._connection is None:
+            self._connection = self._open()
+        return self._connection
+
+    def _open(self) -> apsw.Connection:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = apsw.Connection(str(self.path))
+        try:
+            connection.set_busy_timeout(BUSY_LIMIT_MS)
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        """Make the tables of a new file, replace those of an older version, refuse what is not ours."""
+        # Asked before anything is written: a foreign file stays as it is.
+        version, ours = self._version(connection)
+        if ours and version > self._schema.version:
+            self._refuse("was made by a newer version of search-mcp")
+        if not ours and _has_tables(connection):
+            self._refuse("belongs to another program")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
+        if version != self._schema.version:
+            self._create(connection)
+
+    def _create(self, connection: apsw.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            # Another process may have been quicker.
+            if self._version(connection)[0] != self._schema.version:
+                connection.execute(self._schema.drop)
+                connection.execute(self._schema.create)
+                connection.execute(f"PRAGMA application_id = {self._schema.application_id}")
+                connection.execute(f"PRAGMA user_version = {self._schema.version}")
+        connection.execute("COMMIT")
+
+    def _version(self, connection: apsw.Connection) -> tuple[int, bool]:
+        ours = connection.pragma("application_id") == self._schema.application_id
+        return (connection.pragma("user_version") if ours else 0), ours
+
+    def _refuse(self, reason: str) -> None:
+        self._step_aside()
+        self._note(f"{self.path} {reason}")
+        raise Unavailable
+
+    def _on_fault(self, error: Exception, *, writes: bool) -> None:
+        if isinstance(error, _LOCKED):
+            self._not_before = time.monotonic() + BUSY_PAUSE_S
+        elif not isinstance(error, apsw.FullError):
+            self._step_aside()
+        self._note(f"{_plainly(error)}: {self.path}", writing=writes and self._connection is not None)
+
+    def _set_aside(self, error: Exception) -> None:
+        """Keep a damaged file for whoever wants to look, and begin a new one at the next call."""
+        self.close()
+        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+        try:
+            for older in self.path.parent.glob(f"{self.path.name}.corrupt-*"):
+                older.unlink()
+            self.path.replace(aside)
+            # A log left behind would be applied to the new file.
+            for suffix in _COMPANIONS:
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        except OSError as obstacle:
+            self._step_aside()
+            self._note(f"{_plainly(error)}, and it cannot be moved away ({_plainly(obstacle)}): {self.path}")
+            return
+        self._note(f"{_plainly(error)}: kept as {aside}, and begun anew")
+
+    def _step_aside(self) -> None:
+        self.close()
+        self._not_before = time.monotonic() + REOPEN_AFTER_S
+
+    def _note(self, problem: str | None, *, writing: bool = False) -> None:
+        """One line in the log for each change."""
+        self._problem_is_writing = writing
+        if problem == self.problem:
+            return
+        self.problem = problem
+        if problem is None:
+            log.info("cache usable again file=%s", self.path)
+        else:
+            log.warning("going on without the cache: %s", problem)
+
+
+def _has_tables(connection: apsw.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+
+
+def _plainly(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return str(error) or type(error).__name__

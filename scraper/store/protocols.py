@@ -1,0 +1,67 @@
+"""What the services expect of a store, whichever backend keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scraper.model import Reading
+
+__all__ = ["Entry", "Pages", "PagesStats", "Shelf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Whose pages, and as whom they were read: nobody sees what another's cookies fetched."""
+
+    principal: str = "local"
+    profile: str = ""
+    """The named set of cookies that went along; empty is none."""
+    language: str = "en-US"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page as it was read."""
+
+    shelf: Shelf
+    key: str
+    """The URL in canonical form, as it was asked for."""
+    reading: Reading
+    allowances: frozenset[str] = field(default_factory=frozenset)
+    """Exceptions from the address rules that were in force. A page is given out only while all of them
+    still are: what may no longer be visited may no longer be read from the cache either."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagesStats:
+    """How the cache stands."""
+
+    usable: bool = False
+    problem: str | None = None
+    """Why it is not usable, or why the last write was lost."""
+    pages: int = 0
+    bytes: int = 0
+    hits: int = 0
+    misses: int = 0
+    written: int = 0
+    lost: int = 0
+    """Pages that could not be kept."""
+
+
+class Pages(Protocol):
+    """The page cache. A fault of it is a miss, and is never the caller's."""
+
+    async def get(
+        self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> Entry | None:
+        """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
+
+    def put(self, entry: Entry) -> None:
+        """Keep a page; returns at once."""
+
+    async def stats(self) -> PagesStats:
+        """Numbers for status and metrics."""
+
+    async def close(self) -> None:
+        """Finish what was put, then let go of the backend."""

@@ -1,0 +1,73 @@
+"""A page cache in a folder of its own, and pages to put into it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from scraper.model import Document, Reading
+from scraper.store.pages import SqlitePages
+from scraper.store.protocols import Entry, Shelf
+
+OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
+
+DAY_S = 86_400.0
+
+
+def entry(
+    key: str = "https://example.org/",
+    *,
+    text: str = "text",
+    method: str = "http",
+    shelf: Shelf | None = None,
+    age_s: float = 0.0,
+    allowances: frozenset[str] = frozenset(),
+) -> Entry:
+    """A page that was read `age_s` ago."""
+    reading = Reading(
+        document=Document(url=key, text=text, markdown=text),
+        url=key,
+        requested_url=key,
+        status=200,
+        method=method,
+        cached=False,
+        retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s),
+    )
+    return Entry(shelf or Shelf(), key, reading, allowances)
+
+
+async def text_of(
+    pages: SqlitePages,
+    key: str = "https://example.org/",
+    *,
+    shelf: Shelf | None = None,
+    methods: tuple[str, ...] = ("http", "browser"),
+    max_age_s: float = DAY_S,
+    allowed: frozenset[str] = frozenset(),
+) -> str | None:
+    """The text that the cache holds for a key."""
+    found = await pages.get(
+        key, shelf=shelf or Shelf(), methods=methods, max_age_s=max_age_s, allowed=allowed
+    )
+    return found and found.reading.document.text
+
+
+@asynccontextmanager
+async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterator[SqlitePages]:
+    """The cache of a folder, closed when the block ends."""
+    pages = SqlitePages(folder, limit_bytes=limit_bytes)
+    try:
+        yield pages
+    finally:
+        await pages.close()
+
+
+@pytest.fixture
+async def pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
+    """An empty cache."""
+    async with opened(tmp_path) as cache:
+        yield cache

@@ -1,0 +1,285 @@
+"""A broken disk, file or neighbour costs the cache and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+
+from scraper.store import database
+from scraper.store.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
+
+from .conftest import entry, opened, text_of
+
+NOBODY = 65_534
+
+WRITE_UNTIL_KILLED = """
+import asyncio, sys
+from pathlib import Path
+from scraper.store.pages import SqlitePages
+from tests.scraper.store.conftest import entry
+
+async def main():
+    pages = SqlitePages(Path(sys.argv[1]), limit_bytes=10**9)
+    number = 0
+    while True:
+        pages.put(entry(f"https://example.org/{number}", text=f"{number} " * 5_000))
+        await pages.stats()
+        if number == 50:
+            print("written", flush=True)
+        number += 1
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def as_ordinary_user() -> Iterator[None]:
+    """Root may write everywhere; without its rights the same folder is read-only."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@contextmanager
+def no_file_beyond(limit_bytes: int) -> Iterator[None]:
+    """No file of this process can grow beyond so much."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def read_only_folder() -> Iterator[Path]:
+    """A folder that an ordinary user can look into, and no more."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o555)
+        yield Path(folder)
+        Path(folder).chmod(0o755)
+
+
+def kept_aside(folder: Path) -> list[Path]:
+    """The damaged files that were not thrown away."""
+    return list(folder.glob(f"{FILE_NAME}.corrupt-*"))
+
+
+async def test_a_read_only_folder_costs_the_cache_and_is_told_once(
+    read_only_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with as_ordinary_user():
+        async with opened(read_only_folder) as pages:
+            pages.put(entry())
+            assert await text_of(pages) is None
+            assert await text_of(pages) is None
+            stats = await pages.stats()
+    assert not stats.usable and stats.problem is not None and str(read_only_folder) in stats.problem
+    assert len([line for line in caplog.messages if "without the cache" in line]) == 1
+
+
+async def test_a_folder_that_cannot_be_made_costs_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    async with opened(tmp_path / "file" / "cache") as pages:
+        pages.put(entry())
+        assert await text_of(pages) is None
+        stats = await pages.stats()
+    assert not stats.usable and stats.lost == 1 and stats.problem is not None
+
+
+async def test_a_full_disk_loses_new_pages_and_keeps_the_old_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "REOPEN_AFTER_S", 0.0)
+    async with opened(tmp_path) as pages:
+        pages.put(entry("https://example.org/old", text="old"))
+        await pages.stats()
+        with no_file_beyond(200_000):
+            pages.put(entry("https://example.org/new", text="x" * 1_000_000))
+            assert await text_of(pages, "https://example.org/new") is None
+            assert await text_of(pages, "https://example.org/old") == "old"
+            assert (await pages.stats()).lost == 1
+        pages.put(entry("https://example.org/new", text="room again"))
+        assert await text_of(pages, "https://example.org/new") == "room again"
+
+
+async def test_a_full_file_system_is_told_until_a_page_can_be_written_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "scraper.store")
+    async with opened(tmp_path) as pages:
+        pages.put(entry("https://example.org/old", text="old"))
+        await pages.stats()
+        await _pragma(pages, "max_page_count = 10")
+        for number in range(5):
+            pages.put(entry(f"https://example.org/{number}", text="x" * 100_000))
+            assert await text_of(pages, "https://example.org/old") == "old"
+        stats = await pages.stats()
+        assert stats.usable and stats.lost == 5 and stats.problem is not None and "full" in stats.problem
+        await _pragma(pages, "max_page_count = 1000000")
+        pages.put(entry(text="room again"))
+        assert await text_of(pages) == "room again"
+        assert (await pages.stats()).problem is None
+    told = [line for line in caplog.messages if "cache" in line]
+    assert len(told) == 2 and "full" in told[0] and "usable again" in told[1]
+
+
+async def test_a_file_that_is_no_database_is_kept_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"this was a cache once " * 1_000)
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="new life"))
+        assert await text_of(pages) == "new life"
+    (aside,) = kept_aside(tmp_path)
+    assert aside.read_bytes().startswith(b"this was a cache once")
+    assert any(str(aside) in line for line in caplog.messages)
+
+
+async def test_damage_in_the_middle_of_the_file_is_kept_aside(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        for number in range(100):
+            pages.put(entry(f"https://example.org/{number}", text="x" * 5_000))
+    with (tmp_path / FILE_NAME).open("r+b") as file:
+        file.seek(4_096)
+        file.write(b"\xaa" * 400_000)
+    async with opened(tmp_path) as pages:
+        for number in range(100):
+            await text_of(pages, f"https://example.org/{number}")
+            pages.put(entry(f"https://example.org/{number}", text="new"))
+        assert await text_of(pages, "https://example.org/99") == "new"
+    assert len(kept_aside(tmp_path)) == 1
+
+
+async def test_only_the_last_damaged_file_is_kept(tmp_path: Path) -> None:
+    (tmp_path / f"{FILE_NAME}.corrupt-20200101-000000").write_bytes(b"older")
+    (tmp_path / FILE_NAME).write_bytes(b"newer " * 1_000)
+    async with opened(tmp_path) as pages:
+        await text_of(pages)
+    (aside,) = kept_aside(tmp_path)
+    assert aside.read_bytes().startswith(b"newer")
+
+
+async def test_one_unreadable_row_is_dropped_and_the_others_stay(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry("https://example.org/1"))
+        pages.put(entry("https://example.org/2"))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("UPDATE pages SET reading = x'00' WHERE key LIKE '%1'")
+    connection.close()
+    async with opened(tmp_path) as pages:
+        assert await text_of(pages, "https://example.org/1") is None
+        assert await text_of(pages, "https://example.org/2") == "text"
+        assert (await pages.stats()).pages == 1
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="precious"))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = (tmp_path / FILE_NAME).read_bytes()
+    async with opened(tmp_path) as pages:
+        pages.put(entry())
+        assert await text_of(pages) is None
+        assert not (await pages.stats()).usable
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+    assert [line for line in caplog.messages if "newer version" in line] != []
+
+
+async def test_a_file_of_an_older_version_is_begun_anew(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="old"))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("PRAGMA user_version = 0")
+        connection.execute("ALTER TABLE pages DROP COLUMN reading")
+    connection.close()
+    async with opened(tmp_path) as pages:
+        assert await text_of(pages) is None
+        pages.put(entry(text="new"))
+        assert await text_of(pages) == "new"
+
+
+async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("CREATE TABLE accounts (name)")
+    connection.close()
+    before = (tmp_path / FILE_NAME).read_bytes()
+    async with opened(tmp_path) as pages:
+        pages.put(entry())
+        assert not (await pages.stats()).usable
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+
+
+async def test_a_locked_file_is_a_miss_and_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_LIMIT_MS", 50)
+    monkeypatch.setattr(database, "BUSY_PAUSE_S", 0.0)
+    async with opened(tmp_path) as pages:
+        await pages.stats()
+        holder = apsw.Connection(str(tmp_path / FILE_NAME))
+        holder.execute("BEGIN EXCLUSIVE")
+        pages.put(entry(text="lost"))
+        assert await text_of(pages) is None
+        assert "locked" in ((await pages.stats()).problem or "")
+        holder.execute("ROLLBACK")
+        holder.close()
+        pages.put(entry(text="kept"))
+        assert await text_of(pages) == "kept"
+
+
+async def test_a_killed_writer_leaves_a_sound_file(tmp_path: Path) -> None:
+    writer = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITE_UNTIL_KILLED, str(tmp_path), stdout=asyncio.subprocess.PIPE
+    )
+    assert writer.stdout is not None
+    async with asyncio.timeout(30):
+        assert await writer.stdout.readline() == b"written\n"
+    writer.send_signal(signal.SIGKILL)
+    await writer.wait()
+    checked = sqlite3.connect(tmp_path / FILE_NAME)
+    assert checked.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    checked.close()
+    async with opened(tmp_path) as pages:
+        assert (await text_of(pages, "https://example.org/50") or "").startswith("50 ")
+        assert kept_aside(tmp_path) == []
+
+
+async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        for number in range(QUEUE_LIMIT + 100):
+            pages.put(entry(f"https://example.org/{number}"))
+        stats = await pages.stats()
+        for _ in range(500):
+            if stats.usable:
+                break
+            await asyncio.sleep(0.01)
+            stats = await pages.stats()
+        assert stats.lost > 0 and stats.problem is None
+        assert stats.pages == stats.written == QUEUE_LIMIT + 100 - stats.lost
+
+
+async def _pragma(pages: SqlitePages, setting: str) -> None:
+    """Set something that holds for the cache's own connection alone."""
+    await pages._result(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=2)

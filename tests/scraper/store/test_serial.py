@@ -1,0 +1,90 @@
+"""A reading survives the way to disk and back, whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from scraper.model import Document, Heading, Image, Link, Reading, Verdict, VerdictKind
+from scraper.store.serial import dump_reading, load_reading
+
+FULL_DOCUMENT = Document(
+    url="https://example.org/a",
+    title="Title",
+    author="Author",
+    published=datetime(2024, 2, 29, 12, tzinfo=UTC),
+    published_source="meta",
+    site_name="Site",
+    language="de",
+    page_type="article",
+    text="Text — 漢字 😀",
+    markdown="# Text",
+    verdict=Verdict(VerdictKind.THIN, "javascript"),
+    degraded=True,
+    links=(Link("https://example.org/b", "b"),),
+    images=(Image("https://example.org/c.png", "c"),),
+    outline=(Heading(2, "Part", 17),),
+    hidden_removed=3,
+    controls_removed=4,
+)
+FULL_READING = Reading(
+    document=FULL_DOCUMENT,
+    url="https://example.org/a",
+    requested_url="http://example.org/a",
+    status=203,
+    method="browser",
+    cached=True,
+    retrieved_at=datetime(2025, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+    truncated=True,
+    warnings=("one", "two"),
+)
+
+
+@pytest.mark.parametrize("item", [FULL_DOCUMENT, FULL_READING], ids=["document", "reading"])
+def test_the_example_sets_every_field_to_something_else_than_its_default(item: object) -> None:
+    assert dataclasses.is_dataclass(item)
+    for field in dataclasses.fields(item):
+        assert getattr(item, field.name) != field.default, field.name
+
+
+def test_every_field_comes_back() -> None:
+    assert load_reading(dump_reading(FULL_READING)) == FULL_READING
+
+
+def test_an_empty_document_is_small_and_comes_back() -> None:
+    bare = dataclasses.replace(FULL_READING, document=Document(url="https://example.org/"), warnings=())
+    data = dump_reading(bare)
+    assert json.loads(data)["document"] == {"url": "https://example.org/", "verdict": ["ok", ""]}
+    assert load_reading(data) == bare
+
+
+def test_half_a_surrogate_pair_does_not_keep_a_page_from_being_kept() -> None:
+    broken = dataclasses.replace(FULL_READING, document=Document(url="https://e.org/", text="a\ud83db"))
+    assert load_reading(dump_reading(broken)).document.text == "a?b"
+
+
+def test_names_of_a_later_version_are_left_out() -> None:
+    data = json.loads(dump_reading(FULL_READING))
+    data["invented"] = 1
+    data["document"]["invented"] = 2
+    assert load_reading(json.dumps(data).encode()) == FULL_READING
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"document":3}',
+        b"\xff\xfe",
+        b'{"document":{"url":"u","verdict":["no",""]}}',
+    ],
+)
+def test_what_is_no_reading_is_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        load_reading(data)
