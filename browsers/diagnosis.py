@@ -1,7 +1,7 @@
 """From Chromium's net error and the wall's ledger to one error that says what happened.
 
-Chromium shows ERR_SOCKS_CONNECTION_FAILED for whatever the wall refuses, and its message names the first URL of
-a chain of redirects: the reason and the host stand in the ledger.
+Chromium shows ERR_SOCKS_CONNECTION_FAILED for whatever the wall refuses, and names the first URL of a chain
+of redirects: the reason and the host stand in the ledger.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from browsers import errors
 from browsers.egress import Failure, FailureKind, Ledger
+from browsers.egress.addresses import normal_host
 
 __all__ = ["explain"]
 
@@ -24,7 +25,7 @@ Kind = type[errors.BrowsersError]
 _ON_THE_WALL: dict[FailureKind, tuple[Kind, str]] = {
     FailureKind.UNSAFE_PORT: (
         errors.UnsafePort,
-        "The port of {site} is one that browsers do not speak HTTP on.",
+        "Browsers do not speak HTTP on this port of {site}.",
     ),
     FailureKind.NAME_NOT_RESOLVED: (errors.NameNotResolved, "There is no host named {site}."),
     FailureKind.NAME_LOOKUP_TIMEOUT: (
@@ -124,7 +125,7 @@ _BY_CHROMIUM: dict[str, tuple[Kind, str]] = {
     "ERR_CERT_COMMON_NAME_INVALID": (errors.TlsFailed, "The certificate of {site} is for another host."),
     "ERR_CERT_DATE_INVALID": (
         errors.TlsFailed,
-        "The certificate of {site} has expired, or is not valid yet.",
+        "The certificate of {site} is out of date.",
     ),
     "ERR_CERT_REVOKED": (errors.TlsFailed, "The certificate of {site} was revoked."),
     "ERR_SSL_PROTOCOL_ERROR": (errors.TlsFailed, "{site} does not speak TLS properly on this port."),
@@ -153,8 +154,8 @@ _CUT_AT_THE_WALL = frozenset(
     name for name, meaning in _BY_CHROMIUM.items() if meaning in (_CLOSED, _CUT_SHORT, _TIMED_OUT)
 ) | {"ERR_ABORTED", "ERR_FAILED", "ERR_UNEXPECTED_PROXY_AUTH", "ERR_CONTENT_DECODING_FAILED"}
 FAKE_DNS_STEP = (
-    "If this happens with every site, this machine's VPN or tunnel makes up addresses: the operator should run "
-    "`search-mcp doctor`, which tells the one setting to change."
+    "If this happens with every site, this machine's VPN or tunnel makes up addresses: the operator should "
+    "run `search-mcp doctor`, which tells the one setting to change."
 )
 
 
@@ -187,7 +188,8 @@ class _Place:
     def of(cls, url: str) -> _Place:
         try:
             parts = urllib.parse.urlsplit(url)
-            return cls(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+            host = normal_host(_ascii(parts.hostname or ""))
+            return cls(host, parts.port or (443 if parts.scheme == "https" else 80))
         except ValueError:
             return cls("", 0)
 
@@ -201,12 +203,22 @@ class _Place:
         return True
 
 
+def _ascii(host: str) -> str:
+    """The host as it goes over the wire: Chromium asks the wall for xn-- names."""
+    try:
+        return host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return host
+
+
 def _failure(ledger: Ledger, first: _Place, last: _Place) -> Failure | None:
     return ledger.failure_for(last.host, last.port) or ledger.failure_for(first.host, first.port)
 
 
 def _from_wall(failure: Failure, url: str, first: _Place, error: str) -> errors.BrowsersError:
-    failed = _Place(failure.host, failure.port)
+    failed = _Place(normal_host(failure.host), failure.port)
+    if failed.is_address and first.is_address:
+        failed = first
     if failure.kind is FailureKind.BLOCKED_ADDRESS:
         return _blocked(failure, url, first, failed)
     return _said(_ON_THE_WALL[failure.kind], url, first, failed, error, failure.detail)
@@ -228,6 +240,7 @@ def _said(
 ) -> errors.BrowsersError:
     kind, sentence = meaning
     message = sentence.format(site=_site(first, failed), error=error, detail=detail or "it gave no reason")
+    message = message.replace(",.", ".").replace(",:", ":")
     return kind(message[0].upper() + message[1:] if message.startswith("the ") else message, url=url)
 
 
