@@ -1,0 +1,54 @@
+"""Pages with validators and lifetimes; each says how often it was really served."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from aiohttp import web
+
+from tests.site.catalogue import Page
+from tests.site.markup import html, page
+from tests.site.prose import paragraphs
+
+__all__ = ["PAGES", "SERVED"]
+
+SERVED = web.AppKey("served", Counter[str])
+"""How often each of these pages was served."""
+
+_MODIFIED = "Mon, 06 May 2024 07:08:09 GMT"
+
+
+def _served(request: web.Request, headers: dict[str, str]) -> web.Response:
+    served = request.app[SERVED]
+    served[request.path_qs] += 1
+    body = f"<h1>SERVED-{served[request.path_qs]}</h1>" + paragraphs("caching", 0, 5)
+    return html(page("Served", body), headers=headers)
+
+
+async def _fresh(request: web.Request) -> web.Response:
+    return _served(request, {"Cache-Control": f"public, max-age={int(request.match_info['seconds'])}"})
+
+
+async def _etag(request: web.Request) -> web.Response:
+    tag = f'"{request.match_info["key"]}"'
+    if tag in request.headers.get("If-None-Match", ""):
+        return web.Response(status=304, headers={"ETag": tag})
+    return _served(request, {"ETag": tag, "Cache-Control": "no-cache"})
+
+
+async def _modified(request: web.Request) -> web.Response:
+    if request.headers.get("If-Modified-Since") == _MODIFIED:
+        return web.Response(status=304, headers={"Last-Modified": _MODIFIED})
+    return _served(request, {"Last-Modified": _MODIFIED})
+
+
+async def _no_store(request: web.Request) -> web.Response:
+    return _served(request, {"Cache-Control": "no-store, private"})
+
+
+PAGES = (
+    Page("/fresh/{seconds}/{key}", "may be kept for so many seconds", _fresh, example="/fresh/60/a"),
+    Page("/etag/{key}", "answers 304 to its own ETag", _etag, example="/etag/a"),
+    Page("/modified/{key}", "answers 304 to its own date", _modified, example="/modified/a"),
+    Page("/no-store/{key}", "must not be kept", _no_store, example="/no-store/a"),
+)

@@ -1,0 +1,51 @@
+"""A certificate for the site's names, made at start and trusted by nobody."""
+
+from __future__ import annotations
+
+import datetime
+import ssl
+import tempfile
+from collections.abc import Sequence
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+__all__ = ["server_context"]
+
+_VALID = datetime.timedelta(days=30)
+
+
+def server_context(names: Sequence[str]) -> ssl.SSLContext:
+    """A TLS context with a self-signed certificate for `names`."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _self_signed(key, names)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    # OpenSSL reads keys from files only.
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+        file.write(private + certificate.public_bytes(serialization.Encoding.PEM))
+        file.flush()
+        context.load_cert_chain(file.name)
+    return context
+
+
+def _self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[str]) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
+    now = datetime.datetime.now(datetime.UTC)
+    alternatives = x509.SubjectAlternativeName([x509.DNSName(name) for name in names])
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _VALID)
+        .not_valid_after(now + _VALID)
+        .add_extension(alternatives, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )

@@ -1,0 +1,44 @@
+"""The host names that the site answers to; it tells them apart by the Host header alone."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from aiohttp import web
+
+__all__ = ["PLAIN_HOSTS", "TLS_HOSTS", "neighbour", "origin"]
+
+PLAIN_HOSTS = (
+    "site.example",
+    "www.site.example",
+    "other.example",
+    "third.example",
+    *(f"host{i}.example" for i in range(1, 13)),
+)
+"""Served without TLS; the numbered ones are for tests that need many hosts."""
+
+TLS_HOSTS = ("secure.example", "other-secure.example")
+"""Served with TLS under a certificate made at start."""
+
+# Two names that are different sites to a browser, so that a frame of one in the other is cross-site.
+_NEIGHBOURS = MappingProxyType(
+    {
+        "other.example": "site.example",
+        "secure.example": "other-secure.example",
+        "other-secure.example": "secure.example",
+        "127.0.0.1": "localhost",
+        "localhost": "127.0.0.1",
+    }
+)
+
+
+def origin(request: web.Request, host: str) -> str:
+    """`scheme://host[:port]` for another host name on the port that the client used."""
+    _, colon, port = request.host.partition(":")
+    return f"{request.scheme}://{host}{colon}{port}"
+
+
+def neighbour(request: web.Request) -> str:
+    """The origin of another site that this server serves as well."""
+    name = request.host.partition(":")[0]
+    return origin(request, _NEIGHBOURS.get(name, "other.example"))

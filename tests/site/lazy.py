@@ -1,0 +1,106 @@
+"""Pages that show more only to a reader who scrolls."""
+
+from __future__ import annotations
+
+from tests.site.catalogue import fixed
+from tests.site.markup import page, scripted
+from tests.site.prose import mark
+
+__all__ = ["PAGES"]
+
+_END = '<div id="app"></div><div id="end" style="height:20px">more</div>'
+
+_BOUNDED = """let next = 0, busy = false;
+const end = document.getElementById('end');
+const near = () => end.getBoundingClientRect().top < innerHeight + 200;
+async function more() {
+  if (busy || next >= 60) return;
+  busy = true;
+  put(await article('scroll', next, next + 10, 150));
+  next += 10;
+  busy = false;
+  if (near()) more();
+}
+new IntersectionObserver(seen => { if (seen[0].isIntersecting) more(); }, { rootMargin: '200px' }).observe(end);
+addEventListener('scroll', () => { if (near()) more(); });"""
+
+_ENDLESS = """let next = 0, busy = false;
+async function more() {
+  if (busy) return;
+  busy = true;
+  put(await article('scroll-endless', next, next + 20, 150));
+  next += 20;
+  busy = false;
+}
+new IntersectionObserver(seen => { if (seen[0].isIntersecting) more(); }, { rootMargin: '200px' })
+  .observe(document.getElementById('end'));"""
+
+_BY_EVENT = """let next = 10, busy = false;
+article('scroll-event', 0, 10, 50).then(put);
+addEventListener('scroll', async () => {
+  if (busy || next >= 20) return;
+  busy = true;
+  put(await article('scroll-event', next, next + 10, 100));
+  next += 10;
+  busy = false;
+});"""
+
+_IMAGES = (
+    "".join(
+        f'<div style="height:700px"><p>Plate {i}. {mark("lazy-images", i)}</p>'
+        f'<img loading="lazy" width="200" height="100" alt="lazy {i}" src="/assets/picture/lazy-{i}.png">'
+        f'<img class="later" alt="later {i}" data-src="/assets/picture/later-{i}.png"></div>'
+        for i in range(20)
+    )
+    + """<script>
+const watch = new IntersectionObserver(seen => seen.forEach(one => {
+  if (one.isIntersecting) { one.target.src = one.target.dataset.src; watch.unobserve(one.target); }
+}));
+document.querySelectorAll('.later').forEach(picture => watch.observe(picture));</script>"""
+)
+
+_SECTIONS = """const watch = new IntersectionObserver(seen => seen.forEach(async one => {
+  if (!one.isIntersecting || one.target.dataset.done) return;
+  one.target.dataset.done = '1';
+  const i = Number(one.target.dataset.part);
+  const [text] = await article('lazy-sections', i, i + 1, 120);
+  one.target.innerHTML = '<p>' + text + '</p>';
+}));
+document.querySelectorAll('section').forEach(section => watch.observe(section));"""
+
+PAGES = (
+    fixed(
+        "/scroll",
+        "60 paragraphs, ten more at each scroll to the end",
+        scripted("Scroll", _BOUNDED, _END),
+        marks=60,
+    ),
+    fixed(
+        "/scroll-endless",
+        "more for ever; 20 are enough",
+        scripted("Endless scroll", _ENDLESS, _END),
+        marks=20,
+    ),
+    fixed(
+        "/scroll-event",
+        "ten paragraphs, ten more at the first scroll event",
+        scripted("Scroll event", _BY_EVENT),
+        marks=20,
+    ),
+    fixed(
+        "/lazy-images",
+        "20 paragraphs, 40 pictures that load when seen",
+        page("Lazy pictures", _IMAGES),
+        marks=20,
+    ),
+    fixed(
+        "/lazy-sections",
+        "15 sections that load when seen",
+        scripted(
+            "Lazy sections",
+            _SECTIONS,
+            "".join(f'<section data-part="{i}" style="min-height:600px"></section>' for i in range(15)),
+        ),
+        marks=15,
+    ),
+)

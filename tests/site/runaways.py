@@ -1,0 +1,83 @@
+"""Pages whose scripts run away: loops, dialogs, windows, reloads, memory."""
+
+from __future__ import annotations
+
+from tests.site.catalogue import fixed
+from tests.site.markup import page
+from tests.site.prose import paragraphs
+
+__all__ = ["PAGES"]
+
+
+def _between(name: str, code: str) -> str:
+    """Five paragraphs, a script, five more: what stands before the script can always be read."""
+    return page(name, f"{paragraphs(name, 0, 5)}<script>{code}</script>{paragraphs(name, 5, 10)}")
+
+
+def _after(name: str, code: str) -> str:
+    return page(name, f"{paragraphs(name, 0, 10)}<script>{code}</script>")
+
+
+_POPUPS = "for (let i = 0; i < 30; i++) open('/static/' + i); setInterval(() => open('/static/1'), 100);"
+_HEAP = "const kept = []; setInterval(() => { for (let i = 0; i < 50; i++) kept.push(new Array(1e6).fill(i + 0.5)); }, 1);"
+_GROWTH = """setInterval(() => { for (let i = 0; i < 5000; i++) {
+  const p = document.createElement('p'); p.textContent = 'growing ' + i; document.body.append(p);
+} }, 1);"""
+_MICROTASKS = "setTimeout(() => { const again = () => Promise.resolve().then(again); again(); }, 300);"
+_WORKER = "new Worker(URL.createObjectURL(new Blob(['while (true) {}'])));"
+
+PAGES = (
+    fixed("/loop", "while(true) at load, after five paragraphs", _between("loop", "while (true) {}")),
+    fixed(
+        "/loop-late",
+        "while(true) 0.4 s after load",
+        _after("loop-late", "setTimeout(() => { while (true) {} }, 400);"),
+    ),
+    fixed("/loop-microtask", "promises without end 0.3 s after load", _after("loop-microtask", _MICROTASKS)),
+    fixed("/loop-worker", "a worker that spins; the page itself is well", _after("loop-worker", _WORKER)),
+    fixed(
+        "/alerts",
+        "two thousand dialogs, then five more paragraphs",
+        _between("alerts", "for (let i = 0; i < 1000; i++) { alert('a' + i); confirm('b'); }"),
+    ),
+    fixed(
+        "/alerts-endless", "dialogs without end", _between("alerts-endless", "while (true) alert('again');")
+    ),
+    fixed(
+        "/prompt",
+        "one of each dialog",
+        _between("prompt", "alert('a'); confirm('b'); prompt('c', 'd'); print();"),
+    ),
+    fixed("/popups", "opens windows without end", _after("popups", _POPUPS)),
+    fixed(
+        "/leave",
+        "asks before it lets go",
+        _after("leave", "onbeforeunload = e => { e.preventDefault(); return 'stay'; };"),
+    ),
+    fixed(
+        "/reload-loop",
+        "reloads itself each 0.1 s",
+        "<p>MARK-reload-loop-0 here again</p><script>setTimeout(() => location.reload(), 100)</script>",
+    ),
+    fixed(
+        "/history-loop",
+        "pushes states without end",
+        _after("history-loop", "let n = 0; setInterval(() => history.pushState({}, '', '?n=' + n++), 5);"),
+    ),
+    fixed("/heap-hog", "takes memory until none is left", _after("heap-hog", _HEAP)),
+    fixed("/dom-growth", "adds elements without end", _after("dom-growth", _GROWTH)),
+    fixed(
+        "/request-flood",
+        "starts 2,000 requests",
+        _after("request-flood", "for (let i = 0; i < 2000; i++) fetch('/api/collect?i=' + i);"),
+    ),
+    fixed(
+        "/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10
+    ),
+    fixed(
+        "/console-flood",
+        "100,000 console messages",
+        _after("console-flood", "for (let i = 0; i < 100000; i++) console.log('noise', i, {i});"),
+        marks=10,
+    ),
+)

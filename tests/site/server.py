@@ -1,0 +1,124 @@
+"""The server: every room's pages on one application, with and without TLS, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html as entities
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from tests.site import (
+    apps,
+    articles,
+    assets,
+    bodies,
+    caching,
+    charsets,
+    documents,
+    forgeries,
+    frames,
+    hidden,
+    lazy,
+    memory,
+    mirror,
+    redirects,
+    runaways,
+    services,
+    settling,
+    shadow,
+    slow,
+    walls,
+    wire,
+)
+from tests.site.catalogue import Page
+from tests.site.certificate import server_context
+from tests.site.markup import html, page
+
+__all__ = ["application", "serve"]
+
+_ROOMS = (
+    articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways, bodies,
+    wire, documents, charsets, memory, caching, mirror, services, assets,
+)  # fmt: skip
+
+_BACKLOG = 1024
+# A client that has gone takes its handler with it, so this only bounds a stop in the middle of an answer.
+_SHUTDOWN_S = 0.2
+
+
+def application() -> web.Application:
+    """The whole site."""
+    app = web.Application(middlewares=[mirror.count], client_max_size=16 * 1024 * 1024)
+    app[mirror.HITS], app[mirror.OPEN] = Counter(), Counter()
+    app[memory.VISITS], app[caching.SERVED] = Counter(), Counter()
+    pages = [one for room in _ROOMS for one in room.PAGES]
+    for one in (*pages, _index(pages), _manifest(pages)):
+        for method in one.methods:
+            app.router.add_route(method, one.path, one.handler)
+    return app
+
+
+def _index(pages: Sequence[Page]) -> Page:
+    rows = "".join(
+        f'<li><a href="{entities.escape(one.url)}">{entities.escape(one.path)}</a> {entities.escape(one.about)}</li>'
+        for one in pages
+    )
+    text = page("Index", f"<h1>Every page of this site</h1><ul>{rows}</ul>")
+
+    async def answer(request: web.Request) -> web.Response:
+        return html(text)
+
+    return Page("/", "this list", answer)
+
+
+def _manifest(pages: Sequence[Page]) -> Page:
+    wanted = {one.url: {"name": one.name, "marks": one.marks} for one in pages if one.marks}
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(wanted)
+
+    return Page("/manifest.json", "marker words that a complete reading must show, by path", answer)
+
+
+async def serve(port: int, tls_port: int, tls_names: Sequence[str], *, until_stdin_closes: bool) -> None:
+    """Serve on loopback until SIGTERM, SIGINT or, when asked, the end of standard input.
+
+    Prints one line of JSON with the ports when ready.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    # Handlers end when their client goes away, else the answers that never come would pile up.
+    runner = web.AppRunner(
+        application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN_S
+    )
+    await runner.setup()
+    try:
+        plain = web.TCPSite(runner, "127.0.0.1", port, backlog=_BACKLOG)
+        tls = web.TCPSite(
+            runner, "127.0.0.1", tls_port, backlog=_BACKLOG, ssl_context=server_context(tls_names)
+        )
+        await plain.start()
+        await tls.start()
+        ports = [address[1] for address in runner.addresses]
+        print(json.dumps({"port": ports[0], "tls_port": ports[1]}), flush=True)
+        if until_stdin_closes:
+            loop.add_reader(sys.stdin.fileno(), _stop_at_end, stop)
+        await stop.wait()
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(runner.cleanup(), 5)
+
+
+def _stop_at_end(stop: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        stop.set()

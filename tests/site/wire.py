@@ -1,0 +1,92 @@
+"""Answers that break the protocol below HTML: resets, silence, lies about length, garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+
+from aiohttp import web
+
+from tests.site.catalogue import Page
+from tests.site.prose import paragraphs
+from tests.site.services import FOREVER_S
+
+__all__ = ["PAGES"]
+
+_BODY = f"<!doctype html><title>Raw</title><main>{paragraphs('raw', 0, 10)}</main>".encode()
+# Closing with this option set sends a reset instead of an orderly end.
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+def _raw(path: str, about: str, reply: bytes, *, reset: bool = False, marks: int = 0) -> Page:
+    """A page that sends `reply` as it stands and closes the connection."""
+
+    async def answer(request: web.Request) -> web.Response:
+        transport = request.transport
+        assert transport is not None
+        transport.write(reply)
+        if reset:
+            await asyncio.sleep(0.05)
+            kernel = transport.get_extra_info("socket")
+            kernel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            transport.abort()
+        else:
+            transport.close()
+        return web.Response()
+
+    return Page(path, about, answer, marks)
+
+
+async def _never(request: web.Request) -> web.Response:
+    await asyncio.sleep(FOREVER_S)
+    return web.Response()
+
+
+async def _stalls(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
+    response.content_length = 2 * len(_BODY)
+    await response.prepare(request)
+    await response.write(_BODY)
+    await asyncio.sleep(FOREVER_S)
+    return response
+
+
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
+
+PAGES = (
+    _raw("/reset", "the connection is reset", b"", reset=True),
+    _raw("/empty-reply", "the connection is closed without an answer", b""),
+    Page("/never", "no answer, ever", _never),
+    Page("/stalls", "half of the declared body, then silence", _stalls),
+    _raw(
+        "/short",
+        "closed after half of the declared body",
+        _HEAD + b"Content-Length: %d\r\n\r\n" % (2 * len(_BODY)) + _BODY,
+    ),
+    _raw(
+        "/reset-midway",
+        "reset in the middle of the body",
+        _HEAD + b"Content-Length: %d\r\n\r\n" % (2 * len(_BODY)) + _BODY,
+        reset=True,
+    ),
+    _raw(
+        "/bad-chunks", "chunks that are none", _HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nnothing\r\n"
+    ),
+    _raw(
+        "/bad-gzip",
+        "says gzip, is not",
+        _HEAD + b"Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\nnot gzip!",
+    ),
+    _raw("/garbage", "bytes that are no HTTP at all", b"\x00\x01\x02 220 harbour ESMTP\r\n"),
+    _raw(
+        "/untyped",
+        "a page without Content-Type",
+        b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY,
+    ),
+    _raw(
+        "/old-http",
+        "HTTP/1.0, ended by closing",
+        b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n" + _BODY,
+    ),
+)
