@@ -1,0 +1,179 @@
+"""One parser for every URL: what is checked here is, to the letter, what the browser is sent to."""
+
+from __future__ import annotations
+
+import re
+
+import ada_url
+
+from scraper.errors import BadUrl
+
+__all__ = ["MAX_URL_CHARS", "cache_key", "host_of", "parse_target", "same_site"]
+
+MAX_URL_CHARS = 8_000
+"""Servers commonly refuse request lines beyond 8 kB."""
+
+_ECHO_CHARS = 120
+"""How much of a bad argument an error message repeats."""
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
+_SCHEMES = frozenset(
+    "about blob chrome chrome-extension data devtools file ftp git irc jar javascript ldap magnet mailto "
+    "resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
+)
+"""Schemes that stand without `//`; any other word before a colon is more likely a search operator."""
+_WEB = re.compile(r"https?:", re.IGNORECASE)
+_WEB_WITH_HOST = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_HOST_LIKE = re.compile(
+    r"(?:[^\s/?#:@.]+\.)+(?:[a-zA-Z]{2,63}|xn--[a-zA-Z0-9-]+|[^\x00-\x7f\s/?#:@.]{2,})\.?(?::\d{1,5})?(?:[/?#]|$)"
+)
+_ADDRESS_LIKE = re.compile(
+    r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:[/?#]|$)", re.IGNORECASE
+)
+_LOCAL_PATH = re.compile(r"(?:[a-zA-Z]:[\\/]|~/|\.{1,2}/|/)")
+_INVISIBLE = re.compile(
+    # Control characters, which parsers drop in silence, and characters that make a text look like another.
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+_SECOND_LEVEL = frozenset("ac co com edu gob gov go gv ltd mil ne net nhs nom or org plc sch".split())
+"""Labels under a two-letter country domain that do not name a site: co.uk, com.au, or.jp."""
+
+_SHARED_HOSTS = frozenset(
+    "blogspot.com appspot.com azurewebsites.net fly.dev firebaseapp.com github.io gitlab.io herokuapp.com "
+    "netlify.app onrender.com pages.dev readthedocs.io substack.com tumblr.com vercel.app web.app "
+    "wixsite.com wordpress.com workers.dev".split()
+)
+"""Domains under which every customer has a site of their own (the common part of the public suffix list)."""
+
+
+def parse_target(text: str) -> str:
+    """The canonical absolute http(s) URL in `text`.
+
+    Raises:
+        BadUrl: it is something else; the sentence says what, and what to give instead.
+    """
+    target = text.strip(" \t\r\n\f")
+    _refuse_unreadable(target)
+    if not _WEB.match(target):
+        raise _not_a_web_url(target)
+    _refuse_tricks(target)
+    try:
+        url = ada_url.URL(target)
+    except ValueError:
+        raise _bad(f"{_shown(target)} is not a valid URL.", target, _EXAMPLE) from None
+    canonical: str = url.href
+    if len(canonical) > MAX_URL_CHARS:
+        raise _too_long(target)
+    return canonical
+
+
+def cache_key(url: str) -> str:
+    """What names the page in a canonical URL: all but its fragment, unless a script routes by it (`#!`)."""
+    page, mark, fragment = url.partition("#")
+    return url if mark and fragment.startswith("!") else page
+
+
+def host_of(url: str) -> str:
+    """The host of a canonical URL in lower case, without port and trailing dot; empty when there is none."""
+    try:
+        host: str = ada_url.URL(url).hostname
+    except ValueError:
+        return ""
+    return host.rstrip(".")
+
+
+def same_site(one: str, other: str) -> bool:
+    """Whether two canonical URLs belong to one registrable domain."""
+    site = _site_of(one)
+    return bool(site) and site == _site_of(other)
+
+
+def _site_of(url: str) -> str:
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError:
+        return ""
+    host: str = parsed.hostname.rstrip(".")
+    if parsed.host_type != ada_url.HostType.DEFAULT:
+        return host
+    labels = host.split(".")
+    shared = ".".join(labels[-2:]) in _SHARED_HOSTS
+    by_country = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
+    return ".".join(labels[-3:] if shared or by_country else labels[-2:])
+
+
+_EXAMPLE = "Give an absolute URL such as https://example.com/page."
+_SEARCH = "Search finds pages; then fetch one of their URLs."
+
+
+def _refuse_unreadable(target: str) -> None:
+    if not target:
+        raise _bad("The URL is empty.", target, _EXAMPLE)
+    if len(target) > MAX_URL_CHARS:
+        raise _too_long(target)
+    if _INVISIBLE.search(target):
+        raise _bad(
+            f"{_shown(target)} holds control or invisible characters.", target, "Give the URL without them."
+        )
+
+
+def _refuse_tricks(target: str) -> None:
+    """What parsers read differently is refused, not interpreted."""
+    if not _WEB_WITH_HOST.match(target):
+        scheme, _, rest = target.partition(":")
+        host = rest.lstrip("/\\")
+        hint = f"Did you mean {_shown(scheme.lower() + '://' + host)}?" if host else _EXAMPLE
+        raise _bad(f"{_shown(target)} has no host after `{scheme.lower()}://`.", target, hint)
+    before_query = re.split(r"[?#]", target, maxsplit=1)[0]
+    if "\\" in before_query:
+        raise _bad(f"{_shown(target)} holds a backslash.", target, "Write / instead.")
+    authority = before_query.split("://", 1)[1].split("/", 1)[0]
+    if "@" in authority:
+        raise _bad(
+            f"{_shown(target)} carries a user name before its host.",
+            target,
+            "Give the URL without the part before @.",
+        )
+    if re.search(r"\s", authority):
+        raise _bad(
+            f"{_shown(target)} has a space in its host name.",
+            target,
+            f"{_EXAMPLE} For a question use `search`.",
+        )
+
+
+def _not_a_web_url(target: str) -> BadUrl:
+    """Why a text that does not start with http: or https: is refused."""
+    spaced = re.search(r"\s", target) is not None
+    bare = target[2:] if target.startswith("//") else target
+    if not spaced and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):
+        likely = "http" if _ADDRESS_LIKE.match(bare) else "https"
+        return _bad(
+            f"{_shown(target)} has no scheme.", target, f"Did you mean {_shown(f'{likely}://{bare}')}?"
+        )
+    if not spaced and _LOCAL_PATH.match(target):
+        return _bad(f"{_shown(target)} is a path, not a URL.", target, _EXAMPLE)
+    scheme = _SCHEME.match(target)
+    name = scheme.group(1).lower() if scheme else ""
+    if name and (f"{name}://" == target[: len(name) + 3].lower() or (name in _SCHEMES and not spaced)):
+        return _bad(f"`{name}:` URLs are not fetched, only http: and https:.", target, _EXAMPLE)
+    return _bad(f"{_shown(target)} looks like a search query: use the `search` tool.", target, _SEARCH)
+
+
+def _too_long(target: str) -> BadUrl:
+    return _bad(f"The URL is longer than {MAX_URL_CHARS:,} characters.", target, "Give a shorter URL.")
+
+
+def _bad(message: str, target: str, next_step: str) -> BadUrl:
+    return BadUrl(message, target=_clip(target), next_step=next_step)
+
+
+def _shown(text: str) -> str:
+    return f'"{_clip(text)}"'
+
+
+def _clip(text: str) -> str:
+    visible = _INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return visible if len(visible) <= _ECHO_CHARS else visible[: _ECHO_CHARS - 1] + "…"
