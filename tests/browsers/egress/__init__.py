@@ -1,0 +1,1 @@
+"""The wall, spoken to as a browser speaks to it: SOCKS5 over real sockets."""

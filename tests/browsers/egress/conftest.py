@@ -1,0 +1,35 @@
+"""Gates that are closed when the test ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from browsers.egress import Egress, Gate, NameService, WallLimits
+from browsers.settings import BrowserSettings
+
+OpenGate = Callable[..., Awaitable[Gate]]
+WIRE_BYTES = 64 * 1024 * 1024
+
+
+@pytest.fixture
+async def open_gate() -> AsyncIterator[OpenGate]:
+    """Opens a gate with a visit begun: settings by name, `names` and `limits` for the seams."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(
+            names: NameService | None = None,
+            limits: WallLimits | None = None,
+            wire_bytes: int = WIRE_BYTES,
+            **settings: Any,
+        ) -> Gate:
+            egress = Egress(BrowserSettings(**settings), names=names, limits=limits)
+            stack.push_async_callback(egress.close)
+            gate = await egress.open_gate()
+            gate.begin(wire_bytes)
+            return gate
+
+        yield opened

@@ -1,0 +1,120 @@
+"""A connection to whichever judged address answers first, and never to this machine itself."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import time
+
+import pytest
+
+from browsers.egress import dialer
+from browsers.egress.dialer import Dialer
+from browsers.egress.judgement import Target
+from browsers.egress.ledger import Denied, FailureKind
+from tests.browsers.egress.wire import echo, free_port, served
+
+IPV4 = ipaddress.IPv4Address("8.8.8.8")
+
+
+def target(address: str, port: int, *, own: bool = True) -> Target:
+    return Target(IPV4, address, port, may_be_own=own)
+
+
+async def denied(dialing: Dialer, *targets: Target) -> FailureKind:
+    with pytest.raises(Denied) as caught:
+        await dialing.connect("a.example", 80, list(targets))
+    return caught.value.failure.kind
+
+
+async def test_a_refused_connection_is_said_to_be_refused() -> None:
+    assert await denied(Dialer(), target("127.0.0.1", free_port())) is FailureKind.CONNECTION_REFUSED
+
+
+async def test_a_host_that_stays_silent_is_given_up() -> None:
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        # A backlog that is full answers no one.
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(address)
+        assert await denied(Dialer(limit_s=0.3), target(*address)) is FailureKind.CONNECT_TIMEOUT
+        for filler in fillers:
+            filler.close()
+
+
+async def test_a_host_without_a_route_is_unreachable() -> None:
+    # No TCP goes to a multicast group, with whatever network this machine has.
+    assert await denied(Dialer(), target("224.0.0.1", 80)) is FailureKind.HOST_UNREACHABLE
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1"])
+async def test_an_address_of_this_machine_is_never_dialled(address: str) -> None:
+    async with served(echo) as port:
+        own = target(address, port, own=False)
+        assert await denied(Dialer(), own) is FailureKind.BLOCKED_ADDRESS
+        assert await denied(Dialer(), target("127.0.0.1", port), own) is FailureKind.BLOCKED_ADDRESS
+
+
+async def test_an_own_address_is_noticed_after_connecting_where_binding_proves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dialer, "_can_bind", lambda _: True)
+    async with served(echo) as port:
+        own = target("127.0.0.1", port, own=False)
+        assert await denied(Dialer(), own) is FailureKind.BLOCKED_ADDRESS
+
+
+async def test_a_dead_family_costs_one_stagger_and_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialled: list[str] = []
+    dial = Dialer._dial
+
+    async def watched(self: Dialer, to: Target) -> socket.socket:
+        dialled.append(to.address)
+        if to.is_ipv6:
+            await asyncio.sleep(60)
+        return await dial(self, to)
+
+    monkeypatch.setattr(Dialer, "_dial", watched)
+    async with served(echo) as port:
+        dialing = Dialer(stagger_s=0.05)
+        targets = [target("2000::1", port), target("127.0.0.1", port)]
+        for _ in range(2):
+            (await dialing.connect("a.example", 80, targets)).close()
+    assert dialled == ["2000::1", "127.0.0.1", "127.0.0.1"]
+
+
+async def test_a_failed_attempt_starts_the_next_at_once() -> None:
+    async with served(echo) as port:
+        targets = [target("127.0.0.1", free_port()), target("127.0.0.1", port)]
+        began = time.monotonic()
+        (await Dialer(stagger_s=30).connect("a.example", 80, targets)).close()
+        assert time.monotonic() - began < 10
+
+
+async def test_when_all_fail_the_last_reason_is_told() -> None:
+    targets = [target("224.0.0.1", 80), target("127.0.0.1", free_port())]
+    assert await denied(Dialer(), *targets) is FailureKind.CONNECTION_REFUSED
+
+
+async def test_one_host_is_not_flooded(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once: list[int] = [0, 0]
+
+    async def counted(self: Dialer, to: Target) -> socket.socket:
+        at_once[0] += 1
+        at_once[1] = max(at_once)
+        await asyncio.sleep(0.005)
+        at_once[0] -= 1
+        return socket.socket()
+
+    monkeypatch.setattr(Dialer, "_dial", counted)
+    dialing = Dialer()
+    one = [target("127.0.0.1", 9)]
+    for sock in await asyncio.gather(*(dialing.connect("a.example", 80, one) for _ in range(100))):
+        sock.close()
+    assert at_once == [0, dialer.DIALS_PER_HOST]
+    assert dialing._slots == {}

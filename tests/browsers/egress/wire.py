@@ -1,0 +1,151 @@
+"""A browser's side of the wire, and the sites and name services it meets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from browsers.egress import Gate
+
+PATIENCE_S = 10.0
+"""Far beyond what anything here takes: it only proves that nothing hangs."""
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+SUCCEEDED, GENERAL, NOT_ALLOWED, UNREACHABLE, NO_HOST, REFUSED, EXPIRED = 0, 1, 2, 3, 4, 5, 6
+
+
+@dataclass
+class Conversation:
+    """One connection through a gate; `code` is what SOCKS5 answered."""
+
+    code: int
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def say(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def hear(self, count: int) -> bytes:
+        return await asyncio.wait_for(self.reader.readexactly(count), PATIENCE_S)
+
+    async def hear_all(self) -> bytes:
+        with suppress(ConnectionError):
+            return await asyncio.wait_for(self.reader.read(), PATIENCE_S)
+        return b""
+
+
+def request(host: str, port: int, command: int = 1) -> bytes:
+    """A SOCKS5 request by name, as Chromium sends for names and addresses alike."""
+    name = host.encode("latin-1")
+    return bytes((5, command, 0, 3, len(name))) + name + port.to_bytes(2, "big")
+
+
+@asynccontextmanager
+async def raw(gate: Gate) -> AsyncIterator[Conversation]:
+    """A connection to the gate on which nothing was said yet."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
+    try:
+        yield Conversation(-1, reader, writer)
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def through(gate: Gate, host: str, port: int = 80) -> AsyncIterator[Conversation]:
+    """A connection that asked the gate for host and port."""
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00")
+        assert await conversation.hear(2) == b"\x05\x00"
+        await conversation.say(request(host, port))
+        conversation.code = (await conversation.hear(10))[1]
+        yield conversation
+
+
+async def code(gate: Gate, host: str, port: int = 80) -> int:
+    """What the gate answers."""
+    async with through(gate, host, port) as conversation:
+        return conversation.code
+
+
+async def settled(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():  # noqa: ASYNC110 - what is waited for knows nothing of events
+            await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def served(handler: Handler) -> AsyncIterator[int]:
+    """A server on loopback; yields its port."""
+
+    async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handler(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        except asyncio.CancelledError:
+            pass  # the end of the test
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(guarded, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say back what is said, until the other side has ended."""
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+
+
+async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A small answer to one request."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+    await writer.drain()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close with a reset instead of an end."""
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Names:
+    """A name service that says what the test wants: each name's answers in turn, the last for ever."""
+
+    def __init__(self, **answers: Sequence[str] | Sequence[Sequence[str]] | OSError) -> None:
+        self.asked: list[str] = []
+        self._answers = {name.replace("_", "."): answer for name, answer in answers.items()}
+
+    def addresses(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        answer = self._answers.get(host)
+        if answer is None:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        if isinstance(answer, OSError):
+            raise answer
+        turns = [[one] if isinstance(one, str) else list(one) for one in answer]
+        if all(isinstance(one, str) for one in answer):
+            return [str(one) for one in answer]
+        return turns[min(self.asked.count(host), len(turns)) - 1]
