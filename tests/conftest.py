@@ -1,0 +1,68 @@
+"""What tests share: one running site, one running door, and nothing of the developer's own settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from tests.site.running import Site, running_site
+
+if TYPE_CHECKING:
+    from browsers import Browsers, BrowserSettings
+
+OUR_VARIABLES = "SEARCH_MCP_"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_the_developer() -> Iterator[None]:
+    """What this machine's user has configured must not decide a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """The local site of awkward pages, as a process of its own."""
+    with running_site() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser_settings(site: Site) -> BrowserSettings:
+    """Settings with the site's hosts mapped; `dataclasses.replace` makes others of them."""
+    from browsers import BrowserSettings
+
+    # The certificate of the site's TLS hosts is one that nobody has signed.
+    return BrowserSettings(test_hosts=site.test_hosts, ignore_certificate_errors=True)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browsers(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
+    """One running door for all tests that do not break it."""
+    from browsers import Browsers
+
+    async with Browsers(browser_settings) as running:
+        yield running
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs Chromium where there is none; in CI that is a failure instead."""
+    if "CI" in os.environ or _chromium_is_here():
+        return
+    skip = pytest.mark.skip(reason="no Chromium on this machine: run `make setup`")
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(skip)
+
+
+def _chromium_is_here() -> bool:
+    from browsers import Tier
+    from browsers.chromium.locate import find
+
+    return any(find(tier, None) for tier in Tier)
