@@ -1,0 +1,74 @@
+"""The command `search-mcp`: which word starts what, and what its exit code says.
+
+Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called wrongly; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from scraper.cli import doctor, install, read, serve
+from scraper.cli.version import version
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(context_settings=_HELP, invoke_without_command=True)
+@click.version_option(version(), prog_name="search-mcp", message="%(prog)s %(version)s")
+@click.pass_context
+def group(ctx: click.Context) -> None:
+    """The web for AI agents: pages read by a real browser on this machine, over the Model Context Protocol.
+
+    Without a command, and where standard input is not a terminal, it serves as `stdio`: that is how MCP
+    clients start it.
+    """
+    if ctx.invoked_subcommand is None:
+        if sys.stdin.isatty():
+            click.echo(ctx.get_help())
+        else:
+            ctx.invoke(serve.stdio)
+
+
+for _command in (
+    serve.serve,
+    serve.stdio,
+    read.fetch,
+    read.fetch_batch,
+    install.install_browser,
+    doctor.doctor,
+):
+    group.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; the exit code."""
+    try:
+        code = group.main(arguments, prog_name="search-mcp", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # What is left in the buffer has no reader either, and would be reported at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The command line options that the settings table makes, beside those of a command itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+import click
+
+from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
+
+__all__ = ["SERVER_ONLY", "WEB_ONLY", "Command", "load", "with_settings"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+WEB_ONLY = frozenset(
+    {"host", "port", "token", "tokens_file", "allow_unauthenticated", "allowed_hosts", "allowed_origins"}
+)
+"""Settings that mean something only where the server listens."""
+SERVER_ONLY = WEB_ONLY | {"tools", "drain_s"}
+"""Settings that mean nothing to a command that reads and ends."""
+
+
+class _SettingOption(click.Option):
+    """An option made from a setting; listed apart, because there are many."""
+
+
+class Command(click.Command):
+    """A command whose help lists the settings after its own options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write both sections."""
+        for title, is_setting in (("Options", False), ("Settings", True)):
+            records = [
+                record
+                for parameter in self.get_params(ctx)
+                if isinstance(parameter, _SettingOption) is is_setting
+                and (record := parameter.get_help_record(ctx))
+            ]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def with_settings(without: Collection[str] = ()) -> Callable[[F], F]:
+    """Add an option for every setting but those named; the command gets them by field name."""
+
+    def decorate(command: F) -> F:
+        for setting in reversed(setting_table()):
+            if setting.name not in without:
+                command = _option(setting)(command)
+        return command
+
+    return decorate
+
+
+def load(flags: dict[str, Any]) -> Settings:
+    """The settings that flags and environment make; unknown variables are told on stderr.
+
+    Raises:
+        click.UsageError: a value cannot be used.
+    """
+    for sentence in unknown_variables(os.environ):
+        click.echo(sentence, err=True)
+    try:
+        return Settings.load(os.environ, flags)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _option(setting: Setting) -> Callable[[F], F]:
+    note = f"{setting.help} [{setting.variable}{_default(setting)}]"
+    if setting.is_switch:
+        return click.option(
+            setting.flag, setting.name, is_flag=True, default=None, help=note, cls=_SettingOption
+        )
+    metavar = f"<{setting.unit or setting.kind.label}>"
+    return click.option(setting.flag, setting.name, metavar=metavar, help=note, cls=_SettingOption)
+
+
+def _default(setting: Setting) -> str:
+    default = setting.default
+    if setting.secret or default is None or default == () or isinstance(default, bool):
+        return ""
+    return f"; {default:g}" if isinstance(default, float) else f"; {default}"

@@ -1,0 +1,70 @@
+"""`search-mcp fetch` and `search-mcp fetch-batch`: the tools' own answers, for a person or a pipe."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import click
+
+from scraper.cli import running
+from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+
+__all__ = ["fetch", "fetch_batch"]
+
+_RENDER = click.Choice(["auto", "http", "browser"])
+_FORMAT = click.Choice(["markdown", "json"])
+
+
+def _shared(command: Any) -> Any:
+    """Options of both commands."""
+    for option in (
+        click.option("--format", type=_FORMAT, help="What to print.  [markdown]"),
+        click.option("--render", type=_RENDER, help="auto renders only what needs it.  [auto]"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(cls=Command)
+@click.argument("url")
+@_shared
+@click.option("--force-refresh", is_flag=True, default=None, help="Read it anew, whatever the cache holds.")
+@click.option("--max-age-hours", type=float, help="Take it from the cache only when younger than this.")
+@click.option("--start", type=int, help="Begin at this character of the page.  [0]")
+@click.option("--length", type=int, help="Print so many characters of it.")
+@with_settings(without=SERVER_ONLY)
+def fetch(url: str, **given: Any) -> int:
+    """Read one page and print it as Markdown."""
+    names = ("format", "render", "force_refresh", "max_age_hours", "start", "length")
+    return _print("fetch", {"url": url}, given, names)
+
+
+@click.command(cls=Command)
+@click.argument("urls", nargs=-1)
+@click.option(
+    "-f", "--file", "lines", type=click.File("r"), help="Read the URLs from a file, one a line; - is stdin."
+)
+@_shared
+@with_settings(without=SERVER_ONLY)
+def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> int:
+    """Read many pages at once and print them; - takes the URLs from standard input."""
+    wanted = [
+        url for word in urls for url in (_urls_in(click.get_text_stream("stdin")) if word == "-" else [word])
+    ]
+    wanted += _urls_in(lines) if lines else []
+    if not wanted:
+        raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
+    return _print("fetch_batch", {"urls": wanted}, given, ("format", "render"))
+
+
+def _print(tool: str, arguments: dict[str, Any], given: dict[str, Any], names: tuple[str, ...]) -> int:
+    """Run a tool and print its answer; the exit code."""
+    options = {name: given.pop(name) for name in names}
+    arguments |= {name: value for name, value in options.items() if value is not None}
+    answer = running.ask(tool, arguments, load(given))
+    click.echo(answer.text, err=answer.is_error)
+    return int(answer.is_error)
+
+
+def _urls_in(lines: IO[str]) -> list[str]:
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

@@ -1,0 +1,74 @@
+"""Runs one tool in this process, with a progress bar where a person watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from scraper.settings import Settings
+
+if TYPE_CHECKING:
+    from scraper.reading.progress import Progress
+    from scraper.tools.model import Answer
+
+__all__ = ["ask"]
+
+
+def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer:
+    """The tool's answer.
+
+    Raises:
+        KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
+    """
+    try:
+        return asyncio.run(_ask(tool_name, arguments, settings))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer:
+    # Imported here: the command line must be able to print its help without loading the browsers.
+    from scraper.app import App
+    from scraper.tools import registry
+    from scraper.tools.model import Call
+
+    tool = next(tool for tool in registry.tools() if tool.name == tool_name)
+    with _ended_by_sigterm(), _bar() as progress:
+        async with App.open(settings) as app:
+            call = Call(deadline_s=settings.tool_timeout_s, progress=progress)
+            return await tool.run(app, arguments, call)
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the call as Ctrl-C does: by cancelling it, so that nothing is left behind."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Progress | None]:
+    """A progress bar on stderr while the block runs, where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("starting the browser", total=None)
+
+        def show(done: float, total: float | None = None, message: str | None = None) -> None:
+            bar.update(line, completed=done, total=total, description=message or "")
+
+        yield show

@@ -1,0 +1,200 @@
+"""Who may talk to the server: a name we answer to, an origin we know, a token we gave out.
+
+The Host and Origin checks stand in front of every route: without them any web page that a user opens could
+reach a server on their loopback by DNS rebinding.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["AccessRules", "CannotStart", "Gate", "Key", "is_loopback", "read_keys"]
+
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_CHALLENGE = 'Bearer realm="search-mcp"'
+
+
+class CannotStart(Exception):
+    """The server would be unsafe or impossible to start; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One caller's token; `name` is the principal that cookies, cache and limits go by."""
+
+    name: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRules:
+    """What a request must carry to be answered."""
+
+    hosts: frozenset[str]
+    """Names we answer to, `name` or `name:port`, in lower case."""
+    origins: frozenset[str] = frozenset()
+    """Origins beyond our own names whose pages may call us."""
+    keys: tuple[Key, ...] = ()
+    """Empty: no token is asked for."""
+    open_paths: frozenset[str] = frozenset()
+    """Paths that never ask for a token."""
+
+    def knows_host(self, header: str) -> bool:
+        """Whether a Host header names us."""
+        name, port = _host_and_port(header)
+        return bool(name) and (name in self.hosts or f"{_bracketed(name)}:{port}" in self.hosts)
+
+    def knows_origin(self, header: str | None) -> bool:
+        """Whether an Origin header is absent, our own, or listed."""
+        if header is None:
+            return True
+        return header.lower() in self.origins or self.knows_host(urlsplit(header).netloc)
+
+    def principal(self, authorization: str) -> str | None:
+        """The caller whose token this header carries; None when it carries none of ours."""
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        given = token.strip().encode()
+        # Every key is compared, so that the time says nothing about which one was close.
+        names = [key.name for key in self.keys if hmac.compare_digest(given, key.token.encode())]
+        return names[0] if names else None
+
+
+def rules_for(
+    host: str,
+    *,
+    hosts: Iterable[str],
+    origins: Iterable[str],
+    keys: tuple[Key, ...],
+    allow_unauthenticated: bool,
+    open_paths: frozenset[str],
+) -> AccessRules:
+    """The rules of a server bound to `host`.
+
+    Raises:
+        CannotStart: the address is not loopback, and nothing says who may call.
+    """
+    if not is_loopback(host) and not keys and not allow_unauthenticated:
+        raise CannotStart(
+            f"Refusing to listen on {host} without a token: whoever reaches that address could call. "
+            "Set SEARCH_MCP_TOKEN (or SEARCH_MCP_TOKENS_FILE), or say --allow-unauthenticated if you mean it."
+        )
+    own = {entry.strip().lower().rstrip(".") for entry in hosts if entry.strip()}
+    if not _is_wildcard(host):
+        own.add(host.lower())
+    return AccessRules(
+        hosts=frozenset(own | _LOOPBACK_NAMES),
+        origins=frozenset(origin.strip().lower().rstrip("/") for origin in origins),
+        keys=keys,
+        open_paths=open_paths,
+    )
+
+
+def read_keys(token: str | None, tokens_file: Path | None) -> tuple[Key, ...]:
+    """The keys that the settings name: a single token, a file of `name:token` lines, or both.
+
+    Raises:
+        CannotStart: the file cannot be read, or a line is not `name:token`.
+    """
+    keys = [Key("default", token)] if token else []
+    if tokens_file is not None:
+        keys.extend(_keys_in(tokens_file))
+    return tuple(keys)
+
+
+def _keys_in(path: Path) -> list[Key]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotStart(f"SEARCH_MCP_TOKENS_FILE cannot be read: {error}") from None
+    keys = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        name, _, token = (part.strip() for part in line.partition(":"))
+        if not name or not token:
+            raise CannotStart(f"SEARCH_MCP_TOKENS_FILE, line {number}: write name:token.")
+        keys.append(Key(name, token))
+    if not keys:
+        raise CannotStart(f"SEARCH_MCP_TOKENS_FILE {path} holds no name:token line.")
+    return keys
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server bound to `host`."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_wildcard(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False
+
+
+def _host_and_port(header: str) -> tuple[str, str]:
+    """Name in lower case without brackets or final dot, and the port; empty name when it is not a host."""
+    header = header.strip().lower()
+    if header.startswith("["):
+        name, bracket, rest = header[1:].partition("]")
+        return (name, rest.removeprefix(":")) if bracket and rest[:1] in {"", ":"} else ("", "")
+    name, _, port = header.partition(":")
+    if port and not port.isdigit():
+        return "", ""
+    return name.rstrip("."), port
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
+
+
+class Gate:
+    """ASGI layer in front of every route: 421, 403 or 401 for those whom the rules do not know."""
+
+    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        refusal = self._judge(scope)
+        await (refusal or self._app)(scope, receive, send)
+
+    def _judge(self, scope: Scope) -> Response | None:
+        """The answer for a request that must not pass; marks the one that may with its principal."""
+        headers = Headers(scope=scope)
+        if not self._rules.knows_host(headers.get("host", "")):
+            return _refusal(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
+        if not self._rules.knows_origin(headers.get("origin")):
+            return _refusal(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
+        if not self._rules.keys or scope["path"] in self._rules.open_paths:
+            return None
+        name = self._rules.principal(headers.get("authorization", ""))
+        if name is None:
+            challenge = {"WWW-Authenticate": _CHALLENGE}
+            return _refusal(401, "Send the header Authorization: Bearer <token>.", challenge)
+        # The SDK binds each session to this user: another token's session id is answered 404.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        return None
+
+
+def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status_code=status, headers=headers)

@@ -1,0 +1,172 @@
+"""Runs tool calls: each in a task of its own that ends when its client, its time or the server does.
+
+The SDK cancels through anyio scopes, which cancel again at every wait, clean-up included. A task of our own
+is cancelled once, and waited for, so that a tool can close its page in a `finally`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+import logging
+import time
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.exceptions import MCPError
+
+from scraper.server.household import CannotOpen, Household
+from scraper.server.logs import CallLine
+from scraper.server.progress import Progress, Send, reporting
+from scraper.server.signals import first_of
+from scraper.tools.model import Answer, Call, Tool
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["Caller", "Calls"]
+
+_LOG = logging.getLogger(__name__)
+
+_GRACE_S = 2.0
+"""A tool answers with what it has at its deadline; so long after it the call is ended. Clients wait 60 s."""
+_CLEANUP_S = 3.0
+"""How long a cancelled tool may take to give back what it holds before it is left to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, how to tell them where the call stands, and how to know that they have gone."""
+
+    principal: str = "local"
+    request_id: str = ""
+    send_progress: Send | None = None
+    gone: asyncio.Future[None] | None = None
+
+
+class _ShuttingDown(MCPError):
+    """The process is told to stop."""
+
+    outcome = "refused"
+
+    def __init__(self) -> None:
+        super().__init__(-32000, "The server is shutting down. Try again in a few seconds.")
+
+
+class _ClientGone(MCPError):
+    """Nobody waits for the answer."""
+
+    outcome = "gone"
+
+    def __init__(self) -> None:
+        super().__init__(-32800, "Request cancelled")
+
+
+class Calls:
+    """All tool calls of one process."""
+
+    def __init__(self, tools: Sequence[Tool], house: Household[App], *, deadline_s: float) -> None:
+        self.running = 0
+        self.draining = False
+        self._tools = {tool.name: tool for tool in tools}
+        self._house = house
+        self._deadline_s = deadline_s
+        self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._none_running = asyncio.Event()
+        self._none_running.set()
+
+    async def answer(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
+        """Run a tool.
+
+        Raises:
+            MCPError: the server is shutting down, or the client has gone.
+        """
+        with CallLine(name, caller.principal, caller.request_id) as line:
+            if self.draining:
+                raise _ShuttingDown
+            tool = self._tools.get(name)
+            answer = await self._run(tool, arguments, caller) if tool else self._unknown(name)
+            line.ended("error" if answer.is_error else "ok", len(answer.text))
+            return answer
+
+    async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
+        """Refuse new calls, let the running ones finish within `limit_s`, then end them."""
+        self.draining = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await first_of(self._none_running.wait(), at_once.wait())
+        if not self._stopped.done():
+            self._stopped.set_result(None)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLEANUP_S):
+                await self._none_running.wait()
+
+    async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: Caller) -> Answer:
+        with self._counted():
+            async with reporting(caller.send_progress) as progress:
+                return await self._supervised(self._work(tool, arguments, caller, progress), caller.gone)
+
+    async def _work(
+        self, tool: Tool, arguments: Mapping[str, Any], caller: Caller, progress: Progress
+    ) -> Answer:
+        begun = time.monotonic()
+        try:
+            app = await self._house.app()
+        except CannotOpen as error:
+            return Answer(str(error), is_error=True)
+        left_s = self._deadline_s - (time.monotonic() - begun)
+        call = Call(principal=caller.principal, deadline_s=left_s, progress=progress.report)
+        return await tool.run(app, arguments, call)
+
+    async def _supervised(
+        self, work: Coroutine[Any, Any, Answer], gone: asyncio.Future[None] | None
+    ) -> Answer:
+        """The answer of `work`, unless something ends it first; on return it has ended."""
+        task = asyncio.create_task(work)
+        ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
+        try:
+            await asyncio.wait(
+                {task, *ends}, timeout=self._deadline_s + _GRACE_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            await _end(task)
+        if task.done() and not task.cancelled():
+            return task.result()
+        if self._stopped.done():
+            raise _ShuttingDown
+        if gone is not None and gone.done():
+            raise _ClientGone
+        return Answer(
+            f"Nothing could be read within {self._deadline_s:g} s. Try again later, or ask for less.",
+            is_error=True,
+        )
+
+    def _unknown(self, name: str) -> Answer:
+        close = difflib.get_close_matches(name, self._tools, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        return Answer(f'Unknown tool "{name}".{hint} Known: {", ".join(self._tools)}.', is_error=True)
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        self.running += 1
+        self._none_running.clear()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            if not self.running:
+                self._none_running.set()
+
+
+async def _end(task: asyncio.Task[Answer]) -> None:
+    """Cancel a task once and wait until it has cleaned up, although we are being cancelled ourselves."""
+    if task.done():
+        return
+    task.cancel()
+    with anyio.CancelScope(shield=True):
+        _, left = await asyncio.wait({task}, timeout=_CLEANUP_S)
+    if left:
+        _LOG.warning("a cancelled call has not ended after %g s", _CLEANUP_S)

@@ -1,0 +1,78 @@
+"""Tells an orchestrator whether the process lives (`/health`) and whether it can take work (`/ready`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from scraper.server.calls import Calls
+from scraper.server.household import Household
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["OPEN_PATHS", "Health"]
+
+OPEN_PATHS = frozenset({"/health", "/ready"})
+"""Probes carry no token, and learn nothing about pages or callers."""
+
+
+class Health:
+    """The two probes of one server."""
+
+    def __init__(self, house: Household[App], calls: Calls, *, queue_limit: int, version: str) -> None:
+        self._house = house
+        self._calls = calls
+        self._queue_limit = queue_limit
+        self._version = version
+
+    def routes(self) -> list[Route]:
+        """The probes as routes."""
+        return [Route("/health", self._health), Route("/ready", self._ready)]
+
+    async def _health(self, _request: Request) -> Response:
+        return JSONResponse(
+            {
+                "status": "ok",
+                "version": self._version,
+                "draining": self._calls.draining,
+                "calls": self._calls.running,
+                "browsers": self._browsers(),
+            }
+        )
+
+    async def _ready(self, _request: Request) -> Response:
+        reason = self._unready()
+        if reason is None:
+            return JSONResponse({"ready": True})
+        return JSONResponse({"ready": False, "reason": reason}, status_code=503, headers={"Retry-After": "1"})
+
+    def _unready(self) -> str | None:
+        """Why no call should be sent here now; None when it should."""
+        app = self._house.present()
+        if self._calls.draining:
+            return "shutting down"
+        if app is None or not app.browsers.status().ready:
+            return "no browser has answered yet"
+        if app.browsers.status().queued >= max(1, self._queue_limit):
+            return "full"
+        return None
+
+    def _browsers(self) -> dict[str, Any] | None:
+        """Their numbers; None while there are none. What went wrong last stays in the log: it names paths."""
+        app = self._house.present()
+        if app is None:
+            return None
+        status = app.browsers.status()
+        return {
+            "ready": status.ready,
+            "active": status.active,
+            "queued": status.queued,
+            "rendering": status.rendering,
+            "restarts": status.restarts,
+            "processes": [dataclasses.asdict(browser) for browser in status.browsers],
+        }

@@ -1,0 +1,57 @@
+"""Opens the server's listening sockets before anything is started, so that a taken port costs one line."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from scraper.server.access import CannotStart
+
+__all__ = ["listen"]
+
+_BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """One socket for each address of `host`; port 0 takes a free one, the same for all.
+
+    Raises:
+        CannotStart: the port is taken, or the address is not ours.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        for family, address in _addresses(host, port):
+            taken = sockets[0].getsockname()[1] if sockets else port
+            sockets.append(_listening(family, address, taken))
+    except OSError as error:
+        for opened in sockets:
+            opened.close()
+        raise CannotStart(_reason(host, port, error)) from None
+    return sockets
+
+
+def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
+
+
+def _listening(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        opened.bind((address, port))
+        opened.listen(_BACKLOG)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def _reason(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is already in use. Stop what listens there, or choose another: --port."
+    if error.errno == errno.EACCES:
+        return f"This user may not listen on port {port}. Choose one above 1023 with --port."
+    return f"Cannot listen on {host} port {port}: {error.strerror or error}."

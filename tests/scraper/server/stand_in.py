@@ -1,0 +1,138 @@
+"""Tools that behave as the protocol layer needs to see them: slow, silent, holding something, failing.
+
+`python -m tests.scraper.server.stand_in stdio|http [--flag=value ...]` serves them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scraper.server import logs, stdio, web
+from scraper.server.access import CannotStart
+from scraper.settings import Settings
+from scraper.tools.model import Answer, Call, Tool
+
+
+@dataclass
+class Status:
+    """As much of the browsers' state as the probes look at."""
+
+    ready: bool = True
+    active: int = 0
+    queued: int = 0
+    rendering: int = 0
+    restarts: int = 0
+    browsers: tuple[Any, ...] = ()
+
+
+class Browsers:
+    """Counts what tools hold, as the real ones count visits."""
+
+    def __init__(self) -> None:
+        self.state = Status()
+
+    def status(self) -> Status:
+        """The numbers."""
+        return self.state
+
+
+class App:
+    """As much of the real one as the server touches."""
+
+    def __init__(self) -> None:
+        self.browsers = Browsers()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(cls) -> AsyncIterator[App]:
+        """Open and close like the real one; the last word on stderr says that it was closed."""
+        try:
+            yield cls()
+        finally:
+            await asyncio.sleep(0.05)
+            print("app closed", file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def visit(self) -> Iterator[None]:
+        """Hold a tab while the block runs."""
+        self.browsers.state.active += 1
+        try:
+            yield
+        finally:
+            self.browsers.state.active -= 1
+
+
+async def _echo(_app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
+    return Answer(json.dumps({"arguments": arguments, "principal": call.principal}))
+
+
+async def _slow(app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
+    """Hold a tab for a while; giving it back takes a moment, as closing a page does."""
+    with app.visit():
+        steps = round(arguments.get("seconds", 60) * 10)
+        try:
+            for step in range(steps):
+                if call.progress and not arguments.get("silent"):
+                    call.progress(step, steps, f"step {step}")
+                await asyncio.sleep(0.1)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.1)
+            raise
+        return Answer(f"done {steps}")
+
+
+async def _data(_app: App, arguments: Mapping[str, Any], _call: Call) -> Answer:
+    value: Any = {"a": 1} if arguments.get("object") else [1, 2]
+    return Answer(json.dumps(value), value)
+
+
+async def _fails(_app: App, _arguments: Mapping[str, Any], _call: Call) -> Answer:
+    return Answer("The page is gone (HTTP 410). Try another.", is_error=True)
+
+
+async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: Call) -> Answer:
+    """Write where only the protocol may write, ourselves and from a child."""
+    print("noise by print")
+    os.write(1, b"noise by write\n")
+    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", "echo noise by a child; cat")
+    await child.wait()
+    return Answer("quiet")
+
+
+def _tool(name: str, run: Any) -> Tool:
+    properties = {"seconds": {"type": "number"}, "silent": {"type": "boolean"}, "object": {"type": "boolean"}}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Tool(name, name.title(), f"Stand-in {name}.", schema, run)
+
+
+TOOLS = (
+    _tool("echo", _echo),
+    _tool("slow", _slow),
+    _tool("data", _data),
+    _tool("fails", _fails),
+    _tool("noisy", _noisy),
+)
+
+
+def main() -> None:
+    """Serve the stand-ins as the product serves its tools."""
+    kind, *flags = sys.argv[1:]
+    given = dict(flag.removeprefix("--").split("=", 1) for flag in flags)
+    settings = Settings.load({}, {"port": 0, **given})
+    logs.configure(settings.log_level, settings.log_format)
+    serve: Any = {"http": web.serve, "stdio": stdio.serve}[kind]
+    try:
+        asyncio.run(serve(settings, TOOLS, App.open, version="1.2.3"))
+    except CannotStart as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
