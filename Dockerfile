@@ -46,7 +46,8 @@ ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/tmp \
     LANG=C.UTF-8 \
     PYTHONUNBUFFERED=1 \
-    SEARCH_MCP_DATA=/data
+    SEARCH_MCP_DATA=/data \
+    SEARCH_MCP_HOST=0.0.0.0
 
 LABEL org.opencontainers.image.title="search-mcp" \
       org.opencontainers.image.description="The web for AI agents: pages rendered by a real browser on your own machine, read as Markdown over MCP." \
@@ -66,4 +67,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
 ENTRYPOINT ["tini", "--", "search-mcp"]
 
 # Refuses to start without SEARCH_MCP_TOKEN or --allow-unauthenticated. For stdio: docker run -i IMAGE stdio
-CMD ["serve", "--host", "0.0.0.0"]
+CMD ["serve"]

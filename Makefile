@@ -42,7 +42,7 @@ image:
 	docker build --tag $(IMAGE) .
 
 image-test: $(VENV)/.runtime
-	$(BIN)/python tools/image_test.py $(ARGS)
+	$(BIN)/python -m tools.image.check $(ARGS)
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
 # they may be. Three locks that agree: what runs, what develops it (a superset), what builds it.

@@ -1,0 +1,1 @@
+"""Builds the Dockerfile without a container engine and proves the image."""

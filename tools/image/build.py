@@ -1,0 +1,195 @@
+"""Builds the Dockerfile with debootstrap and buildah alone, so that the image is proved where no engine runs.
+
+What this machine needs to reach its package sources (mirror, certificates, index) is lent to the build by
+mounts and is in no layer and no file of the project.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RELEASE = "bookworm"
+MIRROR = "http://deb.debian.org/debian"
+TOOLS = ("buildah", "debootstrap")
+BUILD_LIMIT_S = 3600.0
+COMMAND_LIMIT_S = 600.0
+
+_PIP_SETTINGS = ("index-url", "extra-index-url", "proxy", "trusted-host", "timeout")
+_LENT_CERTIFICATES = "/run/lent-certificates.crt"
+
+
+class ImageError(Exception):
+    """The image could not be built, or is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A built image, unpacked."""
+
+    container: str
+    root: Path
+    config: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """A folder in which buildah keeps everything it makes."""
+
+    folder: Path
+
+    def buildah(self, *arguments: str) -> list[str]:
+        """The command line of buildah with its storage in this folder."""
+        return ["buildah", "--root", f"{self.folder}/storage", "--runroot", f"{self.folder}/run", *arguments]
+
+    def build(self, project: Path) -> Image:
+        """The project's Dockerfile on a base of this machine's own making."""
+        base = self._base()
+        lent = [f"--volume={source}:{target}:ro" for source, target in self._lend()]
+        options = ["--isolation=chroot", "--format=docker", "--pull-never", f"--build-arg=BASE={base}"]
+        tag = "localhost/search-mcp:test"
+        run(self.buildah("build", *options, *lent, f"--tag={tag}", str(project)), BUILD_LIMIT_S)
+        container = answer(self.buildah("from", "--pull-never", tag))
+        inspected = json.loads(answer(self.buildah("inspect", "--type=image", tag)))
+        return Image(
+            container=container,
+            root=Path(answer(self.buildah("mount", container))),
+            config=inspected["Docker"]["config"],
+        )
+
+    def clear(self) -> None:
+        """Take down what buildah mounted and remove the folder."""
+        for arguments in (("umount", "--all"), ("rm", "--all")):
+            subprocess.run(
+                self.buildah(*arguments), check=False, capture_output=True, timeout=COMMAND_LIMIT_S
+            )
+        for mounted in reversed(_mounts_below(self.folder)):
+            subprocess.run(["umount", "--lazy", mounted], check=False, timeout=COMMAND_LIMIT_S)
+        if left := _mounts_below(self.folder):
+            raise ImageError(f"still mounted, so {self.folder} was left in place: {', '.join(left)}")
+        shutil.rmtree(self.folder)
+
+    def _base(self) -> str:
+        unpacked = self.folder / "base"
+        run(["debootstrap", "--variant=minbase", RELEASE, str(unpacked), _mirror()], BUILD_LIMIT_S)
+        container = answer(self.buildah("from", "scratch"))
+        run(self.buildah("add", "--quiet", container, str(unpacked), "/"))
+        tag = f"localhost/debian:{RELEASE}"
+        run(self.buildah("commit", "--quiet", "--rm", container, tag), BUILD_LIMIT_S)
+        shutil.rmtree(unpacked)
+        return tag
+
+    def _lend(self) -> Iterator[tuple[Path, str]]:
+        """(file of this machine, where the build sees it)."""
+        if _release_here() == RELEASE:
+            yield Path("/etc/apt"), "/etc/apt"
+        settings = _pip_settings()
+        certificates = settings.get("cert")
+        if certificates and Path(certificates).is_file():
+            yield Path(certificates), _LENT_CERTIFICATES
+            settings["cert"] = _LENT_CERTIFICATES
+        lines = ["[global]", *(f"{key} = {value}" for key, value in settings.items())]
+        written = self.folder / "pip.conf"
+        written.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        yield written, "/etc/pip.conf"
+
+
+@contextlib.contextmanager
+def workshop(*, keep: bool) -> Iterator[Workshop]:
+    """A workshop that is cleared at the end, unless it is to be looked at."""
+    _get_tools()
+    # Not /tmp, which may be memory: three gigabytes come together here.
+    made = Workshop(Path(tempfile.mkdtemp(prefix="search-mcp-image-", dir="/var/tmp")))
+    try:
+        yield made
+    finally:
+        if keep:
+            say(f"Left in place: {made.folder}")
+        else:
+            made.clear()
+
+
+def say(line: str) -> None:
+    """One line for the person who waits."""
+    print(line, flush=True)
+
+
+def run(command: Sequence[str], limit_s: float = COMMAND_LIMIT_S) -> None:
+    """Run quietly; what it printed is shown only when it fails.
+
+    Raises:
+        ImageError: it failed.
+    """
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=limit_s,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ImageError(f"{' '.join(command)}\n{done.stdout.decode(errors='replace')[-6000:]}")
+
+
+def answer(command: Sequence[str]) -> str:
+    """What a command prints, without the line's end."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=COMMAND_LIMIT_S, check=True)
+    return done.stdout.decode().strip()
+
+
+def _get_tools() -> None:
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if os.geteuid() != 0:
+        raise ImageError("Building an image without a container engine needs root. Run: sudo make image-test")
+    if missing and shutil.which("apt-get") is None:
+        raise ImageError(f"Not installed: {', '.join(missing)}.")
+    if missing:
+        say(f"Installing {' '.join(missing)} ...")
+        run(["apt-get", "-qq", "update"])
+        run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing], BUILD_LIMIT_S)
+
+
+def _release_here() -> str:
+    for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines():
+        if line.startswith("VERSION_CODENAME="):
+            return line.partition("=")[2].strip("\"'")
+    return ""
+
+
+def _mirror() -> str:
+    """Where this machine itself gets the release from."""
+    wanted = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        for line in answer(wanted).splitlines():
+            uri, _, release = line.rpartition(" ")
+            if release == RELEASE:
+                return uri
+    return MIRROR
+
+
+def _pip_settings() -> dict[str, str]:
+    """How this machine's pip reaches its index; folders of this machine mean nothing inside the build."""
+    try:
+        lines = answer([sys.executable, "-m", "pip", "config", "list"]).splitlines()
+    except subprocess.CalledProcessError:  # an environment that uv made has no pip
+        return {}
+    pairs = (line.partition("=") for line in lines if "=" in line)
+    known = {name.rpartition(".")[2]: str(ast.literal_eval(value)) for name, _, value in pairs}
+    chosen = {key: value for key in _PIP_SETTINGS if (value := known.get(key, "")) and "file:" not in value}
+    return chosen | ({"cert": known["cert"]} if "cert" in known else {})
+
+
+def _mounts_below(folder: Path) -> list[str]:
+    lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    return [target for line in lines if (target := line.split()[1]).startswith(f"{folder}/")]

@@ -1,0 +1,197 @@
+"""Proves the image: builds the project's Dockerfile, starts it as its user, and reads a page through it.
+
+python -m tools.image.check [--keep]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from tools.image.build import Image, ImageError, Workshop, run, say, workshop
+from tools.image.run import UID, Started, chrooted, contained, inside, started
+from tools.image.site import HOST, MARK, served
+
+PROJECT = Path(__file__).resolve().parents[2]
+TOKEN = "only-for-this-test"
+READY_LIMIT_S = 60.0
+CALL_LIMIT_S = 60.0
+
+_LEFT_OVERS = {
+    "package lists": "var/lib/apt/lists/*_Packages*",
+    "downloaded packages": "var/cache/apt/archives/*.deb",
+    "pip": "opt/search-mcp/lib/python3*/site-packages/pip",
+    "hatchling": "opt/search-mcp/lib/python3*/site-packages/hatchling",
+    "a compiler": "usr/bin/*gcc*",
+    "the project's source": "src",
+}
+_NEEDED = {
+    "the light Chromium": "usr/lib/chromium/chromium-headless-shell",
+    "the full Chromium": "usr/lib/chromium/chromium",
+    "fonts for Chinese, Japanese, Korean": "usr/share/fonts/opentype/noto/NotoSansCJK*",
+    "emoji": "usr/share/fonts/truetype/noto/NotoColorEmoji*",
+    "tini": "usr/bin/tini",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to run the image."""
+
+    name: str
+    port: int
+    command: list[str]
+    sandboxed: bool
+    """Whether Chromium's sandbox can and must be on."""
+    probe: list[str] | None = None
+
+
+def main() -> int:
+    """Exit code 0 when everything held."""
+    parser = argparse.ArgumentParser(prog="python -m tools.image.check", description=__doc__)
+    parser.add_argument("--keep", action="store_true", help="leave the image in place to look at it")
+    chosen = parser.parse_args()
+    try:
+        with workshop(keep=chosen.keep) as place, served() as port:
+            _prove(place, port)
+    except ImageError as error:
+        print(f"image test failed: {error}", file=sys.stderr)
+        return 1
+    say("image test passed")
+    return 0
+
+
+def _prove(place: Workshop, page_port: int) -> None:
+    say("Building the image (a few minutes) ...")
+    image = place.build(PROJECT)
+    data = place.folder / "data"
+    data.mkdir()
+    os.chown(data, int(UID), int(UID))
+    _check_config(image.config)
+    _check_files(image.root)
+    _check_refusal(image, data)
+    environ = {"SEARCH_MCP_TEST_HOSTS": f"{HOST}=127.0.0.1:{page_port}"}
+    asyncio.run(_check_stdio(image, data, environ))
+    for way in _ways(place, image, data, environ):
+        with started(way.command) as server:
+            asyncio.run(_check_server(way, server))
+
+
+def _ways(place: Workshop, image: Image, data: Path, environ: Mapping[str, str]) -> list[Way]:
+    ports = [_free_port() for _ in range(2)]
+    given = [{**environ, "SEARCH_MCP_TOKEN": TOKEN, "SEARCH_MCP_PORT": str(port)} for port in ports]
+    probe = inside(image, data, given[0], image.config["Healthcheck"]["Test"][1:])
+    return [
+        Way("read-only root", ports[0], contained(image, data, given[0]), sandboxed=True, probe=probe),
+        Way("chroot", ports[1], chrooted(place, image, data, given[1]), sandboxed=False),
+    ]
+
+
+def _check_config(config: Mapping[str, Any]) -> None:
+    _require(config["User"] == "search", "runs as an ordinary user")
+    _require(config["Entrypoint"][0] == "tini", "tini is process 1")
+    _require(config.get("StopSignal") == "SIGTERM", "is stopped by SIGTERM")
+    _require("/data" in config.get("Volumes", {}), "keeps its cache in a volume")
+    _require("8000/tcp" in config.get("ExposedPorts", {}), "names its port")
+    _require("/health" in " ".join(config.get("Healthcheck", {}).get("Test", [])), "has a health check")
+    _require("io.modelcontextprotocol.server.name" in config["Labels"], "carries its name")
+
+
+def _check_files(root: Path) -> None:
+    for name, pattern in _NEEDED.items():
+        _require(any(root.glob(pattern)), f"holds {name}")
+    for name, pattern in _LEFT_OVERS.items():
+        _require(not any(root.glob(pattern)), f"holds no trace of {name}")
+
+
+def _check_refusal(image: Image, data: Path) -> None:
+    with started(contained(image, data, {})) as server:
+        code = server.process.wait(READY_LIMIT_S)
+        _require(code != 0 and "SEARCH_MCP_TOKEN" in server.said(), "refuses to be open to everyone")
+
+
+async def _check_stdio(image: Image, data: Path, environ: Mapping[str, str]) -> None:
+    command, *arguments = contained(image, data, environ, "stdio")
+    async with Client(StdioServerParameters(command=command, args=arguments)) as client:
+        _require(MARK in await _read_page(client), "stdio: a page is read")
+
+
+async def _check_server(way: Way, server: Started) -> None:
+    await _ready(server, way.port)
+    async with _client(way.port) as client:
+        _require(MARK in await _read_page(client), f"{way.name}: a page is read over HTTP")
+    processes = _get(way.port, "/health")["browsers"]["processes"]
+    _require([p["sandboxed"] for p in processes] == [way.sandboxed], f"{way.name}: sandbox {way.sandboxed}")
+    _require(("WITHOUT ITS SANDBOX" in server.said()) is not way.sandboxed, f"{way.name}: the log says so")
+    if way.probe:
+        run(way.probe)
+        say("  ok  the health check agrees")
+    _require(server.stop() == 0, f"{way.name}: ends with code 0 on SIGTERM")
+
+
+@contextlib.asynccontextmanager
+async def _client(port: int) -> AsyncIterator[Client]:
+    authorization = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        httpx2.AsyncClient(headers=authorization, timeout=CALL_LIMIT_S) as http_client,
+        Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http_client)) as client,
+    ):
+        yield client
+
+
+async def _read_page(client: Client) -> str:
+    async with asyncio.timeout(CALL_LIMIT_S):
+        result = await client.call_tool("fetch", {"url": f"http://{HOST}/", "render": "browser"})
+    return "\n".join(part.text for part in result.content if part.type == "text")
+
+
+async def _ready(server: Started, port: int) -> None:
+    deadline = time.monotonic() + READY_LIMIT_S
+    while time.monotonic() < deadline and server.process.poll() is None:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            if _get(port, "/ready").get("ready"):
+                return
+        await asyncio.sleep(0.2)
+    raise ImageError(f"the server was not ready in {READY_LIMIT_S:.0f} s")
+
+
+def _get(port: int, path: str) -> dict[str, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        found: dict[str, Any] = json.loads(connection.getresponse().read())
+        return found
+    finally:
+        connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ImageError(f"not so: {what}")
+    say(f"  ok  {what}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
