@@ -90,8 +90,8 @@ DISABLED_FEATURES = (
     "AimEnabled",
     "PreconnectToSearch",
     # --- Playwright's ThirdPartyStoragePartitioning is left out: people's browsers do partition.
-    # --- Ours. Every window of the full tier loads two hidden pages for suggestions under the address bar, in a
-    # renderer of their own: without them a page in a fresh context costs 400 ms CPU instead of 700.
+    # --- Ours. Every window of the full tier loads two hidden pages for suggestions under the address bar, in
+    # a renderer of their own: without them a page in a fresh context costs 400 ms CPU instead of 700.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
