@@ -6,7 +6,7 @@ import functools
 
 from aiohttp import web
 
-from tests.site.catalogue import Page, built, fixed
+from tests.site.catalogue import built, fixed
 from tests.site.markup import page
 from tests.site.prose import mark, paragraphs
 
@@ -50,20 +50,24 @@ _RICH = f"""<article><h1>Everything a page is written with</h1>
 <ol start="3"><li>third {mark("rich", 2)}</li><li>fourth</li></ol>
 <blockquote><p>Quoted once. {mark("rich", 3)}</p></blockquote>
 <h2>A table</h2><table><thead><tr><th>Ship</th><th>Tons</th></tr></thead>
-<tbody><tr><td>Aurora | North</td><td>120</td></tr><tr><td>{mark("rich", 4)}</td><td>80</td></tr></tbody></table>
+<tbody><tr><td>Aurora | North</td><td>120</td></tr>
+<tr><td>{mark("rich", 4)}</td><td>80</td></tr></tbody></table>
 <h3>Code</h3><pre><code class="language-python">def sail(wind: int) -&gt; str:
     if wind &lt; 3:
         return "wait"  # {mark("rich", 5)}
     return "go"
 </code></pre>
-<figure><img src="/assets/picture/ship.png" alt="A ship at the quay {mark("rich", 6)}"><figcaption>The quay in May.
+<figure><img src="/assets/picture/ship.png" alt="A ship at the quay {mark("rich", 6)}">
+<figcaption>The quay in May.
 {mark("rich", 7)}</figcaption></figure>
 <dl><dt>Knot</dt><dd>A nautical mile an hour {mark("rich", 8)}</dd></dl>
 <details><summary>More</summary><p>Folded text {mark("rich", 9)}</p></details></article>
 <aside><p>Subscribe to our letter</p></aside>"""
 
-_RICH_HEAD = """<meta name="description" content="A page with every kind of block."><meta name="author" content="Ada Quay">
-<meta property="article:published_time" content="2024-05-06T07:08:09Z"><meta property="og:site_name" content="Harbour">
+_RICH_HEAD = """<meta name="description" content="A page with every kind of block.">
+<meta name="author" content="Ada Quay">
+<meta property="article:published_time" content="2024-05-06T07:08:09Z">
+<meta property="og:site_name" content="Harbour">
 <link rel="canonical" href="https://site.example/rich">
 <script type="application/ld+json">{"@context":"https://schema.org","@type":"Article","headline":"Everything",
 "author":{"@type":"Person","name":"Ada Quay"},"datePublished":"2024-05-06"}</script>"""
@@ -81,7 +85,8 @@ PAGES = (
     fixed(
         "/plain",
         "a short article without script or stylesheet",
-        f"<!doctype html><html lang=en><title>Plain</title><main><h1>Plain</h1>{paragraphs('plain', 0, 5)}</main>",
+        "<!doctype html><html lang=en><title>Plain</title>"
+        f"<main><h1>Plain</h1>{paragraphs('plain', 0, 5)}</main>",
         marks=5,
     ),
 )

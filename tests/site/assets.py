@@ -37,7 +37,8 @@ def _functions(size: int) -> str:
     while total < size:
         i = len(parts)
         part = (
-            f"function part{i}(a,b){{var list=[];for(var k=0;k<a.length;k++){{if(a[k]!==b){{list.push(a[k]+{i})}}}}"
+            f"function part{i}(a,b){{var list=[];"
+            f"for(var k=0;k<a.length;k++){{if(a[k]!==b){{list.push(a[k]+{i})}}}}"
             f"return{{name:'part{i}',size:list.length,list:list}}}}\n"
         )
         parts.append(part)

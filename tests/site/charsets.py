@@ -68,7 +68,7 @@ async def _broken_utf8(request: web.Request) -> web.Response:
 
 
 async def _with_nul(request: web.Request) -> web.Response:
-    body = "<!doctype html><p>before\0after &#0; &#xD800; MARK-nul-0</p>".encode()
+    body = b"<!doctype html><p>before\0after &#0; &#xD800; MARK-nul-0</p>"
     return web.Response(body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 
 

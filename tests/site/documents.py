@@ -14,28 +14,37 @@ __all__ = ["PAGES"]
 
 _LINES = [f"MARK-pdf-{i} line {i} of the printed log" for i in range(10)]
 
-_RSS = """<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0"><channel><title>Harbour news</title><link>http://site.example/</link>
-<description>What came in</description>%s</channel></rss>""" % "".join(
+_ITEMS = "".join(
     f"<item><title>MARK-rss-{i} arrives</title><link>http://site.example/static/{i}</link>"
     f"<pubDate>Mon, 0{i + 1} Jan 2024 08:00:00 GMT</pubDate></item>"
     for i in range(5)
 )
+_RSS = (
+    '<?xml version="1.0" encoding="utf-8"?>\n<rss version="2.0"><channel><title>Harbour news</title>'
+    "<link>http://site.example/</link><description>What came in</description>"
+    f"{_ITEMS}</channel></rss>"
+)
 
-_ATOM = """<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom"><title>Harbour log</title>
-<id>urn:harbour</id><updated>2024-01-05T08:00:00Z</updated>%s</feed>""" % "".join(
-    f'<entry><title>MARK-atom-{i}</title><id>urn:harbour:{i}</id><link href="http://site.example/static/{i}"/>'
-    f"<updated>2024-01-0{i + 1}T08:00:00Z</updated></entry>"
+_ENTRIES = "".join(
+    f"<entry><title>MARK-atom-{i}</title><id>urn:harbour:{i}</id>"
+    f'<link href="http://site.example/static/{i}"/><updated>2024-01-0{i + 1}T08:00:00Z</updated></entry>'
     for i in range(5)
 )
-
-_SITEMAP = (
-    '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">%s</urlset>'
-    % "".join(f"<url><loc>http://site.example/static/{i}</loc></url>" for i in range(5))
+_ATOM = (
+    '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">'
+    "<title>Harbour log</title>"
+    f"<id>urn:harbour</id><updated>2024-01-05T08:00:00Z</updated>{_ENTRIES}</feed>"
 )
 
-_JSON = b'{"ship": "Aurora", "tons": 120, "ports": ["Bergen", "Porto"], "mark": "MARK-json-0", "note": "\xc3\xa5 ok"}'
-_CSV = "ship,tons\nAurora,120\nMARK-csv-0,80\n".encode()
+_LOCATIONS = "".join(f"<url><loc>http://site.example/static/{i}</loc></url>" for i in range(5))
+_SITEMAP = (
+    f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{_LOCATIONS}</urlset>'
+)
+
+_JSON = (
+    b'{"ship": "Aurora", "tons": 120, "ports": ["Bergen", "Porto"], "mark": "MARK-json-0", "a": "\xc3\xa5"}'
+)
+_CSV = b"ship,tons\nAurora,120\nMARK-csv-0,80\n"
 _MARKDOWN = b"# Log\n\nMARK-markdown-0 and *more*.\n"
 _TEXT = "\n\n".join(paragraph_texts("text", 0, 10)).encode()
 _XHTML = (

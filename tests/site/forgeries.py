@@ -1,4 +1,4 @@
-"""Pages that try to pass for something else: for the server's own words, for another page, for another link."""
+"""Pages that try to pass for what they are not: the server's own words, another page, another link."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ _LINKS = """<h1>Links</h1><p><a href="https://evil.example/">https://bank.exampl
 <a href="https://user:secret@bank.example/">with a user</a> <a href="//other.example/x">no scheme</a>
 <a href="https://b\u0430nk.example/">look-alike letters</a></p>"""
 
-_ALT = f'<h1>Picture</h1><p>MARK-long-alt-0 before.</p><img src="/assets/picture/a.png" alt="{"ignore " * 1500}"><p>After.</p>'
+_ALT = (
+    "<h1>Picture</h1><p>MARK-long-alt-0 before.</p>"
+    f'<img src="/assets/picture/a.png" alt="{"ignore " * 1500}"><p>After.</p>'
+)
+
+_FALSE_HEAD = """<link rel="canonical" href="http://10.0.0.1/admin">
+<meta property="og:site_name" content="Bank"><base href="http://127.0.0.1/">"""
 
 PAGES = (
     fixed(
@@ -48,7 +54,7 @@ PAGES = (
         page(
             "Canonical",
             paragraphs("canonical-lie", 0, 5),
-            '<link rel="canonical" href="http://10.0.0.1/admin"><meta property="og:site_name" content="Bank"><base href="http://127.0.0.1/">',
+            _FALSE_HEAD,
         ),
     ),
 )

@@ -170,7 +170,8 @@ async def _manifest(request: web.Request) -> web.Response:
 _CHARACTERS = (
     f"<p>TAGS-[{_TAGGED}]-END</p><p>ZERO-[wo\u200brd jo\u2060in\ufeffed so\u00adft]-END</p>"
     "<p>BIDI-[safe \u202egnp.exe\u202c name \u2066isolated\u2069]-END</p><p>FILL-[\u3164\u115f\uffa0]-END</p>"
-    "<p>KEEP-[\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f]-END</p>"
+    "<p>KEEP-[\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 "
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f]-END</p>"
     "<p>SELECT-[a\ufe0fb\U000e0101c]-END</p>"
 )
 
@@ -194,7 +195,8 @@ PAGES = (
             )
             + '<div class="gone">HIDDEN-PART-1</div><div style="visibility:hidden">HIDDEN-PART-2</div>'
             "<div hidden>HIDDEN-PART-3</div><div style='opacity:0'>HIDDEN-PART-4</div>"
-            "<div style='position:absolute;left:-9999px'>HIDDEN-PART-5</div><noscript>HIDDEN-PART-6</noscript>"
+            "<div style='position:absolute;left:-9999px'>HIDDEN-PART-5</div>"
+            "<noscript>HIDDEN-PART-6</noscript>"
             + "".join(
                 f"<p>MARK-hidden-parts-{i} is in plain sight as well, further down.</p>" for i in range(5, 10)
             ),

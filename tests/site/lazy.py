@@ -21,7 +21,9 @@ async function more() {
   busy = false;
   if (near()) more();
 }
-new IntersectionObserver(seen => { if (seen[0].isIntersecting) more(); }, { rootMargin: '200px' }).observe(end);
+const check = seen => { if (seen[0].isIntersecting) more(); };
+const watch = new IntersectionObserver(check, { rootMargin: '200px' });
+watch.observe(end);
 addEventListener('scroll', () => { if (near()) more(); });"""
 
 _ENDLESS = """let next = 0, busy = false;
@@ -35,10 +37,10 @@ async function more() {
 new IntersectionObserver(seen => { if (seen[0].isIntersecting) more(); }, { rootMargin: '200px' })
   .observe(document.getElementById('end'));"""
 
-_BY_EVENT = """let next = 10, busy = false;
-article('scroll-event', 0, 10, 50).then(put);
+_BY_EVENT = """let next = 30, busy = false;
+article('scroll-event', 0, 30, 50).then(put);
 addEventListener('scroll', async () => {
-  if (busy || next >= 20) return;
+  if (busy || next >= 40) return;
   busy = true;
   put(await article('scroll-event', next, next + 10, 100));
   next += 10;
@@ -83,9 +85,9 @@ PAGES = (
     ),
     fixed(
         "/scroll-event",
-        "ten paragraphs, ten more at the first scroll event",
+        "30 paragraphs, ten more at the first scroll event",
         scripted("Scroll event", _BY_EVENT),
-        marks=20,
+        marks=40,
     ),
     fixed(
         "/lazy-images",

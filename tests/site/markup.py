@@ -27,7 +27,8 @@ def page(title: str, body: str, head: str = "") -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f'<link rel="stylesheet" href="/assets/site.css">{head}</head>\n'
-        '<body><nav><a href="/">Index</a> <a href="/static/1">First</a> <a href="/static/2">Second</a></nav>\n'
+        '<body><nav><a href="/">Index</a> <a href="/static/1">First</a> '
+        '<a href="/static/2">Second</a></nav>\n'
         f"<main>{body}</main>\n<footer>Printed at the harbour.</footer></body></html>"
     )
 

@@ -23,6 +23,11 @@ const report = (kind, found) => {
   document.getElementById('report').append(line);
 };
 const within = (ms, work) => Promise.race([work, new Promise((_, no) => setTimeout(no, ms, 'late'))]);
+const stored = storage => {
+  const found = storage.getItem('kept') !== null;
+  storage.setItem('kept', '1');
+  return found;
+};
 const database = () => new Promise((yes, no) => {
   const opening = indexedDB.open('memory', 1);
   let fresh = false;
@@ -33,8 +38,8 @@ const database = () => new Promise((yes, no) => {
 const look = {
   'cookie-script': () => { const f = document.cookie.includes('script=1');
     document.cookie = 'script=1; path=/; max-age=3600'; return f; },
-  'local-storage': () => { const f = localStorage.getItem('kept') !== null; localStorage.setItem('kept', '1'); return f; },
-  'session-storage': () => { const f = sessionStorage.getItem('kept') !== null; sessionStorage.setItem('kept', '1'); return f; },
+  'local-storage': () => stored(localStorage),
+  'session-storage': () => stored(sessionStorage),
   'window-name': () => { const f = window.name !== ''; window.name = 'kept'; return f; },
   'history': () => history.length > 1,
   'indexed-db': database,
@@ -49,9 +54,12 @@ const look = {
 };
 (async () => {
   for (const [kind, ask] of Object.entries(look)) {
-    try { report(kind, await within(3000, ask())); } catch (problem) { report(kind + '-failed-' + problem, null); }
+    try { report(kind, await within(3000, ask())); }
+    catch (problem) { report(kind + '-failed-' + problem, null); }
   }
-  const done = document.createElement('p'); done.textContent = 'REPORT-DONE'; document.getElementById('report').after(done);
+  const done = document.createElement('p');
+  done.textContent = 'REPORT-DONE';
+  document.getElementById('report').after(done);
 })();"""
 
 
@@ -67,7 +75,10 @@ async def _memory(request: web.Request) -> web.Response:
         "validator", "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
     )
     script = _LOOK.replace("KEY", key).replace("VISIT", str(visits[key]))
-    body = f"<h1>What is remembered</h1><p>VISIT-{visits[key]}</p><ul id='report'>{served}</ul><script>{script}</script>"
+    body = (
+        f"<h1>What is remembered</h1><p>VISIT-{visits[key]}</p><ul id='report'>{served}</ul>"
+        f"<script>{script}</script>"
+    )
     response = html(page("Memory", body), headers={"ETag": f'"{key}"', "Cache-Control": "no-cache"})
     response.set_cookie("header", "1", max_age=3600)
     return response

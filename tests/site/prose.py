@@ -7,10 +7,10 @@ import re
 __all__ = ["mark", "marks_found", "paragraph", "paragraph_texts", "paragraphs"]
 
 _TEXT = (
-    "Note {i} from the harbour office: the morning ferry left with {count} passengers, two bicycles and a crate "
-    "of lemons, and the wind stood west all day. The keeper of the lighthouse, who writes everything down, "
-    "put the entry under {mark} and closed the book. Nobody has asked for it since, but the figures agree with "
-    "those of the pilot boat, which is rare enough to be told. "
+    "Note {i} from the harbour office: the morning ferry left with {count} passengers, two bicycles and a "
+    "crate of lemons, and the wind stood west all day. The keeper of the lighthouse, who writes everything "
+    "down, put the entry under {mark} and closed the book. Nobody has asked for it since, but the figures "
+    "agree with those of the pilot boat, which is rare enough to be told. "
 )
 
 

@@ -64,6 +64,10 @@ def _target(request: web.Request) -> str:
     return page("Target", "<h1>Arrived</h1>" + paragraphs(request.query["name"], 0, 10))
 
 
+def _refreshing(url: str, text: str) -> str:
+    return f'<html><head><meta http-equiv="refresh" content="0;url={url}"></head><body>{text}</body></html>'
+
+
 def _sends_to(path: str, about: str, location: str) -> Page:
     async def answer(request: web.Request) -> web.Response:
         return _to(location)
@@ -100,18 +104,19 @@ PAGES = (
     fixed(
         "/meta-refresh",
         "sent on by markup, at once",
-        '<html><head><meta http-equiv="refresh" content="0;url=/target?name=meta-refresh"></head><body>You are being sent on.</body></html>',
+        _refreshing("/target?name=meta-refresh", "You are being sent on."),
         marks=10,
     ),
     fixed(
         "/meta-loop",
         "sent to itself by markup",
-        '<html><head><meta http-equiv="refresh" content="0;url=/meta-loop"></head><body><p>MARK-meta-loop-0 again and again</p></body></html>',
+        _refreshing("/meta-loop", "<p>MARK-meta-loop-0 again and again</p>"),
     ),
     fixed(
         "/script-redirect",
         "sent on by script after 0.3 s",
-        "<html><body>Please wait<script>setTimeout(() => location.replace('/target?name=script-redirect'), 300)</script></body></html>",
+        "<html><body>Please wait<script>"
+        "setTimeout(() => location.replace('/target?name=script-redirect'), 300)</script></body></html>",
         marks=10,
     ),
     built(

@@ -19,7 +19,8 @@ def _after(name: str, code: str) -> str:
 
 
 _POPUPS = "for (let i = 0; i < 30; i++) open('/static/' + i); setInterval(() => open('/static/1'), 100);"
-_HEAP = "const kept = []; setInterval(() => { for (let i = 0; i < 50; i++) kept.push(new Array(1e6).fill(i + 0.5)); }, 1);"
+_HEAP = """const kept = [];
+setInterval(() => { for (let i = 0; i < 50; i++) kept.push(new Array(1e6).fill(i + 0.5)); }, 1);"""
 _GROWTH = """setInterval(() => { for (let i = 0; i < 5000; i++) {
   const p = document.createElement('p'); p.textContent = 'growing ' + i; document.body.append(p);
 } }, 1);"""

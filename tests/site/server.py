@@ -44,8 +44,8 @@ from tests.site.markup import html, page
 __all__ = ["application", "serve"]
 
 _ROOMS = (
-    articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways, bodies,
-    wire, documents, charsets, memory, caching, mirror, services, assets,
+    articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways,
+    bodies, wire, documents, charsets, memory, caching, mirror, services, assets,
 )  # fmt: skip
 
 _BACKLOG = 1024
@@ -67,7 +67,8 @@ def application() -> web.Application:
 
 def _index(pages: Sequence[Page]) -> Page:
     rows = "".join(
-        f'<li><a href="{entities.escape(one.url)}">{entities.escape(one.path)}</a> {entities.escape(one.about)}</li>'
+        f'<li><a href="{entities.escape(one.url)}">{entities.escape(one.path)}</a> '
+        f"{entities.escape(one.about)}</li>"
         for one in pages
     )
     text = page("Index", f"<h1>Every page of this site</h1><ul>{rows}</ul>")

@@ -8,7 +8,8 @@ from tests.site.prose import mark, paragraphs
 
 __all__ = ["PAGES"]
 
-_SPINNING = '<h1>Log book</h1><div class="spinner" role="progressbar" aria-busy="true">Loading…</div><div id="app"></div>'
+_SPINNING = """<h1>Log book</h1><div class="spinner" role="progressbar" aria-busy="true">Loading…</div>
+<div id="app"></div>"""
 _SKELETON = "<h1>Cards</h1>" + '<div class="card skeleton">&nbsp;</div>' * 8 + '<div id="app"></div>'
 
 _TIMER = """setTimeout(async () => {
@@ -57,7 +58,8 @@ PAGES = (
         "asks for news three times a second",
         scripted(
             "Polling",
-            "article('poll', 0, 10, 200).then(put); setInterval(() => fetch('/api/collect?at=' + Math.random()), 300)",
+            "article('poll', 0, 10, 200).then(put);"
+            "setInterval(() => fetch('/api/collect?at=' + Math.random()), 300)",
         ),
         marks=10,
     ),

@@ -142,7 +142,7 @@ def test_a_reset_is_a_reset_and_an_empty_reply_is_an_end(site: Site) -> None:
 
 
 def test_a_short_body_ends_before_its_declared_length(client: httpx.Client) -> None:
-    with pytest.raises(httpx.RemoteProtocolError, match="incomplete|without sending complete"):
+    with pytest.raises(httpx.RemoteProtocolError, match=r"incomplete|without sending complete"):
         client.get("/short")
 
 

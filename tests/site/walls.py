@@ -22,7 +22,8 @@ _CONSENT = """<div role="dialog" aria-modal="true" id="consent"><h1>Before you c
 # The usual kind: the article is there, a dialog lies over it.
 _OVERLAY = """<div role="dialog" aria-modal="true" class="cookie-banner"
 style="position:fixed;inset:0;background:#fff">
-<h2>We value your privacy</h2><p>CONSENT-BANNER-TEXT choose what we may store.</p><button>Accept all</button></div>"""
+<h2>We value your privacy</h2><p>CONSENT-BANNER-TEXT choose what we may store.</p>
+<button>Accept all</button></div>"""
 
 _LOGIN = """<h1>Sign in to go on</h1><form method="post"><label>Name <input name="user"></label>
 <label>Password <input type="password" name="password"></label><button>Sign in</button></form>
@@ -31,7 +32,8 @@ _LOGIN = """<h1>Sign in to go on</h1><form method="post"><label>Name <input name
 _ENABLE = """<h1>Please enable JavaScript</h1>
 <p>This site needs JavaScript. Enable JavaScript in your browser and reload the page.</p>"""
 
-_NOSCRIPT = """<noscript><h1>JavaScript is required</h1><p>NOSCRIPT-TEXT please enable JavaScript.</p></noscript>
+_NOSCRIPT = """<noscript><h1>JavaScript is required</h1>
+<p>NOSCRIPT-TEXT please enable JavaScript.</p></noscript>
 <div id="app"></div>"""
 
 _CHECKING = """<html><head><title>Just a moment...</title></head><body><h1>Checking your browser</h1>
@@ -101,7 +103,8 @@ PAGES = (
         "/wall/challenge",
         "403 challenge that never clears, in the manner of a CDN",
         403,
-        "<h1>Just a moment...</h1><p>Verifying you are human. This may take a few seconds.</p><div id='challenge-running'></div>",
+        "<h1>Just a moment...</h1><p>Verifying you are human. This may take a few seconds.</p>"
+        "<div id='challenge-running'></div>",
         Cf_Mitigated="challenge",
     ),
     Page("/no-headless", "403 for whoever calls himself headless", _no_headless, marks=10),

@@ -52,7 +52,8 @@ async def _stalls(request: web.Request) -> web.StreamResponse:
     return response
 
 
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
+_OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+_HEAD = _OK + b"Content-Type: text/html; charset=utf-8\r\n"
 
 PAGES = (
     _raw("/reset", "the connection is reset", b"", reset=True),
@@ -82,7 +83,7 @@ PAGES = (
     _raw(
         "/untyped",
         "a page without Content-Type",
-        b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY,
+        _OK + b"Content-Length: %d\r\n\r\n" % len(_BODY) + _BODY,
     ),
     _raw(
         "/old-http",
