@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.cpu import Account, Usage, open_account
 
-__all__ = ["Contender", "Lap", "Reading", "Running", "running", "running_server"]
+__all__ = ["Contender", "Lap", "Reading", "Running", "process_in", "running", "running_server"]
 
 _START_LIMIT_S = 90.0
 _LAP_LIMIT_S = 280.0
@@ -100,6 +100,10 @@ class Running:
         """How many distinct matches each text of the last reading has."""
         return list((await self._ask({"count": pattern}))["counts"])
 
+    async def texts(self) -> list[str]:
+        """The texts of the last reading."""
+        return list((await self._ask({"give": True}))["texts"])
+
     async def ready(self) -> None:
         """Wait for its first line."""
         await self._answer(_START_LIMIT_S)
@@ -141,7 +145,7 @@ async def running(contender: Contender) -> AsyncIterator[Running]:
             )
             client = stack.enter_context(open_account())
         reader = await stack.enter_async_context(
-            _process(
+            process_in(
                 contender.command,
                 contender.environment,
                 client or account,
@@ -159,7 +163,7 @@ async def running_server(
     command: Sequence[str], environment: Mapping[str, str], account: Account, ready_url: str, log: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a server inside an account, wait until its address answers, and stop it afterwards."""
-    async with _process(command, environment, account, log, piped=False) as process:
+    async with process_in(command, environment, account, log, piped=False) as process:
         await wait_until_ready(ready_url, process, log)
         yield process
 
@@ -181,9 +185,10 @@ async def wait_until_ready(
 
 
 @asynccontextmanager
-async def _process(
+async def process_in(
     command: Sequence[str], environment: Mapping[str, str], account: Account, log: Path, *, piped: bool
 ) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start a command inside an account, and end all that is in the account afterwards."""
     with log.open("wb") as opened:
         process = await asyncio.create_subprocess_exec(
             *account.command(command),

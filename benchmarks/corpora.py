@@ -1,4 +1,4 @@
-"""Saved pages on this machine: folders as they are, archives unpacked once into a cache outside the repository."""
+"""Saved pages on this machine: folders as they are, archives unpacked once into a cache outside the repo."""
 
 from __future__ import annotations
 

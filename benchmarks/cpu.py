@@ -66,6 +66,7 @@ class Account(ABC):
     def _total_s(self, members: Sequence[Process]) -> float:
         """All CPU ever spent in the account."""
 
+    @abstractmethod
     def adopt(self, pid: int) -> None:
         """Tell the account which process was started for it."""
 
@@ -80,7 +81,7 @@ class Account(ABC):
         python = sum(process.own_s for process in members if process.kind == "python")
         driver = sum(process.own_s for process in members if process.kind == "node")
         if not any(process.kind == "browser" for process in members):
-            driver = total - python
+            driver = max(0.0, total - python)
         return Usage(total, python, driver)
 
 
@@ -93,6 +94,9 @@ class _GroupAccount(Account):
 
     def command(self, command: Sequence[str]) -> list[str]:
         return ["/bin/sh", "-c", _JOIN, str(self._folder / "cgroup.procs"), *command]
+
+    def adopt(self, pid: int) -> None:
+        """It joined by itself."""
 
     def members(self) -> list[Process]:
         pids = (self._folder / "cgroup.procs").read_text().split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class Goal:
         return f"<= {self.at_most:g}" if self.at_most is not None else f">= {self.at_least:g}"
 
 
-def run(description: str, measure: Callable[[Options], Awaitable[Figures]]) -> None:
+def run(description: str, measure: Callable[[Options], Coroutine[None, None, Figures]]) -> None:
     """Read the command line, measure, and write the figures where `--json` says."""
     options = _parse(description)
     figures = asyncio.run(measure(options))

@@ -1,9 +1,9 @@
 """How each peer is started: its own environment, this machine's Chromium, its best settings for this race.
 
 Browser: the peers find a browser through Playwright, and Playwright finds it in the folder that
-PLAYWRIGHT_BROWSERS_PATH names. `setup_peers` lays links to this machine's Chromium there, under the very paths
-that each peer's Playwright expects. So every peer runs its own unchanged code on the same binary as we do (the
-headless shell, which Playwright takes for headless work by default), and nothing of it is patched.
+PLAYWRIGHT_BROWSERS_PATH names. `setup_peers` lays links to this machine's Chromium there, under the very
+paths that each peer's Playwright expects. So every peer runs its own unchanged code on the same binary as we
+do (the headless shell, which Playwright takes for headless work by default), and nothing of it is patched.
 
 Settings: rate limits are raised, caches are not read, the guards against private addresses are opened for the
 local site, start-up notices are off. What a peer has no setting for stays: free-search-mcp waits 0.4 to 1.1 s

@@ -1,4 +1,4 @@
-"""What a contender runs in a process of its own: it is told over JSON lines what to read, and answers how it went.
+"""What a contender runs in a process of its own: told over JSON lines what to read, it answers how it went.
 
 Imported by foreign environments too, so it needs nothing but the standard library.
 
@@ -6,6 +6,8 @@ Imported by foreign environments too, so it needs nothing but the standard libra
     <- {"seconds": 1.2, "latencies": [...], "failures": [[URL, "what"], ...]}
     -> {"count": "MARK-\\w+-\\d+"}
     <- {"counts": [60, ...]}          distinct matches in each text of the last reading
+    -> {"give": true}
+    <- {"texts": ["...", ...]}
 
 The end of stdin ends the process.
 """
@@ -26,6 +28,8 @@ __all__ = ["Reader", "answer"]
 
 _PAGE_LIMIT_S = 60.0
 _BATCH_LIMIT_S = 240.0
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+"""A page's own program is not its text, whatever words stand in it."""
 
 
 class Reader:
@@ -56,10 +60,16 @@ async def _answering(opened: Callable[[], AbstractAsyncContextManager[Reader]], 
             request = json.loads(line)
             if "read" in request:
                 texts, reply = await _reading(reader, request)
+            elif "give" in request:
+                reply = {"texts": texts}
             else:
-                pattern = re.compile(request["count"])
-                reply = {"counts": [len(set(pattern.findall(text))) for text in texts]}
+                reply = {"counts": [_count(request["count"], text) for text in texts]}
             answers.write(json.dumps(reply) + "\n")
+
+
+def _count(pattern: str, text: str) -> int:
+    """Distinct matches; Markdown escapes are undone, scripts left out."""
+    return len(set(re.findall(pattern, _SCRIPT.sub("", text).replace("\\", ""))))
 
 
 async def _reading(reader: Reader, request: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
@@ -69,9 +79,10 @@ async def _reading(reader: Reader, request: dict[str, Any]) -> tuple[list[str], 
 
     async def one(url: str) -> str:
         started = time.perf_counter()
+        # Whatever a foreign reader raises is its result: there is no tree of errors to choose from.
         try:
             return await asyncio.wait_for(reader.read(url, how), _PAGE_LIMIT_S)
-        except Exception as error:  # noqa: BLE001 - what a foreign reader raises is its result
+        except Exception as error:
             failures.append((url, repr(error)[:300]))
             return ""
         finally:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.setup_peers`: the peers, pinned, each in an environment of its own outside the repository.
+"""`python -m benchmarks.setup_peers`: the peers, pinned, each in an environment of its own outside the repo.
 
 They come from the package index by name (mcp-server-fetch's Readability from npm) and use this machine's
 Chromium; `benchmarks.peers_at_best` says how.

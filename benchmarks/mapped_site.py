@@ -1,0 +1,17 @@
+"""The test site under its own host names, for us by our host mapping, for Playwright by Chromium's."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from benchmarks.contender import Contender
+from benchmarks.peers_at_best import peer
+from tests.site.running import Site
+
+__all__ = ["mapped_playwright"]
+
+
+def mapped_playwright(site: Site) -> Contender:
+    """Plain Playwright that finds the site's host names."""
+    rules = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
+    return dataclasses.replace(peer("playwright", f"--hosts={rules}"), name="playwright networkidle")

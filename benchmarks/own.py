@@ -1,0 +1,52 @@
+"""How we are started: as a server with its client, or as visits in one process."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from benchmarks.contender import Contender
+
+__all__ = ["free_port", "own_server", "own_visits", "server_command", "stdio_command"]
+
+_LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000"}
+
+
+def server_command(port: int) -> tuple[str, ...]:
+    """The command that serves MCP over streamable HTTP."""
+    return (sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port))
+
+
+def stdio_command() -> tuple[str, ...]:
+    """The command that serves MCP over stdin and stdout."""
+    return (sys.executable, "-m", "scraper.cli.main", "stdio")
+
+
+@contextmanager
+def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = None) -> Iterator[Contender]:
+    """Our server and its client; the server alone is measured, and its cache is thrown away afterwards."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
+        yield Contender(
+            name=name,
+            command=(sys.executable, "-m", "benchmarks.mcp_reader", f"http://127.0.0.1:{port}/mcp"),
+            environment={**_LOCAL, "SEARCH_MCP_DATA": data, **(settings or {})},
+            server=server_command(port),
+            ready_url=f"http://127.0.0.1:{port}/ready",
+        )
+
+
+def own_visits(name: str = "search-mcp, visits alone") -> Contender:
+    """Our visits in one process."""
+    return Contender(name=name, command=(sys.executable, "-m", "benchmarks.own_reader"))
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,186 @@
+"""When is a page done? The awkward pages of the test site: complete or not, and after how long.
+
+Ours beside Playwright's `networkidle` (10 s at most) in the same run, page by page in turn. Then the pages
+whose scripts never end: how much of their text is kept, and after how long.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.contender import Reading, Running, running
+from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.mapped_site import mapped_playwright
+from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
+from browsers.errors import BrowsersError
+from tests.site.prose import marks_found
+from tests.site.running import Site, running_site
+
+__all__ = ["measure"]
+
+_IDLE_CAP_S = 10.0
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+_LOOPS = {
+    "/loop": 5,
+    "/loop-late": 10,
+    "/loop-microtask": 10,
+    "/loop-worker": 10,
+    "/alerts": 5,
+    "/alerts-endless": 5,
+    "/prompt": 10,
+    "/history-loop": 10,
+    "/popups": 10,
+}
+"""Marker words that stand there before the script takes the page over."""
+
+_GOALS = (
+    Goal("complete_share", at_least=1),
+    Goal("time_ratio", at_most=0.5),
+    Goal("time_ratio_where_idle_ends", at_most=0.75),
+    Goal("loops_kept_share", at_least=1),
+    Goal("loops_slowest_s", at_most=3),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One page, read so many times."""
+
+    found: int
+    """Marker words, in the worst of the readings."""
+    seconds: float
+    """Median."""
+    note: str = ""
+
+    @classmethod
+    def of(cls, readings: Sequence[tuple[int, float, str]]) -> _Seen:
+        found, seconds, notes = zip(*readings, strict=True)
+        return cls(min(found), statistics.median(seconds), next(filter(None, notes), ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One page, read by us and by Playwright."""
+
+    path: str
+    wanted: int
+    ours: _Seen
+    idle: _Seen
+
+    @property
+    def complete(self) -> bool:
+        return self.ours.found >= self.wanted
+
+    @property
+    def idle_ends(self) -> bool:
+        """Whether waiting for the idle network works for this page at all."""
+        return self.idle.found >= self.wanted and self.idle.seconds < _IDLE_CAP_S
+
+
+async def measure(options: Options) -> Figures:
+    """Read every page in turn."""
+    times = 1 if options.quick else 3
+    with running_site() as site:
+        settings = BrowserSettings(test_hosts=site.test_hosts)
+        async with Browsers(settings) as browsers, running(mapped_playwright(site)) as idle:
+            await _ours(browsers, site, "/static/0", "static")
+            await _idle(idle, site, "/static/0")
+            pairs = [
+                await _pair(browsers, idle, site, path, str(facts["name"]), int(facts["marks"]), times)
+                for path, facts in site.manifest().items()
+            ]
+            loops = {
+                path: _Seen.of([await _ours(browsers, site, path, path[1:]) for _ in range(times)])
+                for path in _LOOPS
+            }
+    figures = _print_pairs(pairs) | _print_loops(loops)
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def _pair(
+    browsers: Browsers, idle: Running, site: Site, path: str, name: str, wanted: int, times: int
+) -> _Pair:
+    ours, theirs = [], []
+    for _ in range(times):
+        ours.append(await _ours(browsers, site, path, name))
+        theirs.append(await _idle(idle, site, path, name))
+    return _Pair(path, wanted, _Seen.of(ours), _Seen.of(theirs))
+
+
+async def _ours(browsers: Browsers, site: Site, path: str, name: str) -> tuple[int, float, str]:
+    started = time.perf_counter()
+    try:
+        snapshot = await browsers.visit(Request(site.url(path), mode=Mode.RENDER))
+    except BrowsersError as error:
+        return 0, time.perf_counter() - started, f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - started
+    note = "" if snapshot.complete else "taken as it stood"
+    return marks_found(name, _SCRIPT.sub("", _html(snapshot))), seconds, note
+
+
+async def _idle(idle: Running, site: Site, path: str, name: str = "static") -> tuple[int, float, str]:
+    lap = await idle.read(Reading((site.url(path),), at_once=1))
+    (found,) = await idle.counts(rf"MARK-{re.escape(name)}-\d+")
+    return found, lap.latencies[0], lap.failures[0][1] if lap.failures else ""
+
+
+def _html(snapshot: Snapshot) -> str:
+    return "\n".join((snapshot.html, *(frame.html for frame in snapshot.frames)))
+
+
+def _print_pairs(pairs: Sequence[_Pair]) -> Figures:
+    rows = [
+        (
+            pair.path,
+            pair.wanted,
+            pair.ours.found,
+            pair.ours.seconds,
+            pair.idle.found,
+            pair.idle.seconds,
+            "" if pair.complete else "INCOMPLETE",
+            pair.ours.note[:60],
+        )
+        for pair in pairs
+    ]
+    columns = ("page", "marks", "ours", "s", "networkidle", "s", "", "")
+    print_table("Awkward pages", columns, rows)
+    ending = [pair for pair in pairs if pair.idle_ends]
+    figures: Figures = {
+        "pages": len(pairs),
+        "complete": sum(pair.complete for pair in pairs),
+        "complete_share": sum(pair.complete for pair in pairs) / len(pairs),
+        "seconds": sum(pair.ours.seconds for pair in pairs),
+        "idle.complete": sum(pair.idle.found >= pair.wanted for pair in pairs),
+        "idle.seconds": sum(pair.idle.seconds for pair in pairs),
+        "time_ratio": _time_ratio(pairs),
+        "time_ratio_where_idle_ends": _time_ratio(ending),
+        "pages_where_idle_ends": len(ending),
+    }
+    print_table("Together", ("", ""), figures.items())
+    return figures
+
+
+def _print_loops(loops: dict[str, _Seen]) -> Figures:
+    rows = [(path, _LOOPS[path], seen.found, seen.seconds, seen.note[:60]) for path, seen in loops.items()]
+    print_table("Pages whose scripts never end", ("page", "marks", "kept", "s", ""), rows)
+    kept = sum(seen.found >= _LOOPS[path] for path, seen in loops.items())
+    slowest = max(seen.seconds for seen in loops.values())
+    return {
+        "loops": len(loops),
+        "loops_kept": kept,
+        "loops_kept_share": kept / len(loops),
+        "loops_slowest_s": slowest,
+    }
+
+
+def _time_ratio(pairs: Sequence[_Pair]) -> float:
+    return sum(pair.ours.seconds for pair in pairs) / sum(pair.idle.seconds for pair in pairs)
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)
