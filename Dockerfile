@@ -49,11 +49,14 @@ ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
     SEARCH_MCP_DATA=/data \
     SEARCH_MCP_HOST=0.0.0.0
 
+# Whoever publishes the image says where it comes from and under which name it is registered.
+ARG SOURCE=""
+ARG SERVER_NAME="search-mcp"
 LABEL org.opencontainers.image.title="search-mcp" \
       org.opencontainers.image.description="The web for AI agents: pages rendered by a real browser on your own machine, read as Markdown over MCP." \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.source="https://github.com/search-mcp/search-mcp" \
-      io.modelcontextprotocol.server.name="io.github.search-mcp/search-mcp"
+      org.opencontainers.image.source="${SOURCE}" \
+      io.modelcontextprotocol.server.name="${SERVER_NAME}"
 
 USER search
 VOLUME /data

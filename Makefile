@@ -11,10 +11,10 @@ BENCHMARKS := settle hidden egress throughput soak
 INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test check format quality image image-test lock clean
+.PHONY: help setup serve test check format docs quality image image-test lock clean
 
 help:
-	@echo "make serve | test | setup | check | format | quality | image | image-test | lock | clean"
+	@echo "make serve | test | setup | check | format | docs | quality | image | image-test | lock | clean"
 	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
@@ -34,6 +34,9 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.runtime
+	$(BIN)/python -m tools.settings_table
 
 quality: $(VENV)/.dev $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
