@@ -1,0 +1,94 @@
+"""The pages that report on a browser find what is there: else "nothing found" would mean nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+
+from browsers import Tier
+from browsers.chromium.locate import find
+from tests.site.prose import marks_found
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+KINDS = {
+    "cookie-header",
+    "cookie-script",
+    "local-storage",
+    "session-storage",
+    "window-name",
+    "indexed-db",
+    "cache-storage",
+    "service-worker",
+    "http-cache",
+    "history",
+}
+NEED_TLS = {"service-worker", "cache-storage"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def plain_browser(site: Site) -> AsyncIterator[Browser]:
+    """Chromium as anybody would start it, without our door."""
+    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    assert found is not None
+    mapped = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable,
+            args=[f"--host-resolver-rules={mapped}", "--ignore-certificate-errors"],
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def remembered(page: Page, url: str) -> dict[str, str]:
+    """What a memory page reports: kind -> FOUND, CLEAN or ABSENT."""
+    await page.goto(url)
+    await page.get_by_text("REPORT-DONE").wait_for(timeout=30_000)
+    text = await page.inner_text("main")
+    return {kind: word for word, kind in re.findall(r"(FOUND|CLEAN|ABSENT)-(\S+)", text)}
+
+
+async def test_memory_pages_find_all_that_a_kept_page_remembers(plain_browser: Browser, site: Site) -> None:
+    # Service workers want TLS; the HTTP cache keeps nothing that came under a certificate nobody trusts.
+    for host, kinds in (("secure.example", KINDS - {"http-cache"}), ("site.example", KINDS - NEED_TLS)):
+        page = await plain_browser.new_page(ignore_https_errors=True)
+        url = site.url("/memory/kept", host)
+        first = await remembered(page, url)
+        assert {kind for kind in kinds if first[kind] != "CLEAN"} <= {"history"}
+        await page.goto(site.url("/plain", host))
+        second = await remembered(page, url)
+        assert {kind for kind in kinds if second[kind] != "FOUND"} == set()
+        await page.close()
+
+
+async def test_memory_pages_find_nothing_in_a_new_context(plain_browser: Browser, site: Site) -> None:
+    for _ in range(2):
+        page = await plain_browser.new_page(ignore_https_errors=True)
+        report = await remembered(page, site.url("/memory/new", "secure.example"))
+        assert "FOUND" not in {word for kind, word in report.items() if kind != "history"}
+        await page.close()
+
+
+async def test_cross_site_frames_and_script_pages_show_all_their_marks(
+    plain_browser: Browser, site: Site
+) -> None:
+    for path in ("/frames", "/frames-nested", "/spa/1", "/socket", "/events", "/challenge", "/slots"):
+        wanted = site.manifest()[path]
+        page = await plain_browser.new_page()
+        await page.goto(site.url(path))
+        last = f"MARK-{wanted['name']}-{int(wanted['marks']) - 1}"
+        for _ in range(200):
+            texts = [await frame.inner_text("body") for frame in page.frames]
+            if last in " ".join(texts):
+                break
+            await page.wait_for_timeout(50)
+        assert marks_found(str(wanted["name"]), " ".join(texts)) == wanted["marks"], path
+        await page.close()
