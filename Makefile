@@ -49,9 +49,9 @@ image-test: $(VENV)/.runtime
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
 # they may be. Three locks that agree: what runs, what develops it (a superset), what builds it.
-lock: export UV_CUSTOM_COMPILE_COMMAND := make lock
 lock:
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
+	export UV_CUSTOM_COMPILE_COMMAND="make lock"; \
 	lock="$$uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links $(ARGS)"; \
 	$$lock pyproject.toml -o requirements/runtime.txt && \
