@@ -11,6 +11,7 @@ BENCHMARKS := settle hidden egress throughput soak
 INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .PHONY: help setup serve test check format docs quality image image-test lock clean
 
 help:
