@@ -36,7 +36,7 @@ SPELLINGS = (
 
 def _kind(gate: Gate, host: str, port: int = 80) -> FailureKind | None:
     failure = gate.ledger.failure_for(host, port)
-    return failure and failure.kind
+    return None if failure is None else failure.kind
 
 
 @pytest.mark.parametrize("host", SPELLINGS)

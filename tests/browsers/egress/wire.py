@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -84,23 +85,29 @@ async def settled(condition: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def served(handler: Handler) -> AsyncIterator[int]:
-    """A server on loopback; yields its port."""
+    """A server on loopback; yields its port, and lets nobody outlive it."""
+    talking: set[asyncio.Task[None]] = set()
 
     async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handler(reader, writer)
-        except (OSError, asyncio.IncompleteReadError):
-            pass
-        except asyncio.CancelledError:
-            pass  # the end of the test
-        finally:
-            writer.close()
+        with suppress(OSError, asyncio.IncompleteReadError):
+            try:
+                await handler(reader, writer)
+            finally:
+                writer.close()
 
-    server = await asyncio.start_server(guarded, "127.0.0.1", 0)
+    def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(guarded(reader, writer))
+        talking.add(task)
+        task.add_done_callback(talking.discard)
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for task in talking:
+            task.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -149,3 +156,16 @@ class Names:
         if all(isinstance(one, str) for one in answer):
             return [str(one) for one in answer]
         return turns[min(self.asked.count(host), len(turns)) - 1]
+
+
+class Silent:
+    """A name service that says nothing until it is let."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.speak = threading.Event()
+
+    def addresses(self, host: str) -> Sequence[str]:
+        self.asked = True
+        self.speak.wait(PATIENCE_S)
+        return []
