@@ -53,7 +53,7 @@ async def text_of(
     found = await pages.get(
         key, shelf=shelf or Shelf(), methods=methods, max_age_s=max_age_s, allowed=allowed
     )
-    return found and found.reading.document.text
+    return None if found is None else found.reading.document.text
 
 
 @asynccontextmanager

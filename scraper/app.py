@@ -1,0 +1,79 @@
+"""All services of one process: opened once, in the order in which they need each other, closed in reverse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from browsers import Browsers
+from browsers.browsers import Status
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.store.pages import NoPages, SqlitePages
+from scraper.store.protocols import Pages, PagesStats
+from scraper.workers import Workers
+
+__all__ = ["App", "AppStatus"]
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AppStatus:
+    """How the services stand."""
+
+    ready: bool
+    uptime_s: float
+    pages_under_way: int
+    browsers: Status
+    cache: PagesStats
+
+
+class App:
+    """Owner of everything that lives as long as the process."""
+
+    def __init__(
+        self, settings: Settings, browsers: Browsers, workers: Workers, pages: Pages, fetcher: Fetcher
+    ) -> None:
+        self.settings = settings
+        self.browsers = browsers
+        self.workers = workers
+        self.pages = pages
+        self.fetcher = fetcher
+        self._opened_at = time.monotonic()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings) -> AsyncIterator[App]:
+        """Open all services; the browser starts in the background, and a visit waits for it."""
+        async with AsyncExitStack() as stack:
+            browsers = await stack.enter_async_context(Browsers(settings.browser_settings()))
+            workers = await stack.enter_async_context(Workers())
+            pages = _pages(settings)
+            stack.push_async_callback(pages.close)
+            fetcher = Fetcher(browsers, workers, pages, settings)
+            stack.push_async_callback(fetcher.close)
+            yield cls(settings, browsers, workers, pages, fetcher)
+
+    def ready(self) -> bool:
+        """Whether a page can be read now."""
+        return self.browsers.status().ready
+
+    async def status(self) -> AppStatus:
+        """Numbers for health checks and metrics."""
+        browsers = self.browsers.status()
+        return AppStatus(
+            ready=browsers.ready,
+            uptime_s=time.monotonic() - self._opened_at,
+            pages_under_way=self.fetcher.under_way,
+            browsers=browsers,
+            cache=await self.pages.stats(),
+        )
+
+
+def _pages(settings: Settings) -> Pages:
+    if not settings.cache_mb:
+        return NoPages()
+    return SqlitePages(settings.data_dir, limit_bytes=settings.cache_mb * MB)

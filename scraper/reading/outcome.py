@@ -1,0 +1,222 @@
+"""What a visit came to: a reading with its warnings, or the one error that says what to do next."""
+
+from __future__ import annotations
+
+import http
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from browsers.model import Snapshot
+from scraper import errors
+from scraper.extract.characters import line
+from scraper.model import Document, Reading, VerdictKind
+from scraper.urls import host_of, same_site
+
+__all__ = ["is_lasting", "may_open", "pause_s", "reading_of"]
+
+TITLE_CHARS = 80
+"""How much of a site's own words an error repeats: enough to know the page by."""
+
+PAUSE_S = 0.5
+"""Before a failing site is asked again, when it names no time itself."""
+
+_WITHOUT_CONTENT = frozenset({204, 205, 304})
+_PASSING = frozenset({408, 425, 500, 502, 503, 504})
+"""Statuses that are often over at the next request."""
+_BEFORE_ANY_BROWSER = frozenset({"login", "paywall", "consent"})
+"""Walls that another browser does not open."""
+
+_DOCUMENT_TYPES = (
+    "application/pdf",
+    "application/msword",
+    "application/rtf",
+    "application/epub+zip",
+    "application/vnd.ms-",
+    "application/vnd.openxmlformats-",
+    "application/vnd.oasis.opendocument.",
+)
+
+_WALLS = {
+    "captcha": "asks for a captcha",
+    "challenge": "checks browsers before it lets them in",
+    "consent": "shows a consent dialog instead of the page",
+    "login": "asks for a login",
+    "paywall": "asks for a subscription",
+    "rate_limited": "limits how often it may be asked",
+}
+_WALL_STEPS = {
+    "login": "The page is not public: look for another source.",
+    "paywall": "Look for another source.",
+    "rate_limited": "Try again in a few minutes, or another source.",
+}
+_STATUS_STEPS = {
+    401: "The page asks for a login: look for another source.",
+    402: "The page asks for payment: look for another source.",
+    403: "The site refuses to show it to this reader: look for another source.",
+    404: "Check the address, or look for the page with `search`.",
+    410: "The page was removed: look for it with `search`.",
+    451: "The page is withheld for legal reasons: look for another source.",
+}
+
+
+def reading_of(
+    snapshot: Snapshot, document: Document, *, wanted_rendering: bool, requested_url: str
+) -> Reading:
+    """The reading that a visit came to; `wanted_rendering`: it was to be rendered where that helps.
+
+    Raises:
+        Walled, HttpError, Empty, UnsupportedType, TimedOut: there is no content; the sentence says why.
+    """
+    if document.verdict.kind is VerdictKind.BLOCKED:
+        raise _walled(snapshot, document)
+    if snapshot.status in _WITHOUT_CONTENT or (
+        _is_success(snapshot) and not (snapshot.body or snapshot.html)
+    ):
+        raise _nothing_sent(snapshot)
+    if not _is_success(snapshot):
+        raise _http_error(snapshot, document)
+    if not snapshot.html:
+        raise _unsupported(snapshot)
+    if wanted_rendering and not document.markdown.strip():
+        raise _blank(snapshot)
+    return Reading(
+        document=document,
+        url=snapshot.url,
+        requested_url=requested_url,
+        status=snapshot.status,
+        method="browser" if snapshot.rendered else "http",
+        cached=False,
+        retrieved_at=datetime.now(UTC),
+        truncated=snapshot.truncated,
+        warnings=tuple(_warnings(snapshot, document, wanted_rendering, requested_url)),
+    )
+
+
+def may_open(snapshot: Snapshot, document: Document) -> bool:
+    """Whether another browser could be let in where this one was not."""
+    verdict = document.verdict
+    if verdict.kind is VerdictKind.BLOCKED:
+        return verdict.reason not in _BEFORE_ANY_BROWSER
+    return snapshot.status == 403
+
+
+def pause_s(snapshot: Snapshot) -> float | None:
+    """After which pause the same request may fare better; None: it would not, or the site says no number."""
+    asked = _retry_after_s(snapshot)
+    if snapshot.status in _PASSING:
+        return PAUSE_S if asked is None else asked
+    return asked if snapshot.status == 429 else None
+
+
+def is_lasting(snapshot: Snapshot, reading: Reading) -> bool:
+    """Whether the same page would read the same tomorrow: nothing half done is kept."""
+    document = reading.document
+    return snapshot.complete and document.verdict.ok and not document.degraded
+
+
+def _is_success(snapshot: Snapshot) -> bool:
+    return 200 <= snapshot.status < 300
+
+
+def _retry_after_s(snapshot: Snapshot) -> float | None:
+    """How long the site asks to be left alone; None when it does not say (or says it as a date)."""
+    value = snapshot.headers.get("retry-after", "").strip()
+    return float(value) if re.fullmatch(r"[0-9]{1,6}", value) else None
+
+
+def _warnings(
+    snapshot: Snapshot, document: Document, wanted_rendering: bool, requested_url: str
+) -> Iterator[str]:
+    if not same_site(requested_url, snapshot.url):
+        yield f"Redirected to another site: {host_of(snapshot.url)}."
+    if snapshot.truncated:
+        yield "The page is larger than the limit: its end was cut off."
+    if not snapshot.complete and snapshot.rendered:
+        yield "The page was still loading when it was read: parts may be missing."
+    elif not snapshot.complete:
+        yield "The page could not be rendered in time: this is what the server sent, before any script ran."
+    elif document.verdict.kind is VerdictKind.THIN and not wanted_rendering:
+        yield 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
+    elif document.verdict.kind is VerdictKind.THIN and not snapshot.rendered:
+        yield "The page is too large to be rendered: this is what the server sent, before any script ran."
+    if document.degraded:
+        yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
+
+
+def _nothing_sent(snapshot: Snapshot) -> errors.Empty:
+    return errors.Empty(
+        f"{host_of(snapshot.url)} answered {_status_words(snapshot.status)} without any content.",
+        target=snapshot.requested_url,
+        next_step="There is nothing to read at this address: try another one.",
+    )
+
+
+def _blank(snapshot: Snapshot) -> errors.ScraperError:
+    host, target = host_of(snapshot.url), snapshot.requested_url
+    if not snapshot.complete:
+        return errors.TimedOut(
+            f"The page at {host} had nothing to show when the time was up.",
+            target=target,
+            next_step="Try again later, or another source.",
+        )
+    return errors.Empty(
+        f"The page at {host} shows no text.",
+        target=target,
+        next_step="It may need a login or an action of its user: try another source.",
+    )
+
+
+def _unsupported(snapshot: Snapshot) -> errors.UnsupportedType:
+    media_type = snapshot.media_type or "application/octet-stream"
+    readable = media_type.startswith(_DOCUMENT_TYPES)
+    return errors.UnsupportedType(
+        f"{host_of(snapshot.url)} sent a file of type {media_type}, not a page.",
+        target=snapshot.requested_url,
+        next_step="Use `read_doc` for it." if readable else "Only pages and text can be read.",
+    )
+
+
+def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
+    reason = document.verdict.reason
+    what = _WALLS.get(reason, "does not let this reader in")
+    return errors.Walled(
+        f"{host_of(snapshot.url)} {what}{_titled(document)}.",
+        reason=reason or "blocked",
+        target=snapshot.requested_url,
+        next_step=_WALL_STEPS.get(reason, "Try later, or another source."),
+    )
+
+
+def _http_error(snapshot: Snapshot, document: Document) -> errors.HttpError:
+    status = snapshot.status
+    return errors.HttpError(
+        f"{host_of(snapshot.url)} answered {_status_words(status)}{_titled(document)}.",
+        status=status,
+        target=snapshot.requested_url,
+        next_step=_status_step(snapshot),
+    )
+
+
+def _status_step(snapshot: Snapshot) -> str:
+    status, wait_s = snapshot.status, _retry_after_s(snapshot)
+    if wait_s is not None and (status == 429 or status >= 500):
+        return f"The site asks to try again in {wait_s:.0f} s."
+    if status == 429:
+        return "The site limits how often it may be asked: try again in a few minutes."
+    if status >= 500:
+        return "The site is failing: try again later, or another source."
+    return _STATUS_STEPS.get(status, "Check the address, or try another source.")
+
+
+def _status_words(status: int) -> str:
+    try:
+        return f"{status} {http.HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
+
+
+def _titled(document: Document) -> str:
+    """The page's title as a quotation of one short line."""
+    title = line(document.title or "", TITLE_CHARS).replace('"', "'")
+    return f' (page titled "{title}")' if title else ""

@@ -1,0 +1,159 @@
+"""Variables and flags become settings, or an explanation of what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
+
+EXAMPLES = {
+    "SEARCH_MCP_DATA": ("/srv/cache", Path("/srv/cache")),
+    "SEARCH_MCP_CACHE_HOURS": ("0.5", 0.5),
+    "SEARCH_MCP_CACHE_MB": ("50", 50),
+    "SEARCH_MCP_TOOL_TIMEOUT": ("20", 20.0),
+    "SEARCH_MCP_MAX_ANSWER_TOKENS": ("4000", 4_000),
+    "SEARCH_MCP_BATCH_LIMIT": ("10", 10),
+    "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
+    "SEARCH_MCP_HOST": ("0.0.0.0", "0.0.0.0"),
+    "SEARCH_MCP_PORT": ("9000", 9_000),
+    "SEARCH_MCP_TOKEN": ("secret", "secret"),
+    "SEARCH_MCP_TOKENS_FILE": ("/etc/tokens", Path("/etc/tokens")),
+    "SEARCH_MCP_ALLOW_UNAUTHENTICATED": ("yes", True),
+    "SEARCH_MCP_ALLOWED_HOSTS": ("a.example,b.example:8080", ("a.example", "b.example:8080")),
+    "SEARCH_MCP_ALLOWED_ORIGINS": ("https://a.example", ("https://a.example",)),
+    "SEARCH_MCP_DRAIN_SECONDS": ("3", 3.0),
+    "SEARCH_MCP_PROXY": ("socks5://u:p@proxy.example:1080", "socks5://u:p@proxy.example:1080"),
+    "SEARCH_MCP_PROXY_DNS": ("local", "local"),
+    "SEARCH_MCP_ALLOW_NETS": ("10.1.2.3/16, fd12::/16", ("10.1.0.0/16", "fd12::/16")),
+    "SEARCH_MCP_TEST_HOSTS": (
+        "WWW.Example.com=127.0.0.1:8080,v6.example=[::1]:81",
+        (("www.example.com", "127.0.0.1", 8080), ("v6.example", "::1", 81)),
+    ),
+    "SEARCH_MCP_LANGUAGE": ("zh-Hans", "zh-Hans"),
+    "SEARCH_MCP_TIMEZONE": ("Europe/Berlin", "Europe/Berlin"),
+    "SEARCH_MCP_TIER": ("Full", "full"),
+    "SEARCH_MCP_LIGHT_CHROMIUM": ("/opt/shell", "/opt/shell"),
+    "SEARCH_MCP_FULL_CHROMIUM": ("/opt/chromium", "/opt/chromium"),
+    "SEARCH_MCP_PEEK_SLOTS": ("3", 3),
+    "SEARCH_MCP_RENDER_SLOTS": ("2", 2),
+    "SEARCH_MCP_QUEUE_LIMIT": ("0", 0),
+    "SEARCH_MCP_LOG_LEVEL": ("debug", "debug"),
+    "SEARCH_MCP_LOG_FORMAT": ("json", "json"),
+}
+BY_VARIABLE = {setting.variable: setting for setting in setting_table()}
+
+
+def refusal(variable: str, value: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        Settings.load({variable: value})
+    return str(caught.value)
+
+
+def test_there_is_an_example_for_every_setting() -> None:
+    assert list(EXAMPLES) == list(BY_VARIABLE)
+
+
+@pytest.mark.parametrize("variable", EXAMPLES)
+def test_a_variable_is_understood(variable: str) -> None:
+    text, value = EXAMPLES[variable]
+    loaded = Settings.load({variable: text})
+    assert getattr(loaded, BY_VARIABLE[variable].name) == value
+
+
+@pytest.mark.parametrize("variable", EXAMPLES)
+def test_a_flag_goes_before_a_variable(variable: str) -> None:
+    text, value = EXAMPLES[variable]
+    name = BY_VARIABLE[variable].name
+    assert getattr(Settings.load({variable: "nonsense"}, {name: text}), name) == value
+
+
+@pytest.mark.parametrize("variable", EXAMPLES)
+def test_a_value_that_is_already_right_is_taken_from_a_flag(variable: str) -> None:
+    _, value = EXAMPLES[variable]
+    name = BY_VARIABLE[variable].name
+    assert getattr(Settings.load({}, {name: value}), name) == value
+
+
+def test_nothing_given_makes_the_defaults() -> None:
+    assert Settings.load({}, {"port": None}) == Settings()
+    assert all(getattr(Settings(), setting.name) == setting.default for setting in setting_table())
+
+
+def test_a_blank_variable_counts_as_not_given() -> None:
+    assert Settings.load({"SEARCH_MCP_PORT": " ", "SEARCH_MCP_PROXY": ""}) == Settings()
+
+
+def test_every_setting_says_what_it_is_and_no_two_share_a_name() -> None:
+    table = setting_table()
+    assert all(setting.help.endswith(".") and setting.kind.label for setting in table)
+    assert (
+        len({setting.flag for setting in table}) == len({setting.variable for setting in table}) == len(table)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what_would_be_right"),
+    [
+        ("PORT", "http", "give a whole number from 0 to 65535"),
+        ("PORT", "65536", "give a whole number from 0 to 65535"),
+        ("CACHE_HOURS", "7d", "give a number from 0 to 87600 (h)"),
+        ("TOOL_TIMEOUT", "nan", "give a number from 1 to 3600 (s)"),
+        ("ALLOW_UNAUTHENTICATED", "maybe", "give yes or no"),
+        ("TIER", "ful", "give one of light, full; did you mean full?"),
+        ("ALLOW_NETS", "10.0.0.0/8,home", "'home' is no network; write it as 10.1.0.0/16 or fd12::/16"),
+        ("LANGUAGE", "en_US", "give a language tag such as en-US, de or zh-Hans"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name_with_what_would_be_right(
+    name: str, value: str, what_would_be_right: str
+) -> None:
+    variable = f"SEARCH_MCP_{name}"
+    assert refusal(variable, value) == f"{variable}={value!r} cannot be used: {what_would_be_right}"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    ["example.com", "example.com=127.0.0.1", "*.example.com=127.0.0.1:80", "10.0.0.1=127.0.0.1:80",
+     "example.com=localhost:80", "example.com=127.0.0.1:0", "=127.0.0.1:80"],
+)  # fmt: skip
+def test_a_test_host_is_an_exact_name_with_an_address_and_a_port(pair: str) -> None:
+    assert "www.example.com=127.0.0.1:8080" in refusal("SEARCH_MCP_TEST_HOSTS", pair)
+
+
+@pytest.mark.parametrize(
+    "proxy", ["ftp://user:geheim@host", "http://user:geheim@", "user:geheim", "http://h:99999/x"]
+)
+def test_a_wrong_proxy_is_refused_without_its_password(proxy: str) -> None:
+    assert "geheim" not in refusal("SEARCH_MCP_PROXY", proxy)
+
+
+def test_a_flag_is_named_as_a_flag() -> None:
+    with pytest.raises(SettingsError, match=r"^--log-level='loud' cannot be used"):
+        Settings.load({}, {"log_level": "loud"})
+
+
+def test_secrets_do_not_show() -> None:
+    settings = Settings.load({"SEARCH_MCP_TOKEN": "geheim", "SEARCH_MCP_PROXY": "http://u:geheim@host:1"})
+    assert "geheim" not in repr(settings)
+    assert {setting.name for setting in setting_table() if setting.secret} == {"token", "proxy"}
+
+
+def test_unknown_variables_are_reported_with_what_was_meant() -> None:
+    environ = {"SEARCH_MCP_ALOW_NETS": "", "SEARCH_MCP_QUX": "", "SEARCH_MCP_PORT": "", "OTHER_PORT": ""}
+    assert unknown_variables(environ) == (
+        "Unknown variable SEARCH_MCP_ALOW_NETS is ignored. Did you mean SEARCH_MCP_ALLOW_NETS?",
+        "Unknown variable SEARCH_MCP_QUX is ignored.",
+    )
+
+
+def test_the_browsers_get_what_concerns_them() -> None:
+    settings = Settings.load({variable: text for variable, (text, _) in EXAMPLES.items()})
+    browsers = settings.browser_settings()
+    assert browsers.allow_nets == ("10.1.0.0/16", "fd12::/16")
+    assert browsers.test_hosts == (("www.example.com", "127.0.0.1", 8080), ("v6.example", "::1", 81))
+    assert (browsers.proxy, browsers.proxy_dns) == ("socks5://u:p@proxy.example:1080", "local")
+    assert (browsers.language, browsers.timezone) == ("zh-Hans", "Europe/Berlin")
+    assert (browsers.light_executable, browsers.full_executable) == ("/opt/shell", "/opt/chromium")
+    assert (browsers.peek_slots, browsers.render_slots, browsers.queue_limit) == (3, 2, 0)

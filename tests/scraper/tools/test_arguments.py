@@ -1,0 +1,168 @@
+"""What a caller sends is understood where it is plain, and answered with what would be right elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.errors import BadArgument
+from scraper.tools.arguments import Flag, Number, OneOf, Parameter, Parameters, Text, Texts, Whole
+
+PARAMETERS = Parameters(
+    Parameter("url", Text(), "Where.", required=True),
+    Parameter("render", OneOf(("auto", "http", "browser")), "How.", default="auto"),
+    Parameter("force_refresh", Flag(), "Anew.", default=False),
+    Parameter("max_age_hours", Number(0, 1_000), "How old."),
+    Parameter("length", Whole(1, 100_000), "How much."),
+)
+LIST = Parameters(Parameter("urls", Texts(3), "Where.", required=True))
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def read(**arguments: Any) -> dict[str, Any]:
+    return PARAMETERS.read({"url": "https://example.org", **arguments})
+
+
+def fault(parameters: Parameters = PARAMETERS, **arguments: Any) -> str:
+    with pytest.raises(BadArgument) as caught:
+        parameters.read(arguments)
+    return str(caught.value)
+
+
+def test_what_is_not_given_takes_its_default() -> None:
+    assert read() == {
+        "url": "https://example.org",
+        "render": "auto",
+        "force_refresh": False,
+        "max_age_hours": None,
+        "length": None,
+    }
+
+
+def test_null_means_not_given() -> None:
+    assert read(render=None, force_refresh=None, max_age_hours=None, length=None) == read()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "meant"),
+    [
+        ({"length": "5000"}, "length", 5_000),
+        ({"length": 5_000.0}, "length", 5_000),
+        ({"max_age_hours": "0.5"}, "max_age_hours", 0.5),
+        ({"max_age_hours": 0}, "max_age_hours", 0),
+        ({"force_refresh": "True"}, "force_refresh", True),
+        ({"force_refresh": "false"}, "force_refresh", False),
+        ({"render": " Browser "}, "render", "browser"),
+    ],
+)
+def test_a_harmless_form_is_understood(arguments: dict[str, Any], name: str, meant: object) -> None:
+    assert read(**arguments)[name] == meant
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (["a", "b"], ("a", "b")),
+        ('["a", "b"]', ("a", "b")),
+        ("a", ("a",)),
+        ("[not json", ("[not json",)),
+    ],
+)
+def test_a_list_is_taken_as_json_text_and_as_a_single_item_too(value: object, meant: tuple[str, ...]) -> None:
+    assert LIST.read({"urls": value}) == {"urls": meant}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            {"url": "u", "max_age": 3},
+            'Unknown argument "max_age" (did you mean "max_age_hours"?). '
+            "Known: url, render, force_refresh, max_age_hours, length.",
+        ),
+        (
+            {"url": "u", "xyz": 3},
+            'Unknown argument "xyz". Known: url, render, force_refresh, max_age_hours, length.',
+        ),
+        ({}, "url must be given."),
+        ({"url": None}, "url must be given."),
+        ({"url": " \n"}, "url must be given: it is blank."),
+        ({"url": ["u"]}, "url must be a string, not a list."),
+        ({"url": 7}, "url must be a string, not a number."),
+        (
+            {"url": "u", "render": "brwser"},
+            'render must be one of auto, http, browser, not "brwser" (did you mean "browser"?).',
+        ),
+        ({"url": "u", "render": 1}, "render must be one of auto, http, browser, not 1."),
+        ({"url": "u", "render": ["auto"]}, "render must be one of auto, http, browser, not a list."),
+        ({"url": "u", "force_refresh": "maybe"}, 'force_refresh must be true or false, not "maybe".'),
+        ({"url": "u", "force_refresh": 1}, "force_refresh must be true or false, not 1."),
+        ({"url": "u", "max_age_hours": -1}, "max_age_hours must be a number from 0 to 1,000, not -1."),
+        ({"url": "u", "max_age_hours": "7d"}, 'max_age_hours must be a number from 0 to 1,000, not "7d".'),
+        ({"url": "u", "max_age_hours": True}, "max_age_hours must be a number from 0 to 1,000, not true."),
+        ({"url": "u", "length": 0}, "length must be a whole number from 1 to 100,000, not 0."),
+        ({"url": "u", "length": 2.5}, "length must be a whole number from 1 to 100,000, not 2.5."),
+        ({"url": "u", "length": "1e999"}, 'length must be a whole number from 1 to 100,000, not "1e999".'),
+    ],
+)
+def test_a_fault_is_answered_with_what_would_be_right(arguments: dict[str, Any], sentence: str) -> None:
+    assert fault(**arguments) == sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ([], "urls must be a list of 1 to 3 strings; it is empty."),
+        ("[]", "urls must be a list of 1 to 3 strings; it is empty."),
+        (["a"] * 4, "urls must be a list of at most 3 strings, not 4: make several calls."),
+        (["a", 7], "urls must be a list of strings; item 2 is a number."),
+        (["a", {"url": "b"}], "urls must be a list of strings; item 2 is an object."),
+        (["", "a"], "urls must be a list of strings; item 1 is blank."),
+        ({"url": "a"}, "urls must be a list of strings; item 1 is an object."),
+        (None, "urls must be given."),
+    ],
+)
+def test_a_wrong_list_is_answered_with_the_item_that_is_wrong(value: object, sentence: str) -> None:
+    assert fault(LIST, urls=value) == sentence
+
+
+def test_all_faults_are_told_at_once() -> None:
+    told = fault(ulr="u", render="fast")
+    assert 'did you mean "url"' in told and "url must be given" in told and "render must be" in told
+
+
+def test_the_answer_to_a_huge_argument_is_small() -> None:
+    huge = "x" * 100_000
+    assert len(fault(**{huge: 1, "url": "u", "render": huge, "length": huge})) < 1_000
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(["url", "render", "length", "max_age_hours", "other"]), JSON))
+def test_whatever_is_sent_is_understood_or_explained(arguments: dict[str, Any]) -> None:
+    try:
+        values = PARAMETERS.read(arguments)
+    except BadArgument as error:
+        assert 0 < len(str(error)) < 1_000
+    else:
+        given_values = {name: value for name, value in values.items() if value is not None}
+        jsonschema.validate(given_values, PARAMETERS.schema())
+
+
+@pytest.mark.parametrize("parameters", [PARAMETERS, LIST])
+def test_schemas_are_strict_and_plain_enough_for_every_client(parameters: Parameters) -> None:
+    schema = parameters.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    for name, entry in schema["properties"].items():
+        assert isinstance(entry["type"], str), name
+        assert entry["description"]
+        assert not {"anyOf", "oneOf", "$ref", "title"} & set(entry), name
