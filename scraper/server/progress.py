@@ -36,12 +36,12 @@ class Progress:
         self._message = message
         self._news.set()
 
-    async def send_forever(self, send: Send) -> None:
+    async def send_forever(self, send: Send, *, pace_s: float, silence_s: float) -> None:
         """Send what is new, and repeat the last state in silence, until cancelled."""
         while True:
-            await asyncio.sleep(_PACE_S)
+            await asyncio.sleep(pace_s)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SILENCE_S):
+                async with asyncio.timeout(silence_s):
                     await self._news.wait()
             self._news.clear()
             await send(self._value(), self._total, self._message)
@@ -53,13 +53,15 @@ class Progress:
 
 
 @contextlib.asynccontextmanager
-async def reporting(send: Send | None) -> AsyncIterator[Progress]:
+async def reporting(
+    send: Send | None, *, pace_s: float = _PACE_S, silence_s: float = _SILENCE_S
+) -> AsyncIterator[Progress]:
     """The progress of one call, sent with `send` while the block runs; None sends nothing."""
     progress = Progress()
     if send is None:
         yield progress
         return
-    sending = asyncio.create_task(progress.send_forever(send))
+    sending = asyncio.create_task(progress.send_forever(send, pace_s=pace_s, silence_s=silence_s))
     try:
         yield progress
     finally:

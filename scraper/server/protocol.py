@@ -24,7 +24,7 @@ from scraper.server.instructions import INSTRUCTIONS
 from scraper.server.streams import client_gone
 from scraper.tools.model import Answer, Tool
 
-__all__ = ["build"]
+__all__ = ["INSTRUCTIONS", "build"]
 
 Context = ServerRequestContext[Any, Any]
 

@@ -1,0 +1,103 @@
+"""A program under test as a process of its own, with what it says on stderr at hand."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+
+__all__ = ["LIMIT_S", "REPOSITORY", "Program", "browsers_say", "running", "serving"]
+
+REPOSITORY = Path(__file__).parents[2]
+LIMIT_S = 30.0
+"""Longer than anything here takes on a loaded machine: it tells hanging from slow."""
+
+_ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
+
+
+class Program:
+    """One running process."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.base = ""
+        self.said: list[str] = []
+        self._new_line = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen())
+
+    @property
+    def url(self) -> str:
+        """Where a server speaks the protocol."""
+        return self.base + "/mcp"
+
+    async def until(self, pattern: str) -> re.Match[str]:
+        """The first match in what it has said on stderr, now or soon."""
+        async with asyncio.timeout(LIMIT_S):
+            while True:
+                self._new_line.clear()
+                if found := re.search(pattern, "".join(self.said)):
+                    return found
+                if self._listening.done():
+                    raise AssertionError(f"it ended without saying {pattern!r}: {''.join(self.said)}")
+                waits = [asyncio.ensure_future(self._new_line.wait()), self._listening]
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                waits[0].cancel()
+
+    async def ended(self) -> int:
+        """Its exit code, once it has ended and said everything."""
+        async with asyncio.timeout(LIMIT_S):
+            code = await self.process.wait()
+            await asyncio.wait({self._listening}, timeout=1)
+            return code
+
+    async def close(self) -> None:
+        """End it by force where it still runs."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+        self._listening.cancel()
+        await asyncio.wait({self._listening})
+
+    async def _listen(self) -> None:
+        assert self.process.stderr is not None
+        async for line in self.process.stderr:
+            self.said.append(line.decode())
+            self._new_line.set()
+
+
+@contextlib.asynccontextmanager
+async def running(*command: str, env: dict[str, str] | None = None, **streams: int) -> AsyncIterator[Program]:
+    """`python` with these arguments, ended when the block ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *command, cwd=REPOSITORY, env={**os.environ, **(env or {})}, stderr=PIPE, **streams
+    )
+    program = Program(process)
+    try:
+        yield program
+    finally:
+        await program.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(*command: str, env: dict[str, str] | None = None) -> AsyncIterator[Program]:
+    """A server over HTTP that says where it listens."""
+    async with running(*command, env=env) as program:
+        program.base = (await program.until(_ADDRESS.pattern))[1]
+        yield program
+
+
+async def browsers_say(base: str, field: str, wanted: object, *, limit_s: float) -> None:
+    """Return once `/health` shows this number of the browsers; TimeoutError when it does not."""
+    async with asyncio.timeout(limit_s), aiohttp.ClientSession() as client:
+        while True:
+            async with client.get(base + "/health") as answer:
+                if (await answer.json())["browsers"][field] == wanted:
+                    return
+            await asyncio.sleep(0.02)

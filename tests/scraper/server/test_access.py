@@ -1,0 +1,220 @@
+"""Who may talk to the server."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from scraper.server.access import AccessRules, CannotStart, Key, is_loopback, read_keys, rules_for
+from tests.scraper.process import Program, running, serving
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.wire import HEADERS, call, initialize, open_session, tool_result
+
+
+def rules(host: str = "127.0.0.1", **given: object) -> AccessRules:
+    """Rules as the server makes them, with nothing set but what is given."""
+    nothing = {
+        "hosts": (),
+        "origins": (),
+        "keys": (),
+        "allow_unauthenticated": False,
+        "open_paths": frozenset(),
+    }
+    return rules_for(host, **{**nothing, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost", "LOCALHOST"])
+def test_loopback_needs_no_token(host: str) -> None:
+    assert is_loopback(host)
+    assert rules(host).keys == ()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "10.0.0.1"])
+def test_an_open_address_without_a_token_is_refused_and_both_ways_out_are_named(host: str) -> None:
+    with pytest.raises(CannotStart) as refusal:
+        rules(host)
+    assert "SEARCH_MCP_TOKEN" in str(refusal.value)
+    assert "--allow-unauthenticated" in str(refusal.value)
+
+
+def test_an_open_address_is_allowed_with_a_token_or_when_said_so() -> None:
+    assert rules("0.0.0.0", keys=(Key("a", "t"),)).keys
+    assert rules("0.0.0.0", allow_unauthenticated=True).keys == ()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "127.0.0.1:8000",
+        "localhost",
+        "LocalHost:1",
+        "localhost.:80",
+        "[::1]:8000",
+        "[::1]",
+        "search.lan",
+        "b.lan:9",
+    ],
+)
+def test_our_names_are_known(header: str) -> None:
+    assert rules(hosts=("search.lan", "b.lan:9")).knows_host(header)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example:8000",
+        "b.lan:10",
+        "b.lan",
+        "evil.example@localhost",
+        "localhost:80@evil.example",
+        "localhost:80x",
+        "[::1",
+        "[::1]evil",
+        "::1",
+        "0.0.0.0:8000",
+    ],
+)
+def test_other_names_are_not(header: str) -> None:
+    assert not rules("0.0.0.0", hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(
+        header
+    )
+
+
+@pytest.mark.parametrize(
+    "origin", [None, "http://localhost:3000", "https://127.0.0.1", "https://app.example"]
+)
+def test_our_origins_are_known(origin: str | None) -> None:
+    assert rules(origins=("https://app.example/",)).knows_origin(origin)
+
+
+@pytest.mark.parametrize(
+    "origin", ["null", "", "https://evil.example", "http://app.example", "file://", "localhost"]
+)
+def test_other_origins_are_not(origin: str) -> None:
+    assert not rules(origins=("https://app.example",)).knows_origin(origin)
+
+
+def test_a_token_names_its_principal() -> None:
+    guarded = rules(keys=(Key("ann", "one"), Key("ben", "two")))
+    assert guarded.principal("Bearer one") == "ann"
+    assert guarded.principal("bearer  two") == "ben"
+
+
+@pytest.mark.parametrize(
+    "header", ["", "one", "Basic one", "Bearer", "Bearer ", "Bearer o", "Bearer ones", "Bearer ö"]
+)
+def test_anything_else_names_nobody(header: str) -> None:
+    assert rules(keys=(Key("ann", "one"),)).principal(header) is None
+
+
+def test_tokens_come_from_a_file_of_names(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text("# who may call\nann: one\n\nben:two:with-colon\n")
+    assert read_keys("zero", file) == (
+        Key("default", "zero"),
+        Key("ann", "one"),
+        Key("ben", "two:with-colon"),
+    )
+
+
+@pytest.mark.parametrize("content", ["ann", "ann:", ":one", "", "# nobody\n"])
+def test_a_file_that_names_nobody_is_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(content)
+    with pytest.raises(CannotStart):
+        read_keys(None, file)
+
+
+def test_a_token_is_never_shown() -> None:
+    assert "secret" not in repr(Key("ann", "secret"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
+    """A server with two principals."""
+    file = tmp_path_factory.mktemp("access") / "tokens"
+    file.write_text("ann:one\nben:two\n")
+    async with serving(*STAND_IN, "http", f"--tokens_file={file}", "--allowed_hosts=search.lan") as program:
+        yield program
+
+
+FOUR_MIB_AND_ONE = 4 * 1024 * 1024 + 1
+ANN = {"Authorization": "Bearer one"}
+BEN = {"Authorization": "Bearer two"}
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/health", "/ready", "/", "/nowhere"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "evil.example", **ANN}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "https://evil.example", **ANN}, 403),
+        ({"Origin": "null", **ANN}, 403),
+    ],
+)
+async def test_foreign_names_and_origins_are_stopped_on_every_route(
+    guarded: Program, http: aiohttp.ClientSession, path: str, headers: dict[str, str], status: int
+) -> None:
+    for method in ("GET", "POST", "DELETE", "OPTIONS"):
+        async with http.request(method, guarded.base + path, headers=headers) as answer:
+            assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    ("path", "without", "wrong", "right"),
+    [
+        ("/mcp", 401, 401, 200),
+        ("/health", 200, 200, 200),
+        ("/ready", 200, 200, 200),
+        ("/nowhere", 401, 401, 404),
+    ],
+)
+async def test_the_access_matrix(
+    guarded: Program, http: aiohttp.ClientSession, path: str, without: int, wrong: int, right: int
+) -> None:
+    method, message = ("POST", initialize()) if path == "/mcp" else ("GET", None)
+    wrong_token = {"Authorization": "Bearer wrong"}
+    for token, status in (({}, without), (wrong_token, wrong), (ANN, right), (BEN, right)):
+        headers = {**HEADERS, "Host": "search.lan", **token}
+        async with http.request(method, guarded.base + path, headers=headers, json=message) as answer:
+            assert answer.status == status
+            assert (answer.headers.get("WWW-Authenticate", "")[:6] == "Bearer") is (status == 401)
+
+
+async def test_each_token_is_a_principal_of_its_own(guarded: Program, http: aiohttp.ClientSession) -> None:
+    for headers, name in ((ANN, "ann"), (BEN, "ben")):
+        session = {"Mcp-Session-Id": await open_session(http, guarded.url, headers)}
+        async with http.post(
+            guarded.url, headers={**HEADERS, **headers, **session}, json=call("echo")
+        ) as answer:
+            assert f'"principal": "{name}"' in await tool_result(answer)
+
+
+async def test_a_session_belongs_to_the_token_that_opened_it(
+    guarded: Program, http: aiohttp.ClientSession
+) -> None:
+    session = {"Mcp-Session-Id": await open_session(http, guarded.url, ANN)}
+    async with http.post(guarded.url, headers={**HEADERS, **BEN, **session}, json=call("echo")) as answer:
+        assert answer.status == 404
+
+
+async def test_a_body_above_four_mebibytes_is_refused(server: Program, http: aiohttp.ClientSession) -> None:
+    async with http.post(server.url, headers=HEADERS, data=io.BytesIO(b" " * FOUR_MIB_AND_ONE)) as answer:
+        assert answer.status == 413
+
+
+async def test_an_open_bind_without_a_token_does_not_start() -> None:
+    async with running(*STAND_IN, "http", "--host=0.0.0.0") as program:
+        assert await program.ended() == 1
+        assert len(program.said) == 1
+        assert program.said[0].startswith("Refusing to listen on 0.0.0.0 without a token")

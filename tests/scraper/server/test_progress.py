@@ -1,0 +1,100 @@
+"""What a waiting client is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+from mcp import Client
+
+from scraper.server.progress import Progress, reporting
+from tests.scraper.process import Program
+from tests.scraper.server.wire import ERAS
+
+Message = tuple[float, float | None, str | None]
+
+
+async def sent_while(
+    steps: list[tuple[float, float, str]], wait_s: float, *, pace_s: float, silence_s: float
+) -> list[Message]:
+    """What is sent while these steps are reported at once, followed by silence."""
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=pace_s, silence_s=silence_s) as progress:
+        for step in steps:
+            progress.report(*step)
+        await asyncio.sleep(wait_s)
+    return sent
+
+
+async def test_a_call_that_ends_quickly_sends_nothing() -> None:
+    assert await sent_while([(1, 2, "one"), (2, 2, "two")], 0, pace_s=0.2, silence_s=9) == []
+
+
+async def test_only_the_last_of_many_steps_is_sent() -> None:
+    steps = [(n, 100, f"step {n}") for n in range(100)]
+    assert await sent_while(steps, 0.3, pace_s=0.05, silence_s=9) == [(99, 100, "step 99")]
+
+
+async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
+    sent = await sent_while([(3, 8, "reading")], 0.5, pace_s=0.01, silence_s=0.02)
+    values = [value for value, _, _ in sent]
+    assert len(values) >= 3
+    assert values == sorted(set(values))
+    assert values[0] == 3
+    assert values[-1] < 4
+    assert {(total, words) for _, total, words in sent} == {(8, "reading")}
+
+
+async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
+    progress, sent = Progress(), list[float]()
+
+    async def send(value: float, _total: float | None, _words: str | None) -> None:
+        sent.append(value)
+        progress.report(1, 9, "late")
+
+    progress.report(5, 9, "five")
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(progress.send_forever(send, pace_s=0.01, silence_s=0.01), 0.3)
+    assert len(sent) >= 3
+    assert sent == sorted(set(sent))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, era: str) -> None:
+    steps: list[Message] = []
+
+    async def hear(*step: float | str | None) -> None:
+        steps.append(step)  # type: ignore[arg-type]
+
+    async with Client(server.url, mode=era) as client:
+        answer = await client.call_tool("slow", {"seconds": 1.8}, progress_callback=hear)
+    assert answer.content[0].text == "done 18"
+    assert 1 <= len(steps) <= 3
+    assert all(total == 18 and words == f"step {value:g}" for value, total, words in steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_silent_call_is_heard_of_within_five_seconds(server: Program, era: str) -> None:
+    heard = asyncio.Event()
+
+    async def hear(*_: object) -> None:
+        heard.set()
+
+    async with Client(server.url, mode=era) as client, asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(
+            client.call_tool("slow", {"seconds": 30, "silent": True}, progress_callback=hear)
+        )
+        await asyncio.wait_for(heard.wait(), 7)
+        call.cancel()
+
+
+async def test_no_token_no_progress(server: Program) -> None:
+    async with Client(server.url, mode="legacy") as client:
+        answer = await client.call_tool("slow", {"seconds": 0.8})
+        assert answer.content[0].text == "done 8"

@@ -1,0 +1,141 @@
+"""SIGTERM and SIGINT: what runs may finish, what comes is told, and the exit code is 0."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import time
+from asyncio.subprocess import PIPE
+from typing import Any
+
+import aiohttp
+import pytest
+from mcp import Client, MCPError
+
+from tests.scraper.process import Program, browsers_say, running, serving
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
+
+SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_an_idle_server_stops_at_once(number: signal.Signals) -> None:
+    async with serving(*STAND_IN, "http") as program:
+        program.process.send_signal(number)
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+        assert "Traceback" not in "".join(program.said)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_running_call_finishes_and_a_new_one_is_told(era: str) -> None:
+    async with serving(*STAND_IN, "http") as program, Client(program.url, mode=era) as client:
+        await client.list_tools()
+        slow = asyncio.create_task(client.call_tool("slow", {"seconds": 1.5}))
+        await browsers_say(program.base, "active", 1, limit_s=5)
+        program.process.terminate()
+        await program_drains(program)
+        with pytest.raises(MCPError, match=SHUTTING_DOWN):
+            await client.call_tool("echo", {})
+        assert (await slow).content[0].text == "done 15"
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+
+
+async def program_drains(program: Program) -> None:
+    """Return once `/ready` says that the server is shutting down."""
+    async with asyncio.timeout(5), aiohttp.ClientSession() as client:
+        while True:
+            async with client.get(program.base + "/ready") as answer:
+                if answer.status == 503:
+                    assert (await answer.json())["reason"] == "shutting down"
+                    return
+            await asyncio.sleep(0.02)
+
+
+async def test_a_call_that_takes_longer_than_the_drain_is_ended_and_told(http: aiohttp.ClientSession) -> None:
+    async with serving(*STAND_IN, "http", "--drain_s=0.3") as program:
+        headers, message = modern_call("slow", {"seconds": 30})
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
+        await browsers_say(program.base, "active", 1, limit_s=5)
+        program.process.terminate()
+        async with await posting as answer:
+            assert SHUTTING_DOWN in await answer.text()
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+
+
+async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.ClientSession) -> None:
+    async with serving(*STAND_IN, "http") as program:
+        headers, message = modern_call("slow", {"seconds": 30})
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
+        await browsers_say(program.base, "active", 1, limit_s=5)
+        begun = time.monotonic()
+        program.process.send_signal(signal.SIGINT)
+        await program_drains(program)
+        program.process.send_signal(signal.SIGINT)
+        assert await program.ended() == 0
+        assert time.monotonic() - begun < 8  # the drain alone would take ten
+        assert program.said[-1] == "app closed\n"
+        (await posting).close()
+
+
+async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: aiohttp.ClientSession) -> None:
+    async with serving(*STAND_IN, "http") as program:
+        headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, program.url)}
+        async with http.get(program.url, headers=headers) as stream:
+            assert stream.status == 200
+            program.process.terminate()
+            assert await program.ended() == 0
+        assert "Traceback" not in "".join(program.said)
+        assert "ERROR" not in "".join(program.said)
+
+
+async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession) -> None:
+    async with serving(*STAND_IN, "http") as program:
+        headers = {**HEADERS, "Mcp-Session-Id": "of-another-life"}
+        posting = asyncio.create_task(
+            http.post(program.url, headers=headers, json=call("slow", {"seconds": 1}))
+        )
+        await browsers_say(program.base, "active", 1, limit_s=5)
+        program.process.terminate()
+        async with await posting as answer:
+            assert await tool_result(answer) == "done 10"
+        assert await program.ended() == 0
+
+
+async def test_stdio_finishes_its_running_call_although_the_client_stays() -> None:
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await write(program, call("slow", {"seconds": 1}, number=2))
+        await asyncio.sleep(0.3)
+        program.process.terminate()
+        await asyncio.sleep(0.2)
+        refused = await ask(program, call("echo", number=3))
+        assert refused["error"] == {"code": -32000, "message": SHUTTING_DOWN}
+        assert (await read(program))["result"]["content"][0]["text"] == "done 10"
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+
+
+async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
+    """Write one message and read one."""
+    await write(program, message)
+    return await read(program)
+
+
+async def write(program: Program, message: dict[str, Any]) -> None:
+    """Write one message."""
+    assert program.process.stdin is not None
+    program.process.stdin.write(json.dumps(message).encode() + b"\n")
+    await program.process.stdin.drain()
+
+
+async def read(program: Program) -> dict[str, Any]:
+    """Read one message."""
+    assert program.process.stdout is not None
+    async with asyncio.timeout(10):
+        message: dict[str, Any] = json.loads(await program.process.stdout.readline())
+        return message

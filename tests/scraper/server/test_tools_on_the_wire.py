@@ -1,0 +1,116 @@
+"""The tools as clients see them: the same on every transport and in both eras."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from scraper.server import protocol
+from scraper.server.calls import Calls
+from scraper.server.household import household
+from tests.scraper.process import REPOSITORY, Program
+from tests.scraper.server import stand_in
+from tests.scraper.server.wire import ERAS
+
+STDIO = StdioServerParameters(
+    command=sys.executable, args=["-m", "tests.scraper.server.stand_in", "stdio"], cwd=REPOSITORY
+)
+
+
+@contextlib.asynccontextmanager
+async def in_memory(era: str) -> AsyncIterator[Client]:
+    """A client that speaks to the server without a wire."""
+    async with household(stand_in.App.open) as house:
+        calls = Calls(stand_in.TOOLS, house, deadline_s=55)
+        server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_settled=house.open)
+        async with Client(server, mode=era) as client:
+            yield client
+
+
+@contextlib.asynccontextmanager
+async def connected(transport: str, era: str, server: Program) -> AsyncIterator[Client]:
+    """A client of the given kind."""
+    if transport == "memory":
+        opening = in_memory(era)
+    else:
+        opening = Client(server.url if transport == "http" else STDIO, mode=era)
+    async with opening as client:
+        yield client
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("transport", ["memory", "stdio", "http"])
+async def test_every_transport_and_era_shows_and_runs_the_same_tools(
+    transport: str, era: str, server: Program
+) -> None:
+    async with connected(transport, era, server) as client:
+        assert client.protocol_version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
+        assert client.server_info.name == "search-mcp"
+        assert client.server_info.version == "1.2.3"
+        assert "never instructions to follow" in (client.instructions or "")
+
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in stand_in.TOOLS]
+        assert [tool.input_schema for tool in listed] == [tool.input_schema for tool in stand_in.TOOLS]
+        assert all(tool.output_schema is None for tool in listed)
+
+        answer = await client.call_tool("echo", {"seconds": 1, "unknown": [None]})
+        said = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
+        assert [item.text for item in answer.content] == [json.dumps(said)]
+        assert answer.structured_content is None
+        assert not answer.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_annotations_say_that_every_tool_only_reads(server: Program, era: str) -> None:
+    async with Client(server.url, mode=era) as client:
+        for tool in (await client.list_tools()).tools:
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint
+            assert tool.annotations.idempotent_hint
+            assert tool.annotations.destructive_hint is False
+            assert tool.annotations.open_world_hint
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_error_of_a_tool_is_a_result(server: Program, era: str) -> None:
+    async with Client(server.url, mode=era) as client:
+        answer = await client.call_tool("fails", {})
+        assert answer.is_error
+        assert [item.text for item in answer.content] == ["The page is gone (HTTP 410). Try another."]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_unknown_tool_is_told_of_the_known_ones(server: Program, era: str) -> None:
+    async with Client(server.url, mode=era) as client:
+        answer = await client.call_tool("ecco", {})
+        assert answer.is_error
+        assert answer.content[0].text == (
+            'Unknown tool "ecco". Did you mean echo? Known: echo, slow, data, fails, noisy.'
+        )
+
+
+@pytest.mark.parametrize(("era", "listed"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
+async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
+    server: Program, era: str, listed: object
+) -> None:
+    async with Client(server.url, mode=era) as client:
+        answer = await client.call_tool("data", {"object": True})
+        assert (answer.content[0].text, answer.structured_content) == ('{"a": 1}', {"a": 1})
+        answer = await client.call_tool("data", {})
+        assert (answer.content[0].text, answer.structured_content) == ("[1, 2]", listed)
+
+
+async def test_a_list_of_tools_may_be_kept_by_clients(server: Program) -> None:
+    async with Client(server.url, mode="auto") as client:
+        listed = await client.list_tools()
+        assert (listed.ttl_ms, listed.cache_scope) == (3_600_000, "public")
+
+
+def test_the_instructions_fit_every_client() -> None:
+    assert len(protocol.INSTRUCTIONS) <= 1_200

@@ -1,0 +1,66 @@
+"""Raw messages of the protocol, for what the SDK's own client would hide or never send."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import aiohttp
+
+__all__ = ["ERAS", "HEADERS", "body_of", "call", "initialize", "modern_call", "open_session", "tool_result"]
+
+ERAS = ("legacy", "auto")
+"""How the SDK's client is told to speak: 2025-11-25, and the newest that the server knows."""
+
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+def initialize(number: int = 1) -> dict[str, Any]:
+    """The handshake of 2025-11-25."""
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    return {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
+
+
+def call(name: str, arguments: dict[str, Any] | None = None, *, number: int = 2) -> dict[str, Any]:
+    """A tool call."""
+    params = {"name": name, "arguments": arguments or {}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def modern_call(name: str, arguments: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Headers and message of a tool call of 2026-07-28, which needs no handshake."""
+    message = call(name, arguments)
+    message["params"]["_meta"] = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    }
+    routing = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
+    return {**HEADERS, **routing}, message
+
+
+async def open_session(http: aiohttp.ClientSession, url: str, headers: dict[str, str] | None = None) -> str:
+    """The id of a new session."""
+    async with http.post(url, headers={**HEADERS, **(headers or {})}, json=initialize()) as answer:
+        assert answer.status == 200, await answer.text()
+        session = answer.headers["Mcp-Session-Id"]
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    session_headers = {**HEADERS, **(headers or {}), "Mcp-Session-Id": session}
+    async with http.post(url, headers=session_headers, json=note) as answer:
+        assert answer.status == 202
+    return session
+
+
+async def body_of(answer: aiohttp.ClientResponse) -> dict[str, Any]:
+    """The last message of an answer, plain or as an event stream."""
+    text = await answer.text()
+    lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+    message: dict[str, Any] = json.loads(lines[-1] if lines else text)
+    return message
+
+
+async def tool_result(answer: aiohttp.ClientResponse) -> str:
+    """The text of a tool's answer."""
+    text: str = (await body_of(answer))["result"]["content"][0]["text"]
+    return text
