@@ -1,23 +1,21 @@
 """The seam to a tab: commands out, events in, nothing that hangs when a renderer or a browser dies.
 
-Transport: Playwright's public browser session. Contexts made through it are unknown to Playwright, which lets
-go of their targets; attaching without flattening then gives a private session whose messages travel inside
-`Target.sendMessageToTarget` (docs/decisions/001-transport.md). `Runtime.enable` is never sent: pages can see
-it.
+What carries the messages is a `Wire`, of which there are two (docs/decisions/001-transport.md).
+`Runtime.enable` is never sent: pages can see it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from browsers import errors
 
-__all__ = ["COMMAND_LIMIT_S", "CommandFailed", "Connection", "Event", "Handler", "Session"]
+__all__ = ["COMMAND_LIMIT_S", "CommandFailed", "Connection", "Event", "Handler", "Message", "Session", "Wire"]
 
 Event = dict[str, Any]
+Message = dict[str, Any]
 Handler = Callable[[Event], None]
 
 COMMAND_LIMIT_S = 10.0
@@ -28,18 +26,26 @@ class CommandFailed(Exception):
     """The browser answered a command with an error: the frame, the context or the request is gone."""
 
 
-class BrowserSession(Protocol):
-    """The part of Playwright's CDPSession that is used."""
+class Wire(Protocol):
+    """Carries messages between a Connection and a browser.
 
-    def send(self, method: str, params: dict[str, Any] | None = None) -> Awaitable[dict[str, Any]]: ...
+    A session id of None is the browser itself.
+    """
 
-    def on(self, event: Any, f: Any) -> Any: ...
+    flat: bool
+    """Whether messages of a target carry its session id, or travel inside messages of the browser."""
+
+    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
+        """Where messages go, and whom to tell when there will be no more."""
+
+    def send(self, session_id: str | None, message: Message) -> None:
+        """Send; never fails: a wire that broke says so through `on_lost`."""
 
 
 class Session:
-    """Commands to and events from one target."""
+    """Commands to and events from one target, or from the browser itself."""
 
-    def __init__(self, connection: Connection, session_id: str, parent: Session | None = None) -> None:
+    def __init__(self, connection: Connection, session_id: str | None, parent: Session | None = None) -> None:
         self.id = session_id
         self._connection = connection
         self._parent = parent
@@ -68,8 +74,7 @@ class Session:
         number = self._connection.next_number()
         self._pending[number] = future
         future.add_done_callback(lambda _: self._pending.pop(number, None))
-        message = json.dumps({"id": number, "method": method, "params": params}, separators=(",", ":"))
-        self._transmit(message)
+        self._connection.transmit(self, {"id": number, "method": method, "params": params})
         return future
 
     async def send(self, method: str, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
@@ -89,7 +94,7 @@ class Session:
 
     def child(self, session_id: str) -> Session:
         """The session of a target that was attached through this one (a frame in a process of its own)."""
-        session = self._children[session_id] = Session(self._connection, session_id, parent=self)
+        session = self._children[session_id] = self._connection.adopt(session_id, parent=self)
         return session
 
     def fail(self, error: errors.BrowsersError) -> None:
@@ -102,59 +107,47 @@ class Session:
                 future.set_exception(error)
                 future.add_done_callback(_ignore_failure)
         for child in self._children.values():
-            child.fail(error)
+            self._connection.forget(child, error)
 
-    def receive(self, message: str) -> None:
+    def receive(self, message: Message) -> None:
         """Take in one message of the target."""
-        data = json.loads(message)
-        number = data.get("id")
+        number = message.get("id")
         if number is None:
-            self._dispatch(data["method"], data.get("params", {}))
+            self._dispatch(message["method"], message.get("params", {}))
             return
         future = self._pending.get(number)
         if future is None or future.done():
             return
-        if "error" in data:
-            future.set_exception(CommandFailed(data["error"].get("message", "unknown")))
+        if "error" in message:
+            future.set_exception(CommandFailed(message["error"].get("message", "unknown")))
         else:
-            future.set_result(data.get("result", {}))
+            future.set_result(message.get("result", {}))
+
+    @property
+    def parent_id(self) -> str | None:
+        """The session that this one was attached through, where that was not the browser."""
+        return self._parent.id if self._parent is not None else None
 
     def _dispatch(self, method: str, params: Event) -> None:
-        if method == "Target.receivedMessageFromTarget":
-            child = self._children.get(params["sessionId"])
-            if child is not None:
-                child.receive(params["message"])
-            return
         if method == "Target.detachedFromTarget":
-            gone = self._children.pop(params["sessionId"], None)
-            if gone is not None:
-                gone.fail(errors.PageCrashed("A frame's process is gone."))
+            self._connection.detached(params.get("sessionId", ""))
         elif method == "Inspector.targetCrashed":
             self.fail(errors.PageCrashed("The page's renderer died."))
         handler = self._handlers.get(method)
         if handler is not None:
             handler(params)
 
-    def _transmit(self, message: str) -> None:
-        if self._parent is None:
-            self._connection.transmit(self, message)
-        else:
-            self._parent.post("Target.sendMessageToTarget", sessionId=self.id, message=message)
-
 
 class Connection:
-    """One browser: makes contexts and tabs, and carries their messages."""
+    """One browser: makes contexts and tabs, and tells their messages apart."""
 
-    def __init__(self, transport: BrowserSession) -> None:
-        self._transport = transport
-        self._sessions: dict[str, Session] = {}
-        self._sending: set[asyncio.Future[Any]] = set()
-        self._number = 0
-        self._gone: errors.BrowserGone | None = None
+    def __init__(self, wire: Wire) -> None:
         self.closed = asyncio.Event()
-        transport.on("Target.receivedMessageFromTarget", self._on_message)
-        transport.on("Target.detachedFromTarget", self._on_detached)
-        transport.on("close", lambda *_: self.lost())
+        self._wire = wire
+        self._browser = Session(self, None)
+        self._sessions: dict[str | None, Session] = {None: self._browser}
+        self._number = 0
+        wire.bind(self._on_message, self.lost)
 
     def next_number(self) -> int:
         """A number that no other command of this browser has."""
@@ -167,15 +160,7 @@ class Connection:
         Raises:
             CommandFailed, TimeoutError, BrowserGone
         """
-        if self._gone is not None:
-            raise self._gone
-        try:
-            async with asyncio.timeout(limit_s):
-                return await self._transport.send(method, params)
-        except TimeoutError:
-            raise
-        except Exception as error:  # Playwright's Error is not importable without loading its whole API
-            raise self._translated(error) from error
+        return await self._browser.send(method, limit_s=limit_s, **params)
 
     async def open_context(self, proxy_server: str) -> str:
         """A fresh, private browser context behind its own gate.
@@ -194,72 +179,55 @@ class Connection:
         """Dispose of a context with all its tabs."""
         await self.call("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
 
-    async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
+    async def open_session(self, context_id: str, *, limit_s: float = 2.0) -> tuple[str, Session]:
         """A blank tab in the context: its target (which is also its main frame's id) and its session."""
         target = await self.call(
             "Target.createTarget", url="about:blank", browserContextId=context_id, limit_s=limit_s
         )
         attached = await self.call(
-            "Target.attachToTarget", targetId=target["targetId"], flatten=False, limit_s=limit_s
+            "Target.attachToTarget", targetId=target["targetId"], flatten=self._wire.flat, limit_s=limit_s
         )
-        session = Session(self, attached["sessionId"])
-        self._sessions[session.id] = session
-        return target["targetId"], session
+        return target["targetId"], self.adopt(attached["sessionId"])
 
-    def forget(self, session: Session) -> None:
+    @property
+    def flat(self) -> bool:
+        """How targets are to be attached on this wire."""
+        return self._wire.flat
+
+    def adopt(self, session_id: str, parent: Session | None = None) -> Session:
+        """Take messages of that session in."""
+        session = self._sessions[session_id] = Session(self, session_id, parent)
+        return session
+
+    def forget(self, session: Session, error: errors.BrowsersError | None = None) -> None:
         """Nothing more is wanted of this session."""
         self._sessions.pop(session.id, None)
-        session.fail(errors.BrowserGone("The tab was closed."))
+        session.fail(error or errors.BrowserGone("The tab was closed."))
+
+    def detached(self, session_id: str) -> None:
+        """The browser let go of a session's target."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            self.forget(session, errors.PageCrashed("The page's target is gone."))
 
     def lost(self) -> None:
         """The browser or its driver is gone: everything pending fails now."""
-        if self._gone is not None:
+        if self.closed.is_set():
             return
-        self._gone = errors.BrowserGone("The browser died.")
-        for session in list(self._sessions.values()):
-            session.fail(self._gone)
-        self._sessions.clear()
         self.closed.set()
+        gone = errors.BrowserGone("The browser died.")
+        for session in list(self._sessions.values()):
+            session.fail(gone)
+        self._sessions.clear()
 
-    def transmit(self, session: Session, message: str) -> None:
+    def transmit(self, session: Session, message: Message) -> None:
         """Carry one message to a target."""
-        sent = asyncio.ensure_future(
-            self._transport.send("Target.sendMessageToTarget", {"sessionId": session.id, "message": message})
-        )
-        self._sending.add(sent)
-        sent.add_done_callback(lambda future: self._after_sending(session, future))
+        self._wire.send(session.id, message)
 
-    def _after_sending(self, session: Session, sent: asyncio.Future[Any]) -> None:
-        self._sending.discard(sent)
-        if sent.cancelled():
-            return
-        error = sent.exception()
-        if error is None:
-            return
-        translated = self._translated(error)
-        session.fail(
-            translated
-            if isinstance(translated, errors.BrowsersError)
-            else errors.PageCrashed("The page's target is gone.")
-        )
-
-    def _translated(self, error: BaseException) -> Exception:
-        """A protocol error is an answer; anything else means that browser or driver are gone."""
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if "Protocol error" in text and "closed" not in text.lower():
-            return CommandFailed(text)
-        self.lost()
-        return self._gone or errors.BrowserGone("The browser died.")
-
-    def _on_message(self, event: Event) -> None:
-        session = self._sessions.get(event["sessionId"])
+    def _on_message(self, session_id: str | None, message: Message) -> None:
+        session = self._sessions.get(session_id)
         if session is not None:
-            session.receive(event["message"])
-
-    def _on_detached(self, event: Event) -> None:
-        session = self._sessions.pop(event.get("sessionId", ""), None)
-        if session is not None:
-            session.fail(errors.PageCrashed("The page's target is gone."))
+            session.receive(message)
 
 
 def _ignore_failure(future: asyncio.Future[Any]) -> None:

@@ -80,7 +80,7 @@ class Page:
                     "Target.setAutoAttach",
                     autoAttach=True,
                     waitForDebuggerOnStart=False,
-                    flatten=False,
+                    flatten=self._tab.connection.flat,
                     filter=[{"type": "iframe"}],
                 )
             )

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browsers import errors
-from browsers.cdp import Connection
+from browsers.cdp import CommandFailed, Connection, Wire
 from browsers.chromium import memory
 from browsers.chromium.driver import Driver
 from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
+from browsers.wires.nested import NestedWire
+from browsers.wires.pipe import PipeWire, Rendezvous
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -29,6 +31,8 @@ log = logging.getLogger(__name__)
 
 LAUNCH_LIMIT_S = 20.0
 CLOSE_LIMIT_S = 3.0
+SELF_TEST_LIMIT_S = 5.0
+DEAD_PROXY = "socks5://127.0.0.1:9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,18 @@ class RunningChromium:
         with contextlib.suppress(OSError):
             self._pidfd = os.pidfd_open(self.pid)
             asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
+
+    async def self_test(self) -> None:
+        """Open a tab and close it: a wire that cannot do this is of no use.
+
+        Raises:
+            CommandFailed, TimeoutError, BrowserGone
+        """
+        context_id = await self.connection.open_context(DEAD_PROXY)
+        _, session = await self.connection.open_session(context_id, limit_s=SELF_TEST_LIMIT_S)
+        await session.send("Page.getFrameTree", limit_s=SELF_TEST_LIMIT_S)
+        await self.connection.close_context(context_id, limit_s=SELF_TEST_LIMIT_S)
+        self.connection.forget(session)
 
     async def memory_bytes(self) -> int | None:
         """Proportional set size of the whole tree; None where the platform does not tell."""
@@ -113,38 +129,95 @@ async def launch(driver: Driver, order: LaunchOrder, folder: Path) -> RunningChr
     Raises:
         NoBrowser: it does not start.
     """
-    before = await asyncio.to_thread(_folders_in, folder)
     # Chromium refuses to run as root with its sandbox; an ordinary user needs user namespaces for it.
     sandboxed = os.geteuid() != 0
     try:
-        browser = await _start(driver, order, sandboxed)
+        return await _launch_on_best_wire(driver, order, folder, sandboxed)
     except errors.NoBrowser as refused:
         if not sandboxed:
             raise
-        sandboxed = False
-        browser = await _start(driver, order, sandboxed)
+        running = await _launch_on_best_wire(driver, order, folder, False)
         log.warning("CHROMIUM RUNS WITHOUT ITS SANDBOX: this host does not allow it (%s)", refused)
+        return running
+
+
+async def _launch_on_best_wire(
+    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool
+) -> RunningChromium:
+    rendezvous = Rendezvous(folder, order.executable)
+    try:
+        if await asyncio.to_thread(rendezvous.open):
+            try:
+                return await _launch(driver, order, folder, sandboxed, rendezvous)
+            except errors.NoBrowser as error:
+                log.warning("shared pipe not usable, taking the nested wire: %s", error)
+    finally:
+        rendezvous.close()
+    return await _launch(driver, order, folder, sandboxed, None)
+
+
+async def _launch(
+    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool, rendezvous: Rendezvous | None
+) -> RunningChromium:
+    before = await asyncio.to_thread(_folders_in, folder)
+    meeting = asyncio.ensure_future(rendezvous.meet()) if rendezvous is not None else None
+    executable = str(rendezvous.executable) if rendezvous is not None else order.executable
+    try:
+        browser = await _start(driver, order, executable, sandboxed)
+    except BaseException:
+        if meeting is not None:
+            meeting.cancel()
+        raise
     folders = await asyncio.to_thread(_folders_in, folder) - before
-    return await _connected(browser, order, sandboxed, folders)
+    try:
+        async with asyncio.timeout(LAUNCH_LIMIT_S):
+            wire = await _wire(browser, meeting)
+            running = RunningChromium(browser, Connection(wire), order.tier, sandboxed, folders)
+            await running.watch()
+            await running.self_test()
+    except BaseException as error:
+        with contextlib.suppress(Exception):
+            await browser.close()
+        if isinstance(error, (TimeoutError, CommandFailed, errors.BrowserGone)):
+            raise _no_browser(order, error) from error
+        raise
+    log.info(
+        "browser started tier=%s version=%s sandbox=%s wire=%s",
+        order.tier,
+        running.version,
+        sandboxed,
+        type(wire).__name__,
+    )
+    return running
 
 
-async def _start(driver: Driver, order: LaunchOrder, sandboxed: bool) -> Browser:
+async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> Wire:
+    if meeting is None:
+        return NestedWire(await browser.new_browser_cdp_session())
+    wire = await meeting
+    await wire.attach()
+    return wire
+
+
+async def _start(driver: Driver, order: LaunchOrder, executable: str, sandboxed: bool) -> Browser:
     playwright = await driver.playwright()
     try:
-        return await _launch_with(playwright, order, sandboxed)
+        return await _launch_with(playwright, order, executable, sandboxed)
     except Exception as error:
         if not _driver_is_dead(error):
             raise _no_browser(order, error) from error
         await driver.restart(playwright)
     try:
-        return await _launch_with(await driver.playwright(), order, sandboxed)
+        return await _launch_with(await driver.playwright(), order, executable, sandboxed)
     except Exception as error:
         raise _no_browser(order, error) from error
 
 
-async def _launch_with(playwright: Playwright, order: LaunchOrder, sandboxed: bool) -> Browser:
+async def _launch_with(
+    playwright: Playwright, order: LaunchOrder, executable: str, sandboxed: bool
+) -> Browser:
     return await playwright.chromium.launch(
-        executable_path=order.executable,
+        executable_path=executable,
         args=list(order.plan.args),
         ignore_default_args=list(order.plan.ignore_default_args),
         env=dict(order.plan.env),
@@ -154,22 +227,6 @@ async def _launch_with(playwright: Playwright, order: LaunchOrder, sandboxed: bo
         handle_sighup=False,
         timeout=LAUNCH_LIMIT_S * 1000,
     )
-
-
-async def _connected(
-    browser: Browser, order: LaunchOrder, sandboxed: bool, folders: set[Path]
-) -> RunningChromium:
-    try:
-        async with asyncio.timeout(LAUNCH_LIMIT_S):
-            connection = Connection(await browser.new_browser_cdp_session())
-            running = RunningChromium(browser, connection, order.tier, sandboxed, folders)
-            await running.watch()
-    except BaseException:
-        with contextlib.suppress(Exception):
-            await browser.close()
-        raise
-    log.info("browser started tier=%s version=%s sandbox=%s", order.tier, running.version, sandboxed)
-    return running
 
 
 def _folders_in(folder: Path) -> set[Path]:

@@ -1,0 +1,217 @@
+"""The shared pipe: Playwright launches the browser and keeps its session; our messages go straight to it.
+
+Chromium's debugging pipe has one client. Here that is this process: it passes on what Playwright and Chromium
+say to each other, and speaks on the same pipe through a browser session of its own. There is no debugging
+port that others on this machine could open, and no node process in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from browsers.cdp import Message
+
+__all__ = ["PipeWire", "Rendezvous"]
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+FIRST_NUMBER = 1 << 30
+"""Number of our one command on the root session, whose other numbers are Playwright's, from 1 upwards."""
+TAIL_BYTES = 80
+"""A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
+READ_LIMIT_BYTES = 256 * 1024
+
+
+class Rendezvous:
+    """Waits where the launcher brings Playwright's ends of the pipe; serves one launch after the other."""
+
+    def __init__(self, folder: Path, chromium: str) -> None:
+        self.executable = folder / f"chromium-{os.getpid()}-{id(self):x}"
+        """What Playwright is told to start."""
+        self._address = folder / f"{id(self):x}.sock"
+        self._chromium = chromium
+        self._listener: socket.socket | None = None
+
+    def open(self) -> bool:
+        """Set up; False where the folder's scripts cannot be executed or its path is too long."""
+        if os.statvfs(self._address.parent).f_flag & getattr(os, "ST_NOEXEC", 8):
+            return False
+        words = [sys.executable, "-IS", str(LAUNCHER), str(self._address), self._chromium]
+        self.executable.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        self.executable.chmod(0o700)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind(str(self._address))
+        except OSError:
+            listener.close()
+            return False
+        listener.listen(1)
+        listener.setblocking(False)
+        self._listener = listener
+        return True
+
+    async def meet(self) -> PipeWire:
+        """The wire of the browser that is being launched now."""
+        assert self._listener is not None
+        loop = asyncio.get_running_loop()
+        peer, _ = await loop.sock_accept(self._listener)
+        try:
+            await _readable(peer)
+            _, (from_playwright, to_playwright), _, _ = socket.recv_fds(peer, 1, 2)
+            commands_out, commands_in = os.pipe()
+            answers_out, answers_in = os.pipe()
+            socket.send_fds(peer, [b"c"], [commands_out, answers_in])
+            os.close(commands_out)
+            os.close(answers_in)
+        finally:
+            peer.close()
+        return await PipeWire.open(from_playwright, to_playwright, commands_in, answers_out)
+
+    def close(self) -> None:
+        """Stop waiting."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        self._address.unlink(missing_ok=True)
+        self.executable.unlink(missing_ok=True)
+
+
+class _Reader(asyncio.Protocol):
+    """Cuts a pipe's bytes into messages, which end with NUL."""
+
+    def __init__(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_message = on_message
+        self._on_end = on_end
+        self._begun: list[bytes] = []
+
+    def data_received(self, data: bytes) -> None:
+        *ended, rest = data.split(b"\0")
+        for piece in ended:
+            if self._begun:
+                self._begun.append(piece)
+                piece = b"".join(self._begun)
+                self._begun = []
+            self._on_message(piece)
+        if rest:
+            self._begun.append(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end()
+
+
+class PipeWire:
+    """One browser's pipe, shared with Playwright."""
+
+    flat = True
+
+    def __init__(self) -> None:
+        self._to_chromium: asyncio.WriteTransport | None = None
+        self._to_playwright: asyncio.WriteTransport | None = None
+        self._transports: list[asyncio.BaseTransport] = []
+        self._own: str | None = None
+        self._attached: asyncio.Future[str] | None = None
+        self._on_message: Callable[[str | None, Message], None] = lambda *_: None
+        self._on_lost: Callable[[], None] = lambda: None
+        self._lost = False
+        self._ours: set[str] = set()
+
+    @classmethod
+    async def open(cls, from_playwright: int, to_playwright: int, commands: int, answers: int) -> PipeWire:
+        """Over four descriptors, which it owns from now on."""
+        wire, loop = cls(), asyncio.get_running_loop()
+
+        async def read(descriptor: int, on_message: Callable[[bytes], None]) -> None:
+            transport, _ = await loop.connect_read_pipe(
+                lambda: _Reader(on_message, wire._end), os.fdopen(descriptor, "rb", 0)
+            )
+            wire._transports.append(transport)
+
+        async def write(descriptor: int) -> asyncio.WriteTransport:
+            transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(descriptor, "wb", 0))
+            wire._transports.append(transport)
+            return transport
+
+        wire._to_chromium = await write(commands)
+        wire._to_playwright = await write(to_playwright)
+        await read(answers, wire._from_chromium)
+        await read(from_playwright, wire._from_playwright)
+        return wire
+
+    async def attach(self) -> None:
+        """Get a browser session of our own; what is attached through it is never Playwright's business."""
+        self._attached = asyncio.get_running_loop().create_future()
+        self._write(self._to_chromium, {"id": FIRST_NUMBER, "method": "Target.attachToBrowserTarget"})
+        self._own = await self._attached
+        self._ours.add(self._own)
+
+    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
+        """See Wire."""
+        self._on_message = on_message
+        self._on_lost = on_lost
+        if self._lost:
+            on_lost()
+
+    def send(self, session_id: str | None, message: Message) -> None:
+        """See Wire."""
+        message["sessionId"] = session_id or self._own
+        self._write(self._to_chromium, message)
+
+    def close(self) -> None:
+        """Close every end: Chromium exits when its pipe does."""
+        for transport in self._transports:
+            if not transport.is_closing():
+                transport.close()
+
+    def _from_playwright(self, message: bytes) -> None:
+        if self._to_chromium is not None and not self._to_chromium.is_closing():
+            self._to_chromium.write(message + b"\0")
+
+    def _from_chromium(self, message: bytes) -> None:
+        session_id = _session_of(message)
+        if session_id in self._ours:
+            self._take(session_id, json.loads(message))
+        elif message.startswith(b'{"id":%d,' % FIRST_NUMBER):
+            if self._attached is not None and not self._attached.done():
+                self._attached.set_result(json.loads(message)["result"]["sessionId"])
+        elif self._to_playwright is not None and not self._to_playwright.is_closing():
+            self._to_playwright.write(message + b"\0")
+
+    def _take(self, session_id: str | None, message: Message) -> None:
+        # A session is ours from the moment it is announced on one of ours, before anything it says.
+        method = message.get("method")
+        if method == "Target.attachedToTarget":
+            self._ours.add(message["params"]["sessionId"])
+        elif method == "Target.detachedFromTarget":
+            self._ours.discard(message["params"]["sessionId"])
+        self._on_message(None if session_id == self._own else session_id, message)
+
+    def _write(self, transport: asyncio.WriteTransport | None, message: Message) -> None:
+        if transport is not None and not transport.is_closing():
+            transport.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+
+    def _end(self) -> None:
+        if not self._lost:
+            self._lost = True
+            self.close()
+            self._on_lost()
+
+
+def _session_of(message: bytes) -> str | None:
+    tail = message[-TAIL_BYTES:]
+    at = tail.rfind(b'"sessionId":"')
+    return tail[at + 13 : -2].decode("latin-1") if at >= 0 and tail.endswith(b'"}') else None
+
+
+async def _readable(peer: socket.socket) -> None:
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(peer, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(peer)
