@@ -1,7 +1,7 @@
 """How each tier's Chromium is started: every switch with its reason, and the environment it runs in.
 
 Playwright puts its own defaults before ours, and of a switch given twice Chromium keeps the last: so
-`--disable-features` and `--blink-settings` repeat what is wanted of Playwright's.
+the two lists of features and `--blink-settings` repeat what is wanted of Playwright's.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ LIGHT = (
     "--disable-remote-fonts",
     # A page that hoards memory dies at 361 MB after 2.4 s, instead of taking the machine with it.
     "--js-flags=--max-old-space-size=256",
+    # The headless shell has no popup blocker: eight window.open were eight windows and 350 ms instead of 55.
+    "--block-new-web-contents",
 )
 
 MOUSE = {
@@ -99,14 +101,22 @@ DISABLED_FEATURES = (
     "SpareRendererForSitePerProcess",
 )
 
+ENABLED_FEATURES = (
+    # --- Playwright's, so that no account server of Google's is asked.
+    "SkipListAccountsWithoutGaiaCookies",
+    # --- Ours. The network service on a thread instead of a process, which on Linux has no sandbox of its own
+    # anyway: 8 % of the CPU of a peek, and 12 MB.
+    "NetworkServiceInProcess2",
+)
+
 UNWANTED_DEFAULTS = (
-    # Set by Playwright before 1.6x: navigator.webdriver and an infobar.
+    # Not among the defaults of every version of Playwright: an infobar, and navigator.webdriver.
     "--enable-automation",
     # A desktop has scrollbars.
     "--hide-scrollbars",
     # A page that opens windows without being asked shall not get them.
     "--disable-popup-blocking",
-    # Chromium's own brake on pages that flood the browser with pushState, hash changes and the like.
+    # Chromium's own brake on pages that flood it: 20,000 pushState cost 230 ms instead of 290.
     "--disable-ipc-flooding-protection",
 )
 
@@ -145,6 +155,7 @@ def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPla
         *(LIGHT if light else ()),
         _blink_settings(MOUSE | NO_IMAGES if light else MOUSE),
         f"--disable-features={','.join(DISABLED_FEATURES)}",
+        f"--enable-features={','.join(ENABLED_FEATURES)}",
         *_certificates(settings),
         *settings.extra_switches,
     )
