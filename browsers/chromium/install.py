@@ -29,9 +29,21 @@ DOWNLOAD_LIMIT_S = 900.0
 _STDERR = 2
 """Where installers print: stdout belongs to whoever called us."""
 
-_FONTS = ("fonts-noto-cjk", "fonts-noto-color-emoji")
+# Debian's package, and a file of it. Text is read without them; what is seen of a page is not the same.
+_FONTS: Mapping[str, str] = {
+    "fonts-noto-cjk": "usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+    "fonts-noto-color-emoji": "usr/share/fonts/truetype/noto/NotoColorEmoji.ttf",
+}
 # Another apt may be at work, as on a machine that has just started: wait for its lock instead of failing.
 _APT = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300")
+_APT_INSTALL = (*_APT, "install", "-y", "--no-install-recommends")
+_APT_BOTH = (*_APT_INSTALL, "chromium", "chromium-headless-shell", "fonts-liberation")
+# With the lists as they are, then with fresh ones, then without the shell that older releases lack.
+_APT_ATTEMPTS = (
+    (_APT_BOTH,),
+    ((*_APT, "update"), _APT_BOTH),
+    ((*_APT_INSTALL, "chromium", "fonts-liberation"),),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +110,15 @@ def install(
     """
     host = host or Host()
     report = _look(host, tiers)
-    for way in _ways(host, fonts):
+    for way in _ways(host):
         if not report.missing:
             break
         log(f"Installing Chromium with {way.name} ...")
         if not _walk(way, host, log):
             log(f"{way.name} did not succeed.")
         report = _look(host, tiers)
+    if fonts:
+        _install_fonts(host, log)
     for tier in report.missing:
         log(f"No Chromium for the {tier} tier is installed and starts.")
     return report
@@ -120,9 +134,9 @@ def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
     return InstallReport(found, missing, _next_step(host) if missing else None)
 
 
-def _ways(host: Host, fonts: bool) -> Iterator[_Way]:
+def _ways(host: Host) -> Iterator[_Way]:
     if host.is_root and host.machine.platform.startswith("linux"):
-        yield from _package_managers(host, fonts)
+        yield from _package_managers(host)
     yield _Way(
         "Playwright's download",
         (((*host.playwright, "install", "chromium", "chromium-headless-shell"),),),
@@ -130,10 +144,10 @@ def _ways(host: Host, fonts: bool) -> Iterator[_Way]:
     )
 
 
-def _package_managers(host: Host, fonts: bool) -> Iterator[_Way]:
+def _package_managers(host: Host) -> Iterator[_Way]:
     # Ubuntu's package of that name installs a snap, which cannot be driven.
     if host.has("apt-get") and host.distribution != "ubuntu":
-        yield _Way("apt-get", _apt_attempts(fonts), PACKAGES_LIMIT_S)
+        yield _Way("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
     for program, command in _OTHER_MANAGERS.items():
         if host.has(program):
             yield _Way(program, ((command,),), PACKAGES_LIMIT_S)
@@ -147,16 +161,13 @@ _OTHER_MANAGERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _apt_attempts(fonts: bool) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """With the lists as they are, then with fresh ones, then without the shell that older releases lack."""
-    install_packages = (*_APT, "install", "-y", "--no-install-recommends")
-    extra = ("fonts-liberation", *(_FONTS if fonts else ()))
-    both = (*install_packages, "chromium", "chromium-headless-shell", *extra)
-    return (
-        (both,),
-        ((*_APT, "update"), both),
-        ((*install_packages, "chromium", *extra),),
-    )
+def _install_fonts(host: Host, log: Log) -> None:
+    lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
+    if lacking and host.is_root and host.has("apt-get"):
+        log("Installing fonts with apt-get ...")
+        way = _Way("apt-get", (((*_APT_INSTALL, *lacking),),), PACKAGES_LIMIT_S)
+        if not _walk(way, host, log):
+            log("Some fonts could not be installed; pages in those scripts are still read.")
 
 
 def _walk(way: _Way, host: Host, log: Log) -> bool:

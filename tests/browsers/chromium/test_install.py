@@ -86,11 +86,25 @@ def test_installing_again_does_nothing(tmp_path: Path) -> None:
     assert computer.called() == before
 
 
-def test_fonts_for_other_scripts_come_when_asked_for(tmp_path: Path) -> None:
+def test_fonts_for_other_scripts_come_when_asked_for_even_where_the_browsers_are_there(
+    tmp_path: Path,
+) -> None:
     computer = debian(tmp_path)
+    install(computer.log.append, host=computer.host)
+    assert not any("noto" in call for call in computer.called())
     install(computer.log.append, fonts=True, host=computer.host)
-    [call] = computer.called()
-    assert "fonts-noto-cjk" in call and "fonts-noto-color-emoji" in call
+    assert "fonts-noto-cjk fonts-noto-color-emoji" in computer.called()[-1]
+
+
+def test_only_fonts_that_are_lacking_are_installed(tmp_path: Path) -> None:
+    computer = debian(tmp_path)
+    program(tmp_path / "usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
+    install(computer.log.append, fonts=True, host=computer.host)
+    assert computer.called()[-1].endswith("--no-install-recommends fonts-noto-color-emoji")
+    program(tmp_path / "usr/share/fonts/truetype/noto/NotoColorEmoji.ttf")
+    before = computer.called()
+    install(computer.log.append, fonts=True, host=computer.host)
+    assert computer.called() == before
 
 
 def test_stale_package_lists_are_refreshed_once(tmp_path: Path) -> None:
