@@ -10,7 +10,10 @@ import sys
 
 import click
 
-from scraper.cli import doctor, install, read, serve
+from scraper.cli.doctor import doctor
+from scraper.cli.install import install_browser
+from scraper.cli.read import fetch, fetch_batch
+from scraper.cli.serve import serve, stdio
 from scraper.cli.version import version
 
 __all__ = ["main"]
@@ -33,17 +36,10 @@ def group(ctx: click.Context) -> None:
         if sys.stdin.isatty():
             click.echo(ctx.get_help())
         else:
-            ctx.invoke(serve.stdio)
+            ctx.invoke(stdio)
 
 
-for _command in (
-    serve.serve,
-    serve.stdio,
-    read.fetch,
-    read.fetch_batch,
-    install.install_browser,
-    doctor.doctor,
-):
+for _command in (serve, stdio, fetch, fetch_batch, install_browser, doctor):
     group.add_command(_command)
 
 

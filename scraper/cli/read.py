@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from collections.abc import Callable
+from typing import IO, Any, TypeVar
 
 import click
 
@@ -11,18 +12,16 @@ from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 
 __all__ = ["fetch", "fetch_batch"]
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _RENDER = click.Choice(["auto", "http", "browser"])
 _FORMAT = click.Choice(["markdown", "json"])
 
 
-def _shared(command: Any) -> Any:
+def _shared(command: F) -> F:
     """Options of both commands."""
-    for option in (
-        click.option("--format", type=_FORMAT, help="What to print.  [markdown]"),
-        click.option("--render", type=_RENDER, help="auto renders only what needs it.  [auto]"),
-    ):
-        command = option(command)
-    return command
+    command = click.option("--format", type=_FORMAT, help="What to print.  [markdown]")(command)
+    return click.option("--render", type=_RENDER, help="auto renders only what needs it.  [auto]")(command)
 
 
 @click.command(cls=Command)

@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 
-__all__ = ["CallLine", "configure"]
+__all__ = ["CallLine", "configure", "words"]
 
 _LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
@@ -78,11 +78,15 @@ class _Json(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
+def words() -> logging.Formatter:
+    """The formatter for people."""
+    return _Words("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
 def configure(level: str, style: str) -> None:
     """Send everything to stderr, as words or as JSON."""
     handler = logging.StreamHandler(sys.stderr)
-    words = _Words("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(_Json() if style == "json" else words)
+    handler.setFormatter(_Json() if style == "json" else words())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for name in _FOREIGN:
         logging.getLogger(name).setLevel(logging.WARNING)

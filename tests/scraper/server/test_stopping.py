@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import time
 from asyncio.subprocess import PIPE
-from typing import Any
 
 import aiohttp
 import pytest
@@ -15,6 +13,7 @@ from mcp import Client, MCPError
 
 from tests.scraper.process import Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.pipe import ask, read, write
 from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
 
 SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
@@ -118,24 +117,3 @@ async def test_stdio_finishes_its_running_call_although_the_client_stays() -> No
         assert (await read(program))["result"]["content"][0]["text"] == "done 10"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
-
-
-async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
-    """Write one message and read one."""
-    await write(program, message)
-    return await read(program)
-
-
-async def write(program: Program, message: dict[str, Any]) -> None:
-    """Write one message."""
-    assert program.process.stdin is not None
-    program.process.stdin.write(json.dumps(message).encode() + b"\n")
-    await program.process.stdin.drain()
-
-
-async def read(program: Program) -> dict[str, Any]:
-    """Read one message."""
-    assert program.process.stdout is not None
-    async with asyncio.timeout(10):
-        message: dict[str, Any] = json.loads(await program.process.stdout.readline())
-        return message

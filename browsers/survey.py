@@ -1,0 +1,82 @@
+"""What of the door this machine has, for those who must tell a person; starts nothing but `--version`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from browsers.chromium import locate
+from browsers.chromium.install import InstallReport, install
+from browsers.egress import fake_dns_suspected
+from browsers.egress.upstream import parse_proxy
+from browsers.model import Tier
+from browsers.settings import BrowserSettings
+
+__all__ = [
+    "FAKE_DNS_NETWORK",
+    "Found",
+    "InstallReport",
+    "chromiums",
+    "fake_dns_suspected",
+    "fonts",
+    "install",
+    "proxy_address",
+]
+
+FAKE_DNS_NETWORK = "198.18.0.0/15"
+
+_FONT_LIMIT_S = 20.0
+"""fontconfig builds its cache at the first question, which takes seconds on a slow disk."""
+_FONTS = {"Chinese": "zh", "Japanese": "ja", "Korean": "ko", "emoji": "und-zsye"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The Chromium of one tier."""
+
+    tier: Tier
+    executable: str
+    version: str
+    source: str
+    """`setting`, `system` or `playwright`."""
+
+
+def chromiums(settings: BrowserSettings) -> tuple[Found, ...]:
+    """Every tier's Chromium that is there and starts far enough to say its version."""
+    paths = {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
+    located = (locate.find(tier, path) for tier, path in paths.items())
+    found = (Found(c.tier, c.executable, locate.version(c), c.source) for c in located if c)
+    return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
+
+
+def proxy_address(url: str) -> tuple[str, int]:
+    """Where the operator's proxy is.
+
+    Raises:
+        ValueError: the URL makes no sense; the message never holds the password.
+    """
+    proxy = parse_proxy(url)
+    return proxy.host, proxy.port
+
+
+def fonts() -> dict[str, bool] | None:
+    """Which scripts beyond Latin have a font here; None where the system does not tell."""
+    lister = shutil.which("fc-list")
+    if lister is None:
+        return None
+    try:
+        return {script: _has_font(lister, language) for script, language in _FONTS.items()}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _has_font(lister: str, language: str) -> bool:
+    listing = subprocess.run(
+        [lister, f":lang={language}", "family"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_FONT_LIMIT_S,
+        check=True,
+    )
+    return bool(listing.stdout.strip())

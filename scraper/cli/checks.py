@@ -1,0 +1,148 @@
+"""What `doctor` looks at without reading a page: one function a matter, each with its findings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+
+from browsers import survey
+from browsers.settings import BrowserSettings
+from scraper.cli.findings import Finding, bad, good, poor
+from scraper.settings import Settings, setting_table, unknown_variables
+
+__all__ = ["browsers", "configuration", "data_folder", "fonts", "names", "port", "programs", "proxy"]
+
+_PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
+_LEAST_FREE_BYTES = 200_000_000
+"""A browser's profile and the cache; below this both fail in ways that are hard to read."""
+_ANSWER_LIMIT_S = 2.0
+
+
+def programs() -> Iterator[Finding]:
+    """Python and what we are built on."""
+    yield good(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
+    versions, missing = [], []
+    for name in _PACKAGES:
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    yield good(f"Packages: {', '.join(versions)}")
+    if missing:
+        yield bad(f"Missing packages: {', '.join(missing)}", f"{sys.executable} -m pip install search-mcp")
+
+
+def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """What the operator has set, and what looks like a mistake."""
+    for setting in setting_table():
+        if value := environ.get(setting.variable):
+            yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
+    for sentence in unknown_variables(environ):
+        yield poor(sentence)
+
+
+def browsers(settings: BrowserSettings) -> Iterator[Finding]:
+    """Both tiers of Chromium."""
+    found = {one.tier.value: one for one in survey.chromiums(settings)}
+    for name in ("light", "full"):
+        if one := found.get(name):
+            yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
+        elif found:
+            yield poor(f"No Chromium of the {name} tier: {_replaced(name)}", "search-mcp install-browser")
+    if not found:
+        yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
+
+
+def _replaced(name: str) -> str:
+    if name == "light":
+        return "the full tier serves in its place, at four times the cost"
+    return "the light tier serves in its place, which some sites do not let in"
+
+
+def fonts() -> Iterator[Finding]:
+    """Fonts matter where a person looks; the text of a page is read without them."""
+    found = survey.fonts()
+    if found is None:
+        return
+    missing = [script for script, there in found.items() if not there]
+    if missing:
+        yield poor(f"No font for {', '.join(missing)}", "search-mcp install-browser --fonts (as root)")
+    else:
+        yield good(f"Fonts for {', '.join(found)}")
+
+
+def data_folder(settings: Settings) -> Iterator[Finding]:
+    """Where pages are kept."""
+    folder = settings.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        yield poor(
+            f"Pages cannot be kept in {folder}: {error.strerror}",
+            "Make it writable, or name another folder with SEARCH_MCP_DATA",
+        )
+        return
+    free = shutil.disk_usage(folder).free
+    text = f"Pages are kept in {folder}, {free // 1_000_000:,} MB free"
+    yield good(text) if free > _LEAST_FREE_BYTES else poor(text, "Free some space")
+
+
+def port(settings: Settings) -> Iterator[Finding]:
+    """Whether `serve` could listen."""
+    where = f"{settings.host} port {settings.port}"
+    try:
+        with contextlib.closing(socket.create_server((settings.host, settings.port))):
+            yield good(f"{where} is free for `search-mcp serve`")
+    except OSError as error:
+        yield poor(
+            f"`search-mcp serve` could not listen on {where}: {error.strerror or error}",
+            "Unless that is a search-mcp already, choose another with SEARCH_MCP_PORT",
+        )
+
+
+async def names(settings: Settings) -> list[Finding]:
+    """Whether names are resolved as the wall expects."""
+    if settings.proxy and settings.proxy_dns == "remote":
+        return [good("Names are resolved by the proxy")]
+    if not await survey.fake_dns_suspected():
+        return []
+    network = survey.FAKE_DNS_NETWORK
+    if network in settings.allow_nets:
+        return [
+            good(f"DNS answers every name from {network}, a tunnel's way, which SEARCH_MCP_ALLOW_NETS allows")
+        ]
+    return [
+        bad(
+            f"DNS answers every name from {network}: a VPN or tunnel on this machine makes up addresses, and "
+            "every site would be refused as private",
+            f"If you trust that tunnel: SEARCH_MCP_ALLOW_NETS={network}",
+        )
+    ]
+
+
+def proxy(settings: Settings) -> Iterator[Finding]:
+    """Whether the operator's proxy listens."""
+    if settings.proxy is None:
+        ignored = [
+            name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)
+        ]
+        if ignored:
+            yield poor(
+                f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it"
+            )
+        return
+    try:
+        where = survey.proxy_address(settings.proxy)
+        with contextlib.closing(socket.create_connection(where, timeout=_ANSWER_LIMIT_S)):
+            yield good(f"The proxy at {where[0]}:{where[1]} listens")
+    except (OSError, ValueError) as error:
+        yield bad(f"The proxy does not answer: {error}", "Check SEARCH_MCP_PROXY")

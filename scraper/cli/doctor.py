@@ -1,0 +1,68 @@
+"""`search-mcp doctor`: what is installed, what is missing, how to mend it, and one page as proof."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from scraper.cli.findings import Finding, Level
+from scraper.cli.options import Command, with_settings
+from scraper.settings import Settings, SettingsError
+
+__all__ = ["doctor"]
+
+_COLOURS = {Level.GOOD: "green", Level.POOR: "yellow", Level.BAD: "red"}
+
+
+@click.command(cls=Command)
+@with_settings()
+def doctor(**flags: Any) -> int:
+    """Say in words whether this machine can serve, and what to mend; exit code 0 when it can."""
+    logging.basicConfig(level=logging.ERROR)
+    try:
+        settings = Settings.load(os.environ, flags)
+    except SettingsError as error:
+        _tell([Finding(Level.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
+        return 1
+    worst = asyncio.run(_examine(settings))
+    click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
+    return worst
+
+
+async def _examine(settings: Settings) -> int:
+    """Look at everything, telling as it goes; 1 when something keeps the server from serving."""
+    from scraper.cli import checks, trial
+
+    found: list[Finding] = []
+    for matter in (
+        checks.programs(),
+        checks.configuration(os.environ),
+        checks.browsers(settings.browser_settings()),
+        checks.fonts(),
+        checks.data_folder(settings),
+        checks.port(settings),
+        checks.proxy(settings),
+    ):
+        found += _tell(matter)
+    found += _tell(await checks.names(settings))
+    if not any(finding.level is Level.BAD for finding in found):
+        found += _tell(await trial.of_this_machine(settings))
+        _tell(await trial.of_the_internet(settings))
+    return int(any(finding.level is Level.BAD for finding in found))
+
+
+def _tell(findings: Iterable[Finding]) -> list[Finding]:
+    """Print each finding as it comes."""
+    told = []
+    for finding in findings:
+        mark = click.style(f"[{finding.level.value}]", fg=_COLOURS[finding.level])
+        click.echo(f"{mark} {finding.text}")
+        if finding.mend:
+            click.echo(f"     {finding.mend}")
+        told.append(finding)
+    return told

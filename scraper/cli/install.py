@@ -1,0 +1,21 @@
+"""`search-mcp install-browser`."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["install_browser"]
+
+
+@click.command()
+@click.option("--fonts/--no-fonts", default=True, help="Also fonts for Chinese, Japanese, Korean and emoji.")
+def install_browser(fonts: bool) -> int:
+    """Install Chromium: the system's package as root, Playwright's download otherwise."""
+    from browsers import survey
+
+    report = survey.install(lambda line: click.echo(line, err=True), fonts=fonts)
+    for chromium in report.found:
+        click.echo(f"{chromium.tier}: {chromium.executable}")
+    if report.next_step:
+        click.echo(f"Still missing: {', '.join(report.missing)}. Run: {report.next_step}", err=True)
+    return 0 if report.usable else 1

@@ -1,0 +1,32 @@
+"""Messages over the pipes of a program that serves stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from tests.scraper.process import Program
+
+__all__ = ["ask", "read", "write"]
+
+
+async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
+    """Write one message and read one."""
+    await write(program, message)
+    return await read(program)
+
+
+async def write(program: Program, message: dict[str, Any]) -> None:
+    """Write one message."""
+    assert program.process.stdin is not None
+    program.process.stdin.write(json.dumps(message).encode() + b"\n")
+    await program.process.stdin.drain()
+
+
+async def read(program: Program) -> dict[str, Any]:
+    """Read one message."""
+    assert program.process.stdout is not None
+    async with asyncio.timeout(10):
+        message: dict[str, Any] = json.loads(await program.process.stdout.readline())
+        return message

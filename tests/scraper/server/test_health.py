@@ -1,0 +1,72 @@
+"""What orchestrators are told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from starlette.requests import Request
+
+from scraper.server.calls import Calls
+from scraper.server.health import Health
+from scraper.server.household import household
+from tests.scraper.process import Program
+from tests.scraper.server.stand_in import App, Status
+
+
+async def asked(
+    path: str, change: Callable[[Status, Calls], object], *, opened: bool = True
+) -> tuple[int, dict]:  # type: ignore[type-arg]
+    """Status and body of a probe, in a state that `change` makes."""
+    async with household(App.open) as house:
+        calls = Calls((), house, deadline_s=55)
+        if opened:
+            change((await house.app()).browsers.state, calls)
+        routes = {
+            route.path: route for route in Health(house, calls, queue_limit=8, version="1.2.3").routes()
+        }
+        answer = await routes[path].endpoint(Request({"type": "http"}))
+        return answer.status_code, json.loads(answer.body)
+
+
+def leave(_status: Status, _calls: Calls) -> None:
+    """Change nothing."""
+
+
+async def test_health_shows_version_and_numbers() -> None:
+    status, body = await asked("/health", lambda state, _: setattr(state, "active", 3))
+    assert status == 200
+    assert (body["status"], body["version"], body["calls"], body["draining"]) == ("ok", "1.2.3", 0, False)
+    assert body["browsers"]["active"] == 3
+
+
+async def test_health_is_fine_while_the_browsers_start() -> None:
+    assert (await asked("/health", leave, opened=False))[0] == 200
+    assert (await asked("/health", leave, opened=False))[1]["browsers"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda state, _: setattr(state, "ready", False), "no browser has answered yet"),
+        (lambda _, calls: setattr(calls, "draining", True), "shutting down"),
+        (lambda state, _: setattr(state, "queued", 8), "full"),
+    ],
+)
+async def test_unready_says_why(change: Callable[[Status, Calls], object], reason: str) -> None:
+    assert await asked("/ready", change) == (503, {"ready": False, "reason": reason})
+
+
+async def test_ready_when_a_browser_answers_and_there_is_room() -> None:
+    assert await asked("/ready", lambda state, _: setattr(state, "queued", 7)) == (200, {"ready": True})
+
+
+async def test_not_ready_before_anything_is_open() -> None:
+    assert (await asked("/ready", leave, opened=False))[0] == 503
+
+
+async def test_the_probes_answer_over_http(server: Program, http: object) -> None:
+    for path in ("/health", "/ready"):
+        async with http.get(server.base + path) as answer:  # type: ignore[attr-defined]
+            assert answer.status == 200

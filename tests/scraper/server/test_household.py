@@ -1,0 +1,88 @@
+"""One App for all connections, opened late and closed in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from scraper.server.household import CannotOpen, household
+
+
+class Life:
+    """Counts what happens to an App."""
+
+    def __init__(self, *failures: Exception, delay_s: float = 0) -> None:
+        self.opened = self.closed = self.given_up = 0
+        self._failures = list(failures)
+        self._delay_s = delay_s
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[str]:
+        """Open, or fail as told."""
+        self.opened += 1
+        try:
+            await asyncio.sleep(self._delay_s)
+        except asyncio.CancelledError:
+            self.given_up += 1
+            raise
+        if self._failures:
+            raise self._failures.pop(0)
+        try:
+            yield "app"
+        finally:
+            self.closed += 1
+
+
+async def test_nothing_is_opened_before_it_is_wanted() -> None:
+    life = Life()
+    async with household(life.open) as house:
+        await asyncio.sleep(0.02)
+        assert house.present() is None
+    assert (life.opened, life.closed) == (0, 0)
+
+
+async def test_all_who_want_it_get_the_same_one() -> None:
+    life = Life(delay_s=0.02)
+    async with household(life.open) as house:
+        assert await asyncio.gather(*(house.app() for _ in range(20))) == ["app"] * 20
+        assert house.present() == "app"
+        assert life.closed == 0
+    assert (life.opened, life.closed) == (1, 1)
+
+
+async def test_one_who_stops_waiting_does_not_stop_the_opening() -> None:
+    life = Life(delay_s=0.05)
+    async with household(life.open) as house:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(house.app(), 0.01)
+        assert await house.app() == "app"
+    assert life.opened == 1
+
+
+async def test_an_opening_that_failed_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    life = Life(RuntimeError("the disk is full"))
+    async with household(life.open) as house:
+        with pytest.raises(CannotOpen, match="the disk is full"):
+            await house.app()
+        assert house.present() is None
+        assert await house.app() == "app"
+    assert (life.opened, life.closed) == (2, 1)
+    assert "the disk is full" in caplog.text
+
+
+async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
+    async with household(Life(RuntimeError("x")).open) as house:
+        house.open()
+        await asyncio.sleep(0.05)
+    assert house.present() is None
+
+
+async def test_closing_gives_up_an_opening_under_way() -> None:
+    life = Life(delay_s=30)
+    async with asyncio.timeout(5), household(life.open) as house:
+        house.open()
+        await asyncio.sleep(0.05)
+    assert (life.opened, life.given_up, life.closed) == (1, 1, 0)

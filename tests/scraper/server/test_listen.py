@@ -1,0 +1,51 @@
+"""The sockets, and what is said when they cannot be had."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+import pytest
+
+from scraper.server.access import CannotStart
+from scraper.server.listen import listen
+from tests.scraper.process import Program, running
+from tests.scraper.server.conftest import STAND_IN
+
+
+def closed(sockets: list[socket.socket]) -> list[int]:
+    """The ports of these sockets, closed again."""
+    ports = [opened.getsockname()[1] for opened in sockets]
+    for opened in sockets:
+        opened.close()
+    return ports
+
+
+def test_port_zero_takes_a_free_one() -> None:
+    (port,) = closed(listen("127.0.0.1", 0))
+    assert port > 0
+
+
+def test_a_name_with_several_addresses_has_one_port() -> None:
+    assert len(set(closed(listen("localhost", 0)))) == 1
+
+
+def test_a_taken_port_is_said_in_one_line() -> None:
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(CannotStart, match=f"^Port {port} on 127.0.0.1 is already in use.*--port.$"):
+            listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
+def test_an_address_that_is_not_ours_is_said(host: str) -> None:
+    with pytest.raises(CannotStart, match=f"^Cannot listen on {host} port 80: "):
+        listen(host, 80)
+
+
+async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) -> None:
+    port = server.base.rsplit(":", 1)[1]
+    async with running(*STAND_IN, "http", f"--port={port}") as program:
+        assert await program.ended() == 1
+        assert len(program.said) == 1
+        assert "already in use" in program.said[0]

@@ -1,0 +1,46 @@
+"""One line a call, and nothing in it that a page or a caller said."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from mcp import Client
+
+from scraper.server.logs import CallLine
+from tests.scraper.process import serving
+from tests.scraper.server.conftest import STAND_IN
+
+
+async def test_a_call_is_one_line_without_its_arguments() -> None:
+    async with serving(*STAND_IN, "http") as program, Client(program.url) as client:
+        await client.call_tool("echo", {"url": "https://example.org/?q=secret"})
+        await client.call_tool("fails", {})
+        line = await program.until(r".* call tool=echo .*")
+        assert "outcome=ok" in line[0] and "principal=local" in line[0] and "chars=" in line[0]
+        assert "outcome=error" in (await program.until(r".* call tool=fails .*"))[0]
+        assert "secret" not in "".join(program.said)
+
+
+async def test_lines_are_json_when_wanted() -> None:
+    async with serving(*STAND_IN, "http", "--log_format=json") as program, Client(program.url) as client:
+        await client.call_tool("echo", {})
+        line = json.loads((await program.until(r'\{.*"event": "call".*\}'))[0])
+    assert (line["tool"], line["outcome"], line["level"]) == ("echo", "ok", "info")
+    assert isinstance(line["ms"], int)
+
+
+def test_a_name_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    from scraper.server.logs import words
+
+    with caplog.at_level(logging.INFO), CallLine('x\n2026 INFO "forged', "local", "1"):
+        pass
+    (line,) = words().format(caplog.records[0]).splitlines()
+    assert r'tool="x\n2026 INFO \"forged"' in line
+
+
+def test_a_call_that_breaks_leaves_its_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO), pytest.raises(KeyError), CallLine("echo", "local", "1"):
+        raise KeyError
+    assert caplog.records[0].fields["outcome"] == "KeyError"  # type: ignore[attr-defined]
