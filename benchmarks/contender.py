@@ -25,8 +25,6 @@ _LAP_LIMIT_S = 280.0
 _STOP_LIMIT_S = 10.0
 _ASK_AGAIN_S = 0.02
 _LINE_LIMIT_BYTES = 64 * 1024 * 1024
-_AFTERMATH_S = 0.3
-"""What a contender does behind the answer (closing contexts, warming tabs) belongs to the page's cost."""
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -51,6 +49,8 @@ class Reading:
     at_once: int = 2
     together: bool = False
     """All in one call, where the contender has such a call."""
+    aftermath_s: float = 0.3
+    """What is done behind the answer (closing contexts, warming tabs) is part of the cost: wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Running:
             "together": reading.together,
         }
         reply = await self._ask(request)
-        await asyncio.sleep(_AFTERMATH_S)
+        await asyncio.sleep(reading.aftermath_s)
         return Lap(
             pages=len(reading.urls),
             seconds=reply["seconds"],

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 
 from benchmarks.contender import Contender
 from benchmarks.peers_at_best import peer
+from browsers.settings import BrowserSettings
 from tests.site.running import Site
 
-__all__ = ["mapped_playwright"]
+__all__ = ["mapped_playwright", "mapped_settings"]
+
+
+def mapped_settings(site: Site) -> BrowserSettings:
+    """Settings of a door that finds the site's host names."""
+    # Each mapped name is warned of, rightly so; here all of them are meant.
+    logging.getLogger("browsers.egress").setLevel(logging.ERROR)
+    return BrowserSettings(test_hosts=site.test_hosts)
 
 
 def mapped_playwright(site: Site) -> Contender:

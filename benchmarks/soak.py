@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.processes import Held, held, pss_bytes, tree
-from browsers import Browsers, BrowserSettings, Mode, Request
+from benchmarks.mapped_site import mapped_settings
+from benchmarks.processes import Held, Process, held, pss_bytes, tree
+from browsers import Browsers, Mode, Request
 from browsers.errors import BrowsersError
 from tests.site.running import Site, running_site
 
@@ -32,19 +33,19 @@ _COMPARED_AT = 200
 _STEPS = 8
 _AT_ONCE = 4
 _CANCELLED = 0.1
-_CANCEL_WITHIN_S = 1.0
 _FAULT_LIMIT_S = 4.0
 _REST_S = 3.0
 _CLOSED_S = 1.0
 _SEED = 20_260
 _MEGABYTE = 1_000_000
 
-_KINDS: Mapping[str, tuple[float, Mode, tuple[str, ...]]] = {
-    "peek": (0.45, Mode.PEEK, ("/static/{n}", "/plain", "/rich", "/redirects/3")),
-    "static, rendered": (0.22, Mode.RENDER, ("/static/{n}", "/frames", "/shadow")),
-    "JavaScript": (0.23, Mode.RENDER, ("/spa/{n}",)),
+_KINDS: Mapping[str, tuple[float, float, Mode, tuple[str, ...]]] = {
+    "peek": (0.45, 0.05, Mode.PEEK, ("/static/{n}", "/plain", "/rich", "/redirects/3")),
+    "static, rendered": (0.22, 0.5, Mode.RENDER, ("/static/{n}", "/frames", "/shadow")),
+    "JavaScript": (0.23, 0.6, Mode.RENDER, ("/spa/{n}",)),
     "fault": (
         0.10,
+        1.5,
         Mode.AUTO,
         (
             "/loop",
@@ -61,7 +62,7 @@ _KINDS: Mapping[str, tuple[float, Mode, tuple[str, ...]]] = {
         ),
     ),
 }
-"""Share, mode and pages of each kind."""
+"""Of each kind: share, seconds within which it may be cancelled, mode, pages."""
 
 _GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0))
 
@@ -73,6 +74,7 @@ class _Sample:
     visits: int
     seconds: float
     pss_mb: float
+    by_kind_mb: Mapping[str, float]
     held: Held
     lent: int
     restarts: int
@@ -102,14 +104,16 @@ class _Soak:
     async def rest(self, visits: int) -> None:
         """Wait until nothing is going on, and take a sample."""
         await asyncio.sleep(_REST_S)
-        pids = _ours(self.site)
+        members = _members(self.site)
         status = self.browsers.status()
+        by_kind = await asyncio.to_thread(_memory_mb, members)
         self.samples.append(
             _Sample(
                 visits,
                 time.monotonic() - self.started,
-                await asyncio.to_thread(pss_bytes, pids) / _MEGABYTE,
-                held(pids),
+                sum(by_kind.values()),
+                by_kind,
+                held(process.pid for process in members),
                 status.active + status.queued + sum(browser.lent for browser in status.browsers),
                 status.restarts,
             )
@@ -119,7 +123,7 @@ class _Soak:
         kind, request = self._request(number)
         visit = asyncio.create_task(self._visited(kind, request))
         if self.chance.random() < _CANCELLED:
-            await asyncio.wait({visit}, timeout=self.chance.uniform(0, _CANCEL_WITHIN_S))
+            await asyncio.wait({visit}, timeout=self.chance.uniform(0, _KINDS[kind][1]))
             if visit.cancel():
                 self.outcomes["cancelled"] += 1
         await asyncio.wait({visit})
@@ -127,9 +131,9 @@ class _Soak:
             visit.result()
 
     def _request(self, number: int) -> tuple[str, Request]:
-        shares = [share for share, _, _ in _KINDS.values()]
+        shares = [share for share, *_ in _KINDS.values()]
         (kind,) = self.chance.choices(list(_KINDS), shares)
-        _, mode, paths = _KINDS[kind]
+        _, _, mode, paths = _KINDS[kind]
         path = self.chance.choice(paths).format(n=number)
         limit = _FAULT_LIMIT_S if kind == "fault" else 30.0
         host = f"host{number % 12 + 1}.example"
@@ -149,13 +153,13 @@ async def measure(options: Options) -> Figures:
     """Visit, rest now and then, and count what is left."""
     visits = _VISITS_QUICK if options.quick else _VISITS
     with running_site() as site, _own_temporary_folder() as folder:
-        before = held(_ours(site))
+        before = _held(site)
         async with _opened(site) as soak:
             for start, stop in _stretches(visits):
                 await soak.visits(start, stop - start)
                 await soak.rest(stop)
         await asyncio.sleep(_CLOSED_S)
-        after, left_folders = held(_ours(site)), list(folder.iterdir())
+        after, left_folders = _held(site), list(folder.iterdir())
     figures = _print(soak, visits, before, after, left_folders)
     print_goals(figures, _GOALS)
     return figures
@@ -163,7 +167,7 @@ async def measure(options: Options) -> Figures:
 
 @asynccontextmanager
 async def _opened(site: Site) -> AsyncIterator[_Soak]:
-    async with Browsers(BrowserSettings(test_hosts=site.test_hosts)) as browsers:
+    async with Browsers(mapped_settings(site)) as browsers:
         yield _Soak(browsers, site)
 
 
@@ -174,10 +178,21 @@ def _stretches(visits: int) -> Sequence[tuple[int, int]]:
     return list(zip([0, *stops], stops, strict=False))
 
 
-def _ours(site: Site) -> list[int]:
+def _members(site: Site) -> list[Process]:
     """This process and its children, but for the site's."""
     others = {process.pid for process in tree(site.pid)}
-    return [process.pid for process in tree(os.getpid()) if process.pid not in others]
+    return [process for process in tree(os.getpid()) if process.pid not in others]
+
+
+def _held(site: Site) -> Held:
+    return held(process.pid for process in _members(site))
+
+
+def _memory_mb(members: Sequence[Process]) -> Mapping[str, float]:
+    return {
+        kind: pss_bytes(process.pid for process in members if process.kind == kind) / _MEGABYTE
+        for kind in ("python", "node", "browser")
+    }
 
 
 @contextmanager
@@ -200,6 +215,7 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
             sample.visits,
             sample.seconds,
             sample.pss_mb,
+            *sample.by_kind_mb.values(),
             sample.held.processes,
             sample.held.files,
             sample.held.sockets,
@@ -208,7 +224,10 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
         )
         for sample in soak.samples
     ]
-    columns = ("visits", "s", "PSS MB", "processes", "files", "sockets", "lent", "restarts")
+    columns = (
+        *("visits", "s", "PSS MB", "python", "node", "browser"),
+        *("processes", "files", "sockets", "lent", "restarts"),
+    )
     print_table("At rest", columns, rows)
     print_table("Outcomes", ("", "visits"), sorted(soak.outcomes.items()))
     left = {
