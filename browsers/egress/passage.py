@@ -18,8 +18,10 @@ __all__ = ["Passage", "Warden"]
 
 log = logging.getLogger(__name__)
 
-HELLO_BYTES = 1024
+HEARD_AT_ONCE = 4096
 """A SOCKS5 greeting and request are at most 519 bytes long."""
+HEARD_EARLY = 64 * 1024
+"""What may be said before the connection stands."""
 
 
 class Warden(Protocol):
@@ -68,7 +70,7 @@ class Passage:
         self._last_byte_at = time.monotonic()
         self._link: Link | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._loop.add_reader(near, self._hear)
+        self._loop.add_reader(near.fileno(), self._hear)
 
     @property
     def idle_since(self) -> float | None:
@@ -92,7 +94,7 @@ class Passage:
         if self._link is not None:
             self._link.close()
         else:
-            self._loop.remove_reader(self._near)
+            self._loop.remove_reader(self._near.fileno())
             self._near.close()
         self._warden.forget(self)
 
@@ -102,9 +104,9 @@ class Passage:
             await asyncio.wait([self._opening])
 
     def _hear(self) -> None:
-        """Take in the greeting and the request."""
+        """Take in the greeting, the request, and what comes too early; notice when the browser gives up."""
         try:
-            data = self._near.recv(HELLO_BYTES)
+            data = self._near.recv(HEARD_AT_ONCE)
         except BlockingIOError:
             return
         except OSError:
@@ -113,6 +115,10 @@ class Passage:
             self.close()
             return
         self._heard += data
+        if self._opening is not None:
+            if len(self._heard) > HEARD_EARLY:
+                self._loop.remove_reader(self._near.fileno())
+            return
         try:
             self._understand()
         except socks.Garbage as garbage:
@@ -132,7 +138,6 @@ class Passage:
             return
         self.host, self.port, end = wanted
         self._heard = self._heard[end:]
-        self._loop.remove_reader(self._near)
         self._opening = self._loop.create_task(self._open())
         self._opening.add_done_callback(self._after_opening)
 
@@ -188,6 +193,7 @@ class Passage:
 
     async def _ask_proxy(self, far: socket.socket, how: FirstRequest, ledger: Ledger) -> None:
         """Rewrite the first request for the operator's HTTP proxy, or ask it for a tunnel where needed."""
+        self._loop.remove_reader(self._near.fileno())
         try:
             async with asyncio.timeout(self._warden.idle_s):
                 head = await self._first_head()
@@ -206,7 +212,7 @@ class Passage:
         ledger.up_bytes += len(head)
         link = self._linked(far, request.body_bytes)
         link.up.start(self._heard)
-        self._loop.add_reader(far, self._first_answer, far, link, ledger)
+        self._loop.add_reader(far.fileno(), self._first_answer, far, link, ledger)
 
     async def _first_head(self) -> bytes:
         while (end := self._heard.find(b"\r\n\r\n")) < 0:

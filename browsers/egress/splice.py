@@ -42,13 +42,28 @@ class Meter(Protocol):
 class Flow:
     """One direction of a link: what the source says, the sink hears."""
 
-    __slots__ = ("_buffer", "_link", "_loop", "_pending", "_sink", "_source", "ended", "moved")
+    __slots__ = (
+        "_buffer",
+        "_link",
+        "_loop",
+        "_pending",
+        "_sink",
+        "_sink_fd",
+        "_source",
+        "_source_fd",
+        "ended",
+        "moved",
+    )
 
     def __init__(self, link: Link, source: socket.socket, sink: socket.socket, buffer: memoryview) -> None:
         self._link = link
         self._loop = link.loop
         self._source = source
         self._sink = sink
+        # Watched by number: of a socket that is not watched yet, the selector makes an error with its repr,
+        # which asks the kernel for both of its addresses: a quarter of the CPU of the wall went there.
+        self._source_fd = source.fileno()
+        self._sink_fd = sink.fileno()
         self._buffer = buffer
         self._pending = memoryview(b"")
         self.moved = False
@@ -59,7 +74,7 @@ class Flow:
         if first:
             self._count(len(first))
         if not self._link.closed:
-            self._loop.add_reader(self._source, self._read)
+            self._loop.add_reader(self._source_fd, self._read)
             self._pass_on(memoryview(first))
 
     def _read(self) -> None:
@@ -90,8 +105,8 @@ class Flow:
         if sent < len(data):
             # A sink that is slower than its source holds the source back: nothing more is read meanwhile.
             self._pending = memoryview(bytes(data[sent:]))
-            self._loop.remove_reader(self._source)
-            self._loop.add_writer(self._sink, self._flush)
+            self._loop.remove_reader(self._source_fd)
+            self._loop.add_writer(self._sink_fd, self._flush)
 
     def _flush(self) -> None:
         try:
@@ -103,12 +118,12 @@ class Flow:
             return
         self._pending = self._pending[sent:]
         if not self._pending:
-            self._loop.remove_writer(self._sink)
-            self._loop.add_reader(self._source, self._read)
+            self._loop.remove_writer(self._sink_fd)
+            self._loop.add_reader(self._source_fd, self._read)
 
     def _end(self) -> None:
         """The source has said its last; the other direction may go on."""
-        self._loop.remove_reader(self._source)
+        self._loop.remove_reader(self._source_fd)
         self.ended = True
         try:
             self._sink.shutdown(socket.SHUT_WR)
@@ -195,7 +210,7 @@ class Link:
             return
         self.closed = True
         for sock in (self._near, self._far):
-            self.loop.remove_reader(sock)
-            self.loop.remove_writer(sock)
+            self.loop.remove_reader(sock.fileno())
+            self.loop.remove_writer(sock.fileno())
             sock.close()
         self._on_close()

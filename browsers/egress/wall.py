@@ -70,6 +70,8 @@ class Egress:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             listener.setblocking(False)
+            # Inherited by what it accepts: a relay that waits for more to send would hold answers back.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             listener.bind((HOST, 0))
             listener.listen(BACKLOG)
         except BaseException:
@@ -118,7 +120,7 @@ class Gate:
         self._passages: set[Passage] = set()
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._loop.add_reader(listener, self._accept)
+        self._loop.add_reader(listener.fileno(), self._accept)
 
     def begin(self, wire_bytes: int) -> Ledger:
         """Begin a visit: so many bytes may come down, and as many go up; the ledger tells what happens."""
@@ -135,7 +137,7 @@ class Gate:
         """Stop listening and abort every connection; the port is free when this returns."""
         if self._listener.fileno() < 0:
             return
-        self._loop.remove_reader(self._listener)
+        self._loop.remove_reader(self._listener.fileno())
         self._listener.close()
         if self._timer is not None:
             self._timer.cancel()
@@ -187,7 +189,6 @@ class Gate:
             near.close()
             return
         near.setblocking(False)
-        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.ledger.connections += 1
         self._passages.add(Passage(self, near))
         if self._timer is None:
@@ -196,12 +197,12 @@ class Gate:
     def _pause(self) -> None:
         """Out of descriptors: a listener that cannot accept is always ready, and would spin."""
         log.error("egress out of file descriptors")
-        self._loop.remove_reader(self._listener)
+        self._loop.remove_reader(self._listener.fileno())
         self._loop.call_later(BREATH_S, self._resume)
 
     def _resume(self) -> None:
         if self._listener.fileno() >= 0:
-            self._loop.add_reader(self._listener, self._accept)
+            self._loop.add_reader(self._listener.fileno(), self._accept)
 
     def _sweep(self) -> None:
         """Close what has been silent for too long."""
