@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Host"]
+__all__ = ["Host", "zone_name"]
 
 ZONEINFO = "zoneinfo/"
 
@@ -37,13 +37,13 @@ class Host:
             system=platform.system(),
             machine=platform.machine(),
             os_version=platform.mac_ver()[0],
-            timezone=_timezone(os.environ, Path("/etc")),
+            timezone=zone_name(os.environ, Path("/etc")),
             shared_memory_bytes=_free_bytes("/dev/shm"),
             environment=dict(os.environ),
         )
 
 
-def _timezone(environment: Mapping[str, str], etc: Path) -> str | None:
+def zone_name(environment: Mapping[str, str], etc: Path) -> str | None:
     """The zone's name, from where systems keep it: TZ, the link of /etc/localtime, Debian's /etc/timezone."""
     named = environment.get("TZ", "").removeprefix(":")
     if named:

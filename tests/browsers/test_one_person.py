@@ -1,0 +1,153 @@
+"""A browser is one person: pages, frames, workers and request headers say the same, and it is true."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import async_playwright
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers.chromium.locate import find
+from browsers.identity import Identity
+from tests.browsers.portrait import HOST, URL, portrait, served
+
+pytestmark = pytest.mark.browser
+
+PLACES = ("page", "frame", "worker", "shared", "service")
+IN_THE_TAB = ("page", "frame", "worker")
+EVERYWHERE = (
+    "userAgent",
+    "appVersion",
+    "platform",
+    "language",
+    "timeZone",
+    "offset",
+    "locale",
+    "cores",
+    "mobile",
+)
+SETTINGS = BrowserSettings(timezone="America/New_York", ignore_certificate_errors=True)
+BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def portraits() -> AsyncIterator[dict[Tier, dict[str, Any]]]:
+    """What each tier tells of itself, drawn once."""
+    async with served() as port:
+        settings = dataclasses.replace(SETTINGS, test_hosts=((HOST, "127.0.0.1", port),))
+        async with Browsers(settings) as browsers:
+            yield {tier: await _told(browsers, tier) for tier in Tier}
+
+
+async def _told(browsers: Browsers, tier: Tier, language: str = "en-US") -> dict[str, Any]:
+    request = Request(URL, mode=Mode.RENDER, tier=tier, wait="#told", language=language, deadline_s=60)
+    return portrait((await browsers.visit(request)).html)
+
+
+def _hint_list(brands: list[dict[str, str]]) -> str:
+    return ", ".join(f'"{brand["brand"]}";v="{brand["version"]}"' for brand in brands)
+
+
+@BOTH_TIERS
+async def test_every_place_tells_the_same(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+    told = portraits[tier]
+    for fact in EVERYWHERE:
+        assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
+    for fact in ("languages", "brands", "hints", "hintPlatform"):
+        assert len({str(told[place][fact]) for place in IN_THE_TAB}) == 1, fact
+
+
+async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_languages(
+    portraits: dict[Tier, dict[str, Any]],
+) -> None:
+    told = portraits[Tier.FULL]
+    for fact in ("brands", "languages"):
+        assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
+
+
+@BOTH_TIERS
+async def test_headers_say_what_scripts_say(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+    told = portraits[tier]
+    page = told["page"]
+    for headers in (told["document"], page["headers"], told["frame"]["headers"]):
+        assert headers["user-agent"] == page["userAgent"]
+        assert headers["accept-language"] == "en-US,en;q=0.9"
+        assert headers["sec-ch-ua"] == _hint_list(page["brands"])
+        assert headers["sec-ch-ua-platform"] == f'"{page["hintPlatform"]}"'
+    full_list = _hint_list(page["hints"]["fullVersionList"])
+    assert page["headers"]["sec-ch-ua-full-version-list"] == full_list
+    for place in PLACES:
+        assert told[place]["headers"]["user-agent"] == page["userAgent"]
+        assert told[place]["headers"]["accept-language"].startswith("en-US,en")
+
+
+@BOTH_TIERS
+async def test_nobody_hears_of_automation(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+    told = portraits[tier]
+    assert not any(told[place]["webdriver"] for place in PLACES)
+    for place in ("document", *IN_THE_TAB):
+        assert "Headless" not in str(told[place])
+    assert "Headless" not in told["shared"]["userAgent"] + told["service"]["userAgent"]
+
+
+@BOTH_TIERS
+async def test_zone_and_language_are_those_of_the_settings(
+    portraits: dict[Tier, dict[str, Any]], tier: Tier
+) -> None:
+    page = portraits[tier]["page"]
+    assert page["timeZone"] == "America/New_York"
+    assert page["offset"] == 240
+    assert page["languages"] == ["en-US", "en"]
+
+
+@BOTH_TIERS
+async def test_window_fits_into_its_screen(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+    window = portraits[tier]["window"]
+    sizes = [window[name] for name in ("inner", "outer", "available", "screen")]
+    for smaller, larger in itertools.pairwise(sizes):
+        assert smaller[0] <= larger[0]
+        assert smaller[1] <= larger[1]
+
+
+async def test_identity_is_what_the_untouched_browser_says() -> None:
+    found = find(Tier.FULL, None)
+    if found is None:
+        pytest.skip("no full Chromium on this machine")
+    async with served() as port, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable,
+            args=[f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{port}", "--ignore-certificate-errors"],
+        )
+        try:
+            page = await browser.new_page(ignore_https_errors=True)
+            await page.goto(URL)
+            await page.wait_for_selector("#told", state="attached", timeout=60_000)
+            told = portrait(await page.content())
+        finally:
+            await browser.close()
+    claimed = Identity.of(browser.version, Tier.FULL, BrowserSettings())
+    metadata = claimed.override()["userAgentMetadata"]
+    page_says = told["page"]
+    assert claimed.user_agent == page_says["userAgent"].replace("HeadlessChrome", "Chrome")
+    assert claimed.platform == page_says["platform"]
+    assert metadata["brands"] == page_says["brands"]
+    assert _hint_list(metadata["brands"]) == told["document"]["sec-ch-ua"]
+    hints = page_says["hints"]
+    assert metadata["fullVersion"] == hints["uaFullVersion"]
+    for name in (
+        "architecture",
+        "bitness",
+        "formFactors",
+        "fullVersionList",
+        "model",
+        "platform",
+        "platformVersion",
+        "mobile",
+        "wow64",
+    ):
+        assert metadata[name] == hints[name], name

@@ -1,0 +1,228 @@
+"""How Chromium is started: what must be there, what must never be, and that Playwright brings no surprise."""
+
+from __future__ import annotations
+
+import contextlib
+
+import psutil
+import pytest
+from playwright.async_api import async_playwright
+
+from browsers import BrowserSettings, Tier
+from browsers.chromium.locate import find
+from browsers.chromium.switches import (
+    DISABLED_FEATURES,
+    ENABLED_FEATURES,
+    UNWANTED_DEFAULTS,
+    LaunchPlan,
+    plan,
+)
+from browsers.host import Host
+from browsers.identity import Identity
+
+HOST = Host(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
+BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
+
+NEVER = frozenset(
+    {
+        "--allow-file-access-from-files",
+        "--disable-hang-watcher",
+        "--disable-threaded-compositing",
+        "--disable-web-security",
+        "--enable-automation",
+        "--ignore-certificate-errors",
+        "--no-sandbox",
+        "--no-zygote",
+        "--remote-allow-origins",
+        "--remote-debugging-port",
+        "--single-process",
+    }
+)
+
+KNOWN_DEFAULTS = frozenset(
+    {
+        "--allow-pre-commit-input",
+        "--blink-settings",
+        "--disable-back-forward-cache",
+        "--disable-background-networking",
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-breakpad",
+        "--disable-component-extensions-with-background-pages",
+        "--disable-component-update",
+        "--disable-default-apps",
+        "--disable-edgeupdater",
+        "--disable-extensions",
+        "--disable-features",
+        "--disable-field-trial-config",
+        "--disable-hang-monitor",
+        "--disable-infobars",
+        "--disable-prompt-on-repost",
+        "--disable-renderer-backgrounding",
+        "--disable-search-engine-choice-screen",
+        "--disable-stack-profiler",
+        "--disable-sync",
+        "--disable-updater-scheduler",
+        "--do-not-de-elevate",
+        "--edge-skip-compat-layer-relaunch",
+        "--enable-features",
+        "--enable-unsafe-swiftshader",
+        "--force-color-profile",
+        "--headless",
+        "--metrics-recording-only",
+        "--mute-audio",
+        "--no-default-browser-check",
+        "--no-first-run",
+        "--no-sandbox",
+        "--no-service-autorun",
+        "--no-startup-window",
+        "--password-store",
+        "--remote-debugging-pipe",
+        "--unsafely-disable-devtools-self-xss-warnings",
+        "--use-mock-keychain",
+        "--user-data-dir",
+    }
+)
+"""What Playwright adds and we have looked at."""
+
+LEFT_OUT_FEATURES = frozenset(
+    {
+        "CDPScreenshotNewSurface",  # we take no pictures
+        "TcpPortRandomizationWin",  # Windows
+        "ThirdPartyStoragePartitioning",  # people's browsers partition
+        "msEdgeUpdateLaunchServicesPreferredVersion",  # Edge
+        "msForceBrowserSignIn",
+    }
+)
+
+
+def planned(tier: Tier, settings: BrowserSettings | None = None, host: Host = HOST) -> LaunchPlan:
+    settings = settings or BrowserSettings()
+    return plan(tier, Identity.of("Chromium 156.0.8078.79", tier, settings, host), settings)
+
+
+def name(switch: str) -> str:
+    return switch.partition("=")[0]
+
+
+def value(launch: LaunchPlan, switch: str) -> str:
+    return next(arg.partition("=")[2] for arg in launch.args if name(arg) == switch)
+
+
+@BOTH_TIERS
+def test_no_switch_opens_a_way_around_our_rules(tier: Tier) -> None:
+    assert {name(arg) for arg in planned(tier).args} & NEVER == set()
+
+
+@BOTH_TIERS
+def test_no_switch_is_given_twice(tier: Tier) -> None:
+    names = [name(arg) for arg in planned(tier).args]
+    assert len(names) == len(set(names))
+
+
+@BOTH_TIERS
+def test_every_way_out_leads_to_a_proxy(tier: Tier) -> None:
+    launch = planned(tier)
+    assert value(launch, "--proxy-server") == "socks5://127.0.0.1:9"
+    assert value(launch, "--proxy-bypass-list") == "<-loopback>"
+    assert value(launch, "--host-resolver-rules") == "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+    assert value(launch, "--webrtc-ip-handling-policy") == "disable_non_proxied_udp"
+    assert value(launch, "--force-webrtc-ip-handling-policy") == "disable_non_proxied_udp"
+    assert "--disable-quic" in launch.args
+
+
+def test_images_fonts_memory_and_popups_are_spared_in_the_light_tier_alone() -> None:
+    light, full = planned(Tier.LIGHT), planned(Tier.FULL)
+    spared = {"--disable-remote-fonts", "--js-flags", "--block-new-web-contents"}
+    assert spared <= {name(arg) for arg in light.args}
+    assert spared & {name(arg) for arg in full.args} == set()
+    assert "imagesEnabled=false" in value(light, "--blink-settings")
+    assert "imagesEnabled" not in value(full, "--blink-settings")
+
+
+@BOTH_TIERS
+def test_a_mouse_is_there(tier: Tier) -> None:
+    assert "primaryHoverType=2" in value(planned(tier), "--blink-settings")
+
+
+@BOTH_TIERS
+def test_window_fits_its_screen(tier: Tier) -> None:
+    launch = planned(tier)
+    width, height = map(int, value(launch, "--window-size").split(","))
+    assert value(launch, "--screen-info") == f"{{{width}x{height + 40} workAreaBottom=40}}"
+
+
+@BOTH_TIERS
+def test_switches_and_environment_speak_one_language(tier: Tier) -> None:
+    launch = planned(tier, BrowserSettings(language="de-DE"))
+    assert value(launch, "--lang") == "de-DE"
+    assert value(launch, "--accept-lang") == "de-DE,de,en-US,en"
+    assert launch.env["LANG"] == "de_DE.UTF-8"
+    assert launch.env["LANGUAGE"] == "de_DE"
+    assert launch.env["TZ"] == "Europe/Paris"
+
+
+def test_browser_inherits_no_secret() -> None:
+    secrets = {
+        "SEARCH_MCP_PROXY": "socks5://user:password@proxy",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "http_proxy": "x",
+    }
+    noise = {"LC_ALL": "C", "LANGUAGE": "fr", "TZ": "UTC"}
+    host = Host(timezone="Europe/Paris", environment={**HOST.environment, **secrets, **noise})
+    assert planned(Tier.FULL, host=host).env == {
+        "PATH": "/usr/bin",
+        "HOME": "/home/reader",
+        "TZ": "Europe/Paris",
+        "LANG": "en_US.UTF-8",
+        "LANGUAGE": "en_US",
+    }
+
+
+def test_shared_memory_is_used_where_there_is_enough() -> None:
+    roomy = Host(shared_memory_bytes=2**30)
+    container = Host(shared_memory_bytes=64 * 2**20)
+    assert "--disable-dev-shm-usage" in planned(Tier.LIGHT, host=roomy).ignore_default_args
+    assert "--disable-dev-shm-usage" not in planned(Tier.LIGHT, host=container).ignore_default_args
+
+
+def test_operators_switches_come_last() -> None:
+    launch = planned(Tier.LIGHT, BrowserSettings(extra_switches=("--js-flags=--max-old-space-size=512",)))
+    assert launch.args[-1] == "--js-flags=--max-old-space-size=512"
+
+
+def test_certificates_are_waved_through_only_when_told() -> None:
+    launch = planned(Tier.LIGHT, BrowserSettings(ignore_certificate_errors=True))
+    assert "--ignore-certificate-errors" in launch.args
+
+
+@pytest.mark.browser
+async def test_playwright_adds_nothing_that_we_have_not_looked_at() -> None:
+    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    assert found is not None
+    async with async_playwright() as playwright:
+        before = _chromiums(found.executable)
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable, ignore_default_args=list(UNWANTED_DEFAULTS)
+        )
+        (command,) = [line for pid, line in _chromiums(found.executable).items() if pid not in before]
+        await browser.close()
+    assert {name(arg) for arg in command} - KNOWN_DEFAULTS - {"--disable-dev-shm-usage"} == set()
+    features = {
+        feature
+        for arg in command
+        if name(arg) in {"--disable-features", "--enable-features"}
+        for feature in arg.partition("=")[2].split(",")
+    }
+    assert features - {*DISABLED_FEATURES, *ENABLED_FEATURES} - LEFT_OUT_FEATURES == set()
+
+
+def _chromiums(executable: str) -> dict[int, list[str]]:
+    """Switches of each browser process below us that runs this executable, by process id."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            program, *switches = process.cmdline() or [""]
+            if program == executable and not any(arg.startswith("--type=") for arg in switches):
+                found[process.pid] = [arg for arg in switches if arg]
+    return found
