@@ -206,9 +206,12 @@ class Fetcher:
     async def _visit(self, job: _Job, tier: Tier, deadline: Deadline, tell: _Tell) -> _Visited:
         """Visit once and read what came; what was served stands in where rendering it fails."""
         judge = Judge(self._workers, deadline, on_render=lambda: tell(0, "rendering"))
+        request = self._request(job, tier, deadline)
+        # The door keeps the deadline itself; this is for a door that does not.
+        limit_s = (request.deadline_s + deadline.left_s()) / 2
         try:
-            async with asyncio.timeout(deadline.left_s()):
-                snapshot = await self._browsers.visit(self._request(job, tier, deadline), judge.enough)
+            async with asyncio.timeout(limit_s):
+                snapshot = await self._browsers.visit(request, judge.enough)
         except (door_errors.BrowsersError, TimeoutError) as error:
             if isinstance(error, door_errors.Refused) or not judge.has_text:
                 raise _told(error, job) from error

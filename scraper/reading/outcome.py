@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email.utils
 import http
 import re
 from collections.abc import Iterator
@@ -37,6 +38,9 @@ _DOCUMENT_TYPES = (
     "application/vnd.oasis.opendocument.",
 )
 
+_UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
+_UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
+
 _WALLS = {
     "captcha": "asks for a captcha",
     "challenge": "checks browsers before it lets them in",
@@ -45,10 +49,10 @@ _WALLS = {
     "paywall": "asks for a subscription",
     "rate_limited": "limits how often it may be asked",
 }
+_LATER = "Try later, or another source."
 _WALL_STEPS = {
     "login": "The page is not public: look for another source.",
     "paywall": "Look for another source.",
-    "rate_limited": "Try again in a few minutes, or another source.",
 }
 _STATUS_STEPS = {
     401: "The page asks for a login: look for another source.",
@@ -120,9 +124,23 @@ def _is_success(snapshot: Snapshot) -> bool:
 
 
 def _retry_after_s(snapshot: Snapshot) -> float | None:
-    """How long the site asks to be left alone; None when it does not say (or says it as a date)."""
+    """How long the site asks to be left alone; None when it does not say."""
     value = snapshot.headers.get("retry-after", "").strip()
-    return float(value) if re.fullmatch(r"[0-9]{1,6}", value) else None
+    if re.fullmatch(r"[0-9]{1,9}", value):
+        return float(value)
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _span(seconds: float) -> str:
+    """A time in the unit that people would use."""
+    for unit, size in (("s", 1), ("min", 60)):
+        if seconds < 120 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 3600:,.0f} h"
 
 
 def _warnings(
@@ -136,10 +154,8 @@ def _warnings(
         yield "The page was still loading when it was read: parts may be missing."
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
-    elif document.verdict.kind is VerdictKind.THIN and not wanted_rendering:
-        yield 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
-    elif document.verdict.kind is VerdictKind.THIN and not snapshot.rendered:
-        yield "The page is too large to be rendered: this is what the server sent, before any script ran."
+    elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
+        yield _UNRENDERED if wanted_rendering else _UNASKED
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 
@@ -184,7 +200,7 @@ def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
         f"{host_of(snapshot.url)} {what}{_titled(document)}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
-        next_step=_WALL_STEPS.get(reason, "Try later, or another source."),
+        next_step=_limits_step(snapshot) if reason == "rate_limited" else _WALL_STEPS.get(reason, _LATER),
     )
 
 
@@ -199,14 +215,21 @@ def _http_error(snapshot: Snapshot, document: Document) -> errors.HttpError:
 
 
 def _status_step(snapshot: Snapshot) -> str:
-    status, wait_s = snapshot.status, _retry_after_s(snapshot)
-    if wait_s is not None and (status == 429 or status >= 500):
-        return f"The site asks to try again in {wait_s:.0f} s."
+    status = snapshot.status
     if status == 429:
-        return "The site limits how often it may be asked: try again in a few minutes."
+        return _limits_step(snapshot)
     if status >= 500:
-        return "The site is failing: try again later, or another source."
+        return _asked_pause(snapshot) or "The site is failing: try again later, or another source."
     return _STATUS_STEPS.get(status, "Check the address, or try another source.")
+
+
+def _limits_step(snapshot: Snapshot) -> str:
+    return _asked_pause(snapshot) or "The site limits how often it may be asked: try again in a few minutes."
+
+
+def _asked_pause(snapshot: Snapshot) -> str:
+    wait_s = _retry_after_s(snapshot)
+    return "" if wait_s is None else f"The site asks to try again in {_span(wait_s)}."
 
 
 def _status_words(status: int) -> str:

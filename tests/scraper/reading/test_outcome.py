@@ -57,7 +57,19 @@ def test_a_page_becomes_a_reading() -> None:
             "The site limits how often it may be asked: try again in a few minutes.",
         ),
         (status(429, retry_after="30"), "429 Too Many Requests", "The site asks to try again in 30 s."),
-        (status(503, retry_after="120"), "503 Service Unavailable", "The site asks to try again in 120 s."),
+        (status(503, retry_after="90"), "503 Service Unavailable", "The site asks to try again in 90 s."),
+        (status(503, retry_after="600"), "503 Service Unavailable", "The site asks to try again in 10 min."),
+        (status(429, retry_after="7200"), "429 Too Many Requests", "The site asks to try again in 2 h."),
+        (
+            status(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
+            "429 Too Many Requests",
+            "The site asks to try again in 0 s.",
+        ),
+        (
+            status(503, retry_after="soon"),
+            "503 Service Unavailable",
+            "The site is failing: try again later, or another source.",
+        ),
         (
             status(500),
             "500 Internal Server Error",
@@ -140,6 +152,12 @@ def test_a_wall_is_named_and_never_content(reason: str) -> None:
 
 def test_a_wall_with_an_error_status_is_named_as_a_wall() -> None:
     assert "asks for a captcha" in sentence(status(403), walled("captcha"))
+
+
+def test_a_wall_of_limits_says_when_to_come_back() -> None:
+    limited = status(429, retry_after="30")
+    assert sentence(limited, walled("rate_limited")).endswith("The site asks to try again in 30 s.")
+    assert sentence(PAGE, walled("rate_limited")).endswith("try again in a few minutes.")
 
 
 def test_as_served_a_page_of_scripts_is_content_with_a_warning() -> None:
@@ -226,7 +244,8 @@ def test_another_browser_is_worth_a_try_where_walls_judge_browsers(
         (status(404), None),
         (status(503), outcome.PAUSE_S),
         (status(503, retry_after="2"), 2.0),
-        (status(503, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), outcome.PAUSE_S),
+        (status(503, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"), 0.0),
+        (status(503, retry_after="soon"), outcome.PAUSE_S),
         (status(429), None),
         (status(429, retry_after="1"), 1.0),
     ],
