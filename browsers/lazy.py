@@ -26,9 +26,11 @@ QUIET_WITH_DATA_S = 0.15
 
 SCROLL_AND_SEE = """new Promise((done) => {
   window.scrollTo(0, document.body ? document.body.scrollHeight : 0);
+  document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
 })"""
-"""Scroll events for pages that only listen to them; observers fire with the second frame."""
+"""Observers fire with the second frame. In a window as tall as its page nothing scrolls, so pages that only
+listen to scroll events are sent one."""
 
 
 async def reveal(session: Session, settling: Settling, limit_s: float) -> None:

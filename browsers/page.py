@@ -120,7 +120,8 @@ class Page:
             self.failed_to_commit = answer.result().get("errorText")
 
     def _is_over(self) -> bool:
-        if self.settling.traffic.received_bytes > DECODED_LIMIT_BYTES:
+        traffic, limits = self.settling.traffic, self._request.limits
+        if traffic.document_bytes > limits.render_bytes or traffic.received_bytes > DECODED_LIMIT_BYTES:
             self.stopped_for_size = True
         return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
 

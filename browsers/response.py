@@ -90,39 +90,38 @@ class Body:
     streamed: bool = False
 
 
-async def read_body(session: Session, response: PausedResponse, cap_bytes: int) -> Body:
-    """Read the body of a paused response, decoded, up to a cap. Waits as long as the caller lets it.
+async def read_body(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> Body:
+    """Read the body of a paused response, decoded, up to a cap; what has come by `limit_s` is kept.
 
     Raises:
         CommandFailed: the connection ended before anything of the body came.
+        TimeoutError: nothing of it came in time.
     """
     if response.status in BODYLESS:
         return Body()
     known = response.known_bytes
     if known is not None and known <= cap_bytes:
-        answer = await session.start("Fetch.getResponseBody", requestId=response.request_id)
+        answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
         return Body(_decoded(answer, "body"))
-    return await _read_stream(session, response, cap_bytes)
+    return await _read_stream(session, response, cap_bytes, limit_s)
 
 
-async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int) -> Body:
-    taken = await session.start("Fetch.takeResponseBodyAsStream", requestId=response.request_id)
+async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> Body:
+    taken = await session.send("Fetch.takeResponseBodyAsStream", requestId=response.request_id)
     handle, total = taken["stream"], 0
     pieces: list[bytes] = []
     try:
-        while total <= cap_bytes:
-            size = READ_BYTES[min(len(pieces), len(READ_BYTES) - 1)]
-            try:
+        async with asyncio.timeout(limit_s):
+            while total <= cap_bytes:
+                size = READ_BYTES[min(len(pieces), len(READ_BYTES) - 1)]
                 answer = await session.start("IO.read", handle=handle, size=size)
-            except CommandFailed:
-                if not pieces:
-                    raise
-                return Body(b"".join(pieces), truncated=True, streamed=True)
-            pieces.append(_decoded(answer, "data"))
-            total += len(pieces[-1])
-            if answer["eof"]:
-                return Body(b"".join(pieces), streamed=True)
-            await asyncio.sleep(0)
+                pieces.append(_decoded(answer, "data"))
+                total += len(pieces[-1])
+                if answer["eof"]:
+                    return Body(b"".join(pieces), streamed=True)
+    except (CommandFailed, TimeoutError):
+        if not total:
+            raise
     finally:
         session.post("IO.close", handle=handle)
     return Body(b"".join(pieces)[:cap_bytes], truncated=True, streamed=True)

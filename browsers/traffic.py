@@ -44,6 +44,9 @@ class Traffic:
         self.socket_frames = 0
         self.received_bytes = 0
         """Decoded bytes of everything, by which a compression bomb is known."""
+        self.document_bytes = 0
+        """Decoded bytes of documents alone."""
+        self._documents: set[str] = set()
         self._live: dict[str, InFlight] = {}
         self._asked: dict[str, int] = {}
         session.on("Network.requestWillBeSent", self._started)
@@ -82,6 +85,8 @@ class Traffic:
         kind, url = event.get("type"), event["request"]["url"]
         if kind == "EventSource":
             self.streams += 1
+        if kind == "Document":
+            self._documents.add(event["requestId"])
         if kind not in COUNTED or ANALYTICS.search(url):
             return
         path = url.split("?", 1)[0]
@@ -99,6 +104,8 @@ class Traffic:
 
     def _received(self, event: Event) -> None:
         self.received_bytes += event["dataLength"]
+        if event["requestId"] in self._documents:
+            self.document_bytes += event["dataLength"]
 
     def _socket_opened(self, _: Event) -> None:
         self.used_data = True

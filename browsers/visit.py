@@ -28,6 +28,8 @@ Enough = Callable[[Snapshot], Awaitable[bool]]
 
 ABORT_LIMIT_S = 2.0
 PREPARE_LIMIT_S = 5.0
+BODY_LIMIT_S = 20.0
+"""A body that has not ended by then is read as far as it came."""
 CAPTURE_LIMIT_S = 3.0
 CAPTURE_RESERVE_S = 2.0
 """Kept back from the deadline, so that a page that never settles can still be read."""
@@ -89,8 +91,12 @@ class Visit:
                     "The page's renderer does not answer.", url=self._request.url
                 ) from error
             if self._peeked is not None:
-                return replace(self._peeked, complete=False, timing=self._timed())
+                return self._as_peeked()
             raise self._out_of_time() from None
+        except errors.PageCrashed:
+            if self._peeked is not None:
+                return self._as_peeked()
+            raise
         except CommandFailed as error:
             raise errors.ConnectionClosed(f"The visit broke off: {error}", url=self._request.url) from error
 
@@ -105,13 +111,21 @@ class Visit:
         if mode is Mode.RENDER and response.is_page:
             await may_render()
             return await self._render(response, Body())
-        body = await read_body(self._session, response, self._request.limits.body_bytes)
+        body = await self._read(response)
         peeked = self._peeked = self._peek_snapshot(response, body)
         if not await self._needs_rendering(peeked, response, enough):
             await self._abort(response)
             return replace(peeked, timing=self._timed())
         await may_render()
         return await self._render(response, body)
+
+    async def _read(self, response: PausedResponse) -> Body:
+        left_s = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
+        limit_s = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s))
+        try:
+            return await read_body(self._session, response, self._request.limits.body_bytes, limit_s)
+        except TimeoutError:
+            raise self._out_of_time() from None
 
     async def _needs_rendering(
         self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
@@ -277,6 +291,11 @@ class Visit:
             json_responses=await page.json_responses(),
             tier=self._tier,
         )
+
+    def _as_peeked(self) -> Snapshot:
+        """What was served, where rendering it failed."""
+        assert self._peeked is not None
+        return replace(self._peeked, complete=False, timing=self._timed())
 
     def _explained(self, net_error: str) -> errors.BrowsersError:
         last_url = self._hops[-1].location if self._hops else self._request.url
