@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from benchmarks.contender import Contender
 
-__all__ = ["free_port", "own_server", "own_visits", "server_command", "stdio_command"]
+__all__ = ["free_port", "mcp_reader", "own_server", "own_visits", "server_command", "stdio_command"]
 
 _LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000"}
 
@@ -32,11 +32,16 @@ def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = No
     with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
         yield Contender(
             name=name,
-            command=(sys.executable, "-m", "benchmarks.mcp_reader", f"http://127.0.0.1:{port}/mcp"),
+            command=mcp_reader(f"http://127.0.0.1:{port}/mcp"),
             environment={**_LOCAL, "SEARCH_MCP_DATA": data, **(settings or {})},
             server=server_command(port),
             ready_url=f"http://127.0.0.1:{port}/ready",
         )
+
+
+def mcp_reader(address: str) -> tuple[str, ...]:
+    """The command of a client that reads through the MCP server at an address."""
+    return (sys.executable, "-m", "benchmarks.mcp_reader", address)
 
 
 def own_visits(name: str = "search-mcp, visits alone") -> Contender:

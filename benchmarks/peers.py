@@ -15,7 +15,7 @@ from benchmarks.contender import Contender, Reading
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.local_site import LocalSite, local_site
 from benchmarks.own import own_server
-from benchmarks.peers_at_best import peer
+from benchmarks.peers_at_best import free_search_mcp_server, peer
 from benchmarks.rounds import Entry, Result, interleaved, percentile
 
 __all__ = ["measure"]
@@ -98,6 +98,7 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
                 _Runner(crawl4ai, 8),
                 _Runner(text, 8),
                 _Runner(search, 60, "http"),
+                _Runner(free_search_mcp_server(), 60, "http"),
                 _Runner(peer("mcp_server_fetch"), 3),
                 _Runner(peer("mcp_server_fetch", "--without-node"), 12),
                 _Runner(peer("trafilatura"), 60),
