@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import IO, Any, TypeVar
 
 import click
@@ -47,9 +48,7 @@ def fetch(url: str, **given: Any) -> int:
 @with_settings(without=SERVER_ONLY)
 def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> int:
     """Read many pages at once and print them; - takes the URLs from standard input."""
-    wanted = [
-        url for word in urls for url in (_urls_in(click.get_text_stream("stdin")) if word == "-" else [word])
-    ]
+    wanted = [url for word in urls for url in _meant(word)]
     wanted += _urls_in(lines) if lines else []
     if not wanted:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
@@ -65,5 +64,9 @@ def _print(tool: str, arguments: dict[str, Any], given: dict[str, Any], names: t
     return int(answer.is_error)
 
 
-def _urls_in(lines: IO[str]) -> list[str]:
+def _meant(word: str) -> list[str]:
+    return _urls_in(sys.stdin) if word == "-" else [word]
+
+
+def _urls_in(lines: Iterable[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

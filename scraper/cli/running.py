@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
     Raises:
         KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
     """
+    # A person sees what went wrong; the log of a server's every step is for those who ask for it.
+    level = "warning" if settings.log_level == "info" else settings.log_level
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     try:
         return asyncio.run(_ask(tool_name, arguments, settings))
     except asyncio.CancelledError:

@@ -8,18 +8,40 @@ import os
 import re
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import psutil
 
-__all__ = ["LIMIT_S", "REPOSITORY", "Program", "browsers_say", "running", "serving"]
+__all__ = [
+    "LIMIT_S",
+    "REPOSITORY",
+    "Output",
+    "Program",
+    "browsers_say",
+    "chromium_of",
+    "output_of",
+    "running",
+    "serving",
+    "until",
+]
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 30.0
 """Longer than anything here takes on a loaded machine: it tells hanging from slow."""
 
 _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a program left behind."""
+
+    code: int
+    out: str
+    err: str
 
 
 class Program:
@@ -85,6 +107,28 @@ async def running(*command: str, env: dict[str, str] | None = None, **streams: i
         await program.close()
 
 
+async def output_of(*command: str, env: dict[str, str] | None = None, stdin: bytes = b"") -> Output:
+    """`python` with these arguments, run to its end."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *command,
+        cwd=REPOSITORY,
+        env={**os.environ, **(env or {})},
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        async with asyncio.timeout(2 * LIMIT_S):
+            out, err = await process.communicate(stdin)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    assert process.returncode is not None
+    return Output(process.returncode, out.decode(), err.decode())
+
+
 @contextlib.asynccontextmanager
 async def serving(*command: str, env: dict[str, str] | None = None) -> AsyncIterator[Program]:
     """A server over HTTP that says where it listens."""
@@ -101,3 +145,19 @@ async def browsers_say(base: str, field: str, wanted: object, *, limit_s: float)
                 if (await answer.json())["browsers"][field] == wanted:
                     return
             await asyncio.sleep(0.02)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Return once this is so; TimeoutError when it is not in any reasonable time."""
+    async with asyncio.timeout(LIMIT_S):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.05)
+
+
+def chromium_of(root: psutil.Process) -> list[psutil.Process]:
+    """The Chromium processes that a process has started, at any depth."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [child for child in root.children(recursive=True) if "chrom" in child.name().lower()]
+    return []

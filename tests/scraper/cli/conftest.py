@@ -1,0 +1,18 @@
+"""The command line as a person or a script runs it, reading pages of the local site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.site.running import Site
+
+SEARCH_MCP = ("-m", "scraper.cli.main")
+
+
+@pytest.fixture
+def here(site: Site, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Variables under which the site's hosts are found, and a cache of the test's own."""
+    yield {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(tmp_path / "data")}

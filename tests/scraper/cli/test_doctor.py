@@ -1,0 +1,47 @@
+"""`doctor` tells a person whether this machine can serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import output_of
+
+
+@pytest.mark.browser
+async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
+    env = {"SEARCH_MCP_DATA": str(tmp_path / "data"), "SEARCH_MCP_PORT": "0", "SEARCH_MCP_NOPE": "1"}
+    told = await output_of(*SEARCH_MCP, "doctor", env=env)
+    assert told.code == 0, told.out + told.err
+    assert "[ok] Chromium" in told.out
+    assert "A page that needs JavaScript was read" in told.out
+    assert "sandbox" in told.out
+    assert f"Pages are kept in {tmp_path / 'data'}" in told.out
+    assert "[!!] Unknown variable SEARCH_MCP_NOPE is ignored." in told.out
+    assert told.out.rstrip().endswith("This machine can serve.")
+    assert "Traceback" not in told.err
+
+
+async def test_a_machine_without_chromium_is_told_what_to_run(tmp_path: Path) -> None:
+    gone = str(tmp_path / "chromium")
+    arguments = ("--light-chromium", gone, "--full-chromium", gone, "--data", str(tmp_path), "--port", "0")
+    told = await output_of(*SEARCH_MCP, "doctor", *arguments)
+    assert told.code == 1
+    assert "[no] No Chromium is installed, or none starts\n     search-mcp install-browser" in told.out
+    assert told.out.rstrip().endswith("This machine cannot serve yet.")
+
+
+async def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:
+    told = await output_of(*SEARCH_MCP, "doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
+    assert told.code == 1
+    assert "[no] The settings cannot be used: SEARCH_MCP_PROXY=(not shown)" in told.out
+
+
+async def test_a_proxy_that_does_not_listen_is_told_without_its_password(tmp_path: Path) -> None:
+    arguments = ("--proxy", "http://user:hunter2@127.0.0.1:9", "--data", str(tmp_path), "--port", "0")
+    told = await output_of(*SEARCH_MCP, "doctor", *arguments)
+    assert told.code == 1
+    assert "[no] The proxy does not answer" in told.out
+    assert "hunter2" not in told.out + told.err

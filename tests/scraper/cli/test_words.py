@@ -1,0 +1,85 @@
+"""What the command answers before any browser is needed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scraper.settings import setting_table
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import output_of
+from tests.scraper.server.wire import initialize
+
+COMMANDS = ("serve", "stdio", "fetch", "fetch-batch", "install-browser", "doctor")
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
+async def test_every_command_explains_itself(command: tuple[str, ...], flag: str) -> None:
+    told = await output_of(*SEARCH_MCP, *command, flag)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("Usage: search-mcp")
+
+
+async def test_help_names_every_command() -> None:
+    told = await output_of(*SEARCH_MCP, "-h")
+    assert all(command in told.out for command in COMMANDS)
+
+
+async def test_help_of_serve_names_every_setting_and_its_variable() -> None:
+    told = await output_of(*SEARCH_MCP, "serve", "-h")
+    for setting in setting_table():
+        assert setting.flag in told.out
+        assert setting.variable in told.out
+
+
+async def test_the_version_is_one_line() -> None:
+    told = await output_of(*SEARCH_MCP, "--version")
+    assert told.code == 0
+    assert told.out.startswith("search-mcp ")
+    assert told.out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("nothing",), "No such command"),
+        (("fetch",), "Missing argument"),
+        (("fetch-batch",), "Give at least one URL"),
+        (("fetch", "http://x.example", "--render", "magic"), "is not one of"),
+        (("serve", "--port", "100000"), "give a whole number from 0 to 65535"),
+        (("serve", "--prot", "1"), "No such option"),
+    ],
+)
+async def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str, ...], reason: str) -> None:
+    told = await output_of(*SEARCH_MCP, *arguments)
+    assert (told.code, told.out) == (2, "")
+    assert reason in told.err
+    assert "Traceback" not in told.err
+
+
+async def test_a_wrong_variable_is_told_too() -> None:
+    told = await output_of(*SEARCH_MCP, "serve", env={"SEARCH_MCP_PORT": "many"})
+    assert (told.code, told.out) == (2, "")
+    assert "SEARCH_MCP_PORT='many' cannot be used" in told.err
+
+
+async def test_an_open_address_without_a_token_is_one_line_and_exit_code_one() -> None:
+    told = await output_of(*SEARCH_MCP, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith("Error: Refusing to listen on 0.0.0.0 without a token")
+    assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [(), ("stdio",)])
+async def test_without_a_terminal_it_speaks_the_protocol(command: tuple[str, ...]) -> None:
+    told = await output_of(*SEARCH_MCP, *command, stdin=json.dumps(initialize()).encode() + b"\n")
+    assert told.code == 0
+    assert json.loads(told.out)["result"]["serverInfo"]["name"] == "search-mcp"
+
+
+async def test_an_unknown_variable_is_told_and_does_no_harm() -> None:
+    told = await output_of(*SEARCH_MCP, stdin=b"", env={"SEARCH_MCP_PROT": "1"})
+    assert told.code == 0
+    assert "Unknown variable SEARCH_MCP_PROT is ignored. Did you mean SEARCH_MCP_PORT?" in told.err

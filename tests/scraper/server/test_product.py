@@ -1,0 +1,173 @@
+"""The product as clients start it: real tools, real Chromium, the local site."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import psutil
+import pytest
+import pytest_asyncio
+from mcp import Client, StdioServerParameters
+
+from tests.scraper.process import REPOSITORY, Program, browsers_say, chromium_of, running, serving, until
+from tests.scraper.server.pipe import ask, write
+from tests.scraper.server.wire import ERAS, initialize, modern_call
+from tests.site.running import Site
+
+PRODUCT = ("-m", "scraper.cli.main")
+LIVES_LONG = "/slow-answer/25000"
+"""A page whose answer is waited for longer than any test."""
+
+pytestmark = pytest.mark.browser
+
+
+def variables(site: Site, folder: Path) -> dict[str, str]:
+    """The site's hosts, and a cache of the test's own."""
+    return {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(folder / "data")}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
+    """A server over HTTP that is ready."""
+    env = variables(site, tmp_path_factory.mktemp("product"))
+    async with serving(*PRODUCT, "serve", "--port", "0", env=env) as program:
+        await browsers_say(program.base, "ready", True, limit_s=30)
+        yield program
+
+
+async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: Site, tmp_path: Path) -> None:
+    command = ("-X", "importtime", *PRODUCT, "stdio")
+    async with running(*command, env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
+        assert (await ask(program, initialize()))["result"]["serverInfo"]["name"] == "search-mcp"
+        await asyncio.sleep(0.5)
+        loaded = {line.rsplit("|")[-1].strip() for line in program.said}
+        assert "mcp.server.lowlevel" in loaded
+        assert loaded.isdisjoint({"playwright", "browsers", "lxml", "apsw", "rich", "markdownify"})
+        await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        await program.until(r"\| +playwright\n")
+
+
+async def test_the_handshake_costs_less_than_a_second_of_cpu(site: Site, tmp_path: Path) -> None:
+    async with running(*PRODUCT, "stdio", env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        spent = psutil.Process(program.process.pid).cpu_times()
+        # Half of it on a quiet machine; the bound leaves room for one whose cores are shared.
+        assert spent.user + spent.system < 1.5
+
+
+async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, tmp_path: Path) -> None:
+    async with running(*PRODUCT, "stdio", env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
+        process = psutil.Process(program.process.pid)
+        await ask(program, initialize())
+        assert chromium_of(process) == []
+        await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        await until(lambda: chromium_of(process))
+        assert program.process.stdin is not None
+        chromium = chromium_of(process)
+        program.process.stdin.close()
+        assert await program.ended() == 0
+        assert alive(chromium) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_page_that_needs_javascript_is_read_over_http(product: Program, site: Site, era: str) -> None:
+    async with Client(product.url, mode=era) as client:
+        answer = await client.call_tool("fetch", {"url": site.url("/timer"), "render": "browser"})
+        assert not answer.is_error
+        assert "timer" in answer.content[0].text
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_page_is_read_over_stdio(site: Site, tmp_path: Path, era: str) -> None:
+    command = StdioServerParameters(
+        command=sys.executable, args=[*PRODUCT], cwd=REPOSITORY, env=variables(site, tmp_path)
+    )
+    async with Client(command, mode=era) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["fetch", "fetch_batch"]
+        answer = await client.call_tool("fetch", {"url": site.url("/static/1"), "format": "json"})
+        assert not answer.is_error
+        assert answer.structured_content["url"] == site.url("/static/1")
+
+
+async def test_schemas_are_strict_and_portable(product: Program) -> None:
+    async with Client(product.url) as client:
+        for tool in (await client.list_tools()).tools:
+            schema = tool.input_schema
+            assert schema["type"] == "object"
+            assert schema["additionalProperties"] is False
+            assert not any(word in str(schema) for word in ("anyOf", "$ref", "'title'", "null"))
+
+
+async def test_a_wrong_argument_is_told_the_right_one(product: Program, site: Site) -> None:
+    async with Client(product.url) as client:
+        answer = await client.call_tool("fetch", {"url": site.url("/static/1"), "rendr": "http"})
+        assert answer.is_error
+        assert "render" in answer.content[0].text
+
+
+@pytest.mark.parametrize("render", ["http", "browser"])
+async def test_a_lost_client_gives_its_tab_back_within_a_second(
+    product: Program, site: Site, render: str
+) -> None:
+    headers, message = modern_call("fetch", {"url": site.url(LIVES_LONG), "render": render})
+    async with aiohttp.ClientSession() as client:
+        posting = asyncio.create_task(client.post(product.url, headers=headers, json=message))
+        await until(lambda: site.open(LIVES_LONG))
+        posting.cancel()
+        await browsers_say(product.base, "active", 0, limit_s=1)
+        await until(lambda: not site.open(LIVES_LONG))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_cancelled_call_gives_its_tab_back_within_a_second(
+    product: Program, site: Site, era: str
+) -> None:
+    async with Client(product.url, mode=era) as client:
+        waiting = asyncio.create_task(client.call_tool("fetch", {"url": site.url(LIVES_LONG)}))
+        await until(lambda: site.open(LIVES_LONG))
+        waiting.cancel()
+        await browsers_say(product.base, "active", 0, limit_s=1)
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run; a zombie only waits to be counted."""
+    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(
+    site: Site, tmp_path: Path
+) -> None:
+    async with serving(*PRODUCT, "serve", "--port", "0", env=variables(site, tmp_path)) as program:
+        headers, message = modern_call("fetch", {"url": site.url("/slow-answer/1500"), "render": "http"})
+        async with aiohttp.ClientSession() as client:
+            posting = asyncio.create_task(client.post(program.url, headers=headers, json=message))
+            await until(lambda: site.open("/slow-answer/1500"))
+            chromium = chromium_of(psutil.Process(program.process.pid))
+            program.process.terminate()
+            async with await posting as answer:
+                assert (await answer.json())["result"]["isError"] is False
+        assert await program.ended() == 0
+        assert chromium
+        assert alive(chromium) == []
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("stdio",)])
+async def test_a_killed_server_leaves_no_browser(
+    site: Site, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    env = variables(site, tmp_path)
+    async with running(*PRODUCT, *command, env=env, stdin=PIPE, stdout=PIPE) as program:
+        process = psutil.Process(program.process.pid)
+        if command == ("stdio",):
+            await ask(program, initialize())
+            await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        await until(lambda: len(chromium_of(process)) >= 2)
+        children = process.children(recursive=True)
+        program.process.kill()
+        async with asyncio.timeout(5):
+            await until(lambda: not alive(children))
