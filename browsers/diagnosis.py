@@ -245,9 +245,9 @@ def _said(
 
 
 def _site(first: _Place, failed: _Place) -> str:
-    if failed.host == first.host:
-        return _named(failed)
-    if failed.is_address or not failed.host:
+    if failed.host in (first.host, ""):
+        return _named(first)
+    if failed.is_address:
         return f"the address that {_named(first)} redirects to"
     return f"{failed.host}, to which {_named(first)} redirects,"
 

@@ -54,9 +54,16 @@ class _Known:
 class Resolver:
     """Looks names up; what it remembers is only what was said, to be judged anew at each use."""
 
-    def __init__(self, names: NameService | None = None, *, limit_s: float = LOOKUP_LIMIT_S) -> None:
+    def __init__(
+        self,
+        names: NameService | None = None,
+        *,
+        limit_s: float = LOOKUP_LIMIT_S,
+        kept_s: float = FOUND_KEPT_S,
+    ) -> None:
         self._names = names or SystemNames()
         self._limit_s = limit_s
+        self._kept_s = kept_s
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
         self._slots = asyncio.Semaphore(LOOKUPS_AT_ONCE)
@@ -115,7 +122,7 @@ class Resolver:
             return
         now = time.monotonic()
         known = (
-            _Known(now + FOUND_KEPT_S, done.result(), None)
+            _Known(now + self._kept_s, done.result(), None)
             if error is None
             else _Known(now + FAILED_KEPT_S, (), error)
         )

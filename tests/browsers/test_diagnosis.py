@@ -142,6 +142,12 @@ def test_a_failed_redirect_to_an_address_does_not_tell_it() -> None:
     assert str(explained) == "The address that www.example.com redirects to refused the connection."
 
 
+def test_a_redirect_to_what_is_not_the_web_is_told_of_the_host_that_sent_it() -> None:
+    explained = explain("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", ledger())
+    assert isinstance(explained, errors.BadScheme)
+    assert str(explained) == "www.example.com leads to an address that is not http or https."
+
+
 def test_the_failure_of_the_last_redirect_counts_before_older_ones() -> None:
     kept = ledger(
         Failure(FailureKind.CONNECTION_REFUSED, "cdn.example", 443),

@@ -1,0 +1,119 @@
+"""All pages against one browser: which of them reached their canary?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tests.hostile.aim import Aim
+from tests.hostile.canary import Canary
+from tests.hostile.site import HostileSite
+from tests.hostile.spellings import QUICK_SPELLINGS, spelled, spellings
+from tests.hostile.vectors import QUICK_VECTORS, vectors
+
+__all__ = ["Door", "Outcome", "assault", "case_names", "host_of", "reached"]
+
+AT_ONCE = 6
+LATE_S = 0.5
+"""After the last page, for what was still on its way."""
+SPELLED = "spelled:"
+
+
+class Door(Protocol):
+    """A way to open pages."""
+
+    @property
+    def refused(self) -> set[int]:
+        """Ports that it did not let anybody reach."""
+        ...
+
+    async def open(self, url: str, hold_s: float) -> str:
+        """Open the page and keep it open for so long; returns what went wrong, if anything."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One page, where it is served, and, for a way to write an address, the address itself."""
+
+    name: str
+    url: str
+    hold_s: float
+    direct_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one page achieved."""
+
+    name: str
+    contacts: int
+    refused: bool
+    """It tried, and the wall said no."""
+    served: bool
+    note: str
+
+
+def case_names(quick: bool = False) -> list[str]:
+    """Every case there is, or one of each kind."""
+    if quick:
+        return [*QUICK_VECTORS, *(SPELLED + name for name in QUICK_SPELLINGS)]
+    anywhere = Aim("http://a.example", "127.0.0.1", 1, 1)
+    return [*vectors(anywhere), *(SPELLED + name for name in spellings())]
+
+
+def host_of(number: int) -> str:
+    """Each case has a host of its own, as the browsers open few pages of one host at a time."""
+    return f"c{number}.hostile.example"
+
+
+async def assault(door: Door, site: HostileSite, names: Sequence[str]) -> list[Outcome]:
+    """Open every page, several at once, each with a canary of its own."""
+    async with AsyncExitStack() as stack:
+        canaries = [await stack.enter_async_context(Canary()) for _ in names]
+        cases = [
+            _prepared(site, number, name, canary)
+            for number, (name, canary) in enumerate(zip(names, canaries, strict=True))
+        ]
+        slots = asyncio.Semaphore(AT_ONCE)
+        notes = await asyncio.gather(*(_open(door, case, slots) for case in cases))
+        await asyncio.sleep(LATE_S)
+        return [
+            Outcome(
+                case.name,
+                contacts=len(canary.contacts),
+                refused=canary.port in door.refused or canary.udp_port in door.refused,
+                served=case.url.rpartition("/")[2] in site.served,
+                note=note,
+            )
+            for case, canary, note in zip(cases, canaries, notes, strict=True)
+        ]
+
+
+def reached(outcomes: Iterable[Outcome]) -> list[str]:
+    """Names of the cases whose canary was met."""
+    return [outcome.name for outcome in outcomes if outcome.contacts]
+
+
+def _prepared(site: HostileSite, number: int, name: str, canary: Canary) -> Case:
+    origin = f"{site.scheme}://{host_of(number)}"
+    aim = Aim(origin, "127.0.0.1", canary.port, canary.udp_port)
+    direct = None
+    if name.startswith(SPELLED):
+        aim = replace(aim, host=spellings()[name.removeprefix(SPELLED)])
+        vector, direct = spelled(aim), aim.url("direct")
+    else:
+        vector = vectors(aim)[name]
+    site.pages[str(number)] = vector
+    return Case(name, f"{origin}/v/{number}", vector.hold_s, direct)
+
+
+async def _open(door: Door, case: Case, slots: asyncio.Semaphore) -> str:
+    async with slots:
+        note = await door.open(case.url, case.hold_s)
+        if case.direct_url is not None:
+            note = await door.open(case.direct_url, 0.1) or note
+        return note

