@@ -1,8 +1,8 @@
 """Names of encodings as the web writes them, and the Python codec that reads each as browsers do.
 
-Labels: https://encoding.spec.whatwg.org/#names-and-labels. Where the standard decodes more than a Python codec
-of the same name, the wider codec stands here: pages declared `gb2312` hold characters of GB 18030, and those
-declared `iso-8859-1` the quotation marks of windows-1252.
+Labels: https://encoding.spec.whatwg.org/#names-and-labels. Where the standard decodes more than a Python
+codec of the same name, the wider codec stands here: pages declared `gb2312` hold characters of GB 18030, and
+those declared `iso-8859-1` the quotation marks of windows-1252.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ _LABELS: Mapping[str, str] = MappingProxyType(
     {
         "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
         "cp866": "866 cp866 csibm866 ibm866",
-        "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
-        "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
-        "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+        "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987"
+        " l2 latin2",
+        "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988"
+        " l3 latin3",
+        "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988"
+        " l4 latin4",
         "iso8859_5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5"
         " iso_8859-5:1988",
-        "iso8859_6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e"
+        "iso8859_6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114"
+        " iso-8859-6 iso-8859-6-e"
         " iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
         "iso8859_7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597"
         " iso_8859-7 iso_8859-7:1987 sun_eu_greek",
-        "iso8859_8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598"
+        "iso8859_8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138"
+        " iso8859-8 iso88598"
         " iso_8859-8 iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical",
         "iso8859_10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
         "iso8859_13": "iso-8859-13 iso8859-13 iso885913",
@@ -38,7 +43,8 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "cp874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
         "cp1250": "cp1250 windows-1250 x-cp1250",
         "cp1251": "cp1251 windows-1251 x-cp1251",
-        "cp1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591"
+        "cp1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100"
+        " iso8859-1 iso88591"
         " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined",
         "cp1253": "cp1253 windows-1253 x-cp1253",
         "cp1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5"
@@ -53,7 +59,8 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "euc_jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
         "iso2022_jp": "csiso2022jp iso-2022-jp",
         "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
-        "cp949": "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601"
+        "cp949": "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989"
+        " ksc5601 ksc_5601"
         " windows-949",
         "utf-16-be": "unicodefffe utf-16be",
         "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",

@@ -16,7 +16,7 @@ __all__ = ["ALPHABETS", "IDEOGRAPHS", "Alphabet"]
 
 
 UPPER_CASE = 0.5
-"""What a capital letter is worth of its small one: text read in a wrong encoding often has its cases swapped."""
+"""What a capital is worth of its small letter: text read in a wrong encoding often has its cases swapped."""
 RAREST = 0.15
 """What the rarest letter of a language is worth of its most frequent."""
 DECAY = 3.5
