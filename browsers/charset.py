@@ -31,9 +31,9 @@ _MISTAKABLE = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp
 """A few characters of these can look like UTF-8."""
 
 _SURE_BYTES = 8
-"""Continuation bytes that make valid UTF-8 certain whatever is declared. Of the encodings of the web GBK comes
-nearest: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of ten
-million."""
+"""Continuation bytes that make valid UTF-8 certain whatever is declared. Of the encodings of the web GBK
+comes nearest: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of
+ten million."""
 
 _TRUSTED = 9
 """So many characters of good UTF-8 for each bad one, and it is UTF-8 with faults."""
@@ -94,15 +94,16 @@ def _utf8(body: bytes) -> str | None:
     try:
         return body.decode()
     except UnicodeDecodeError as error:
-        cut = error.reason == "unexpected end of data" and error.start > 0
-        return body[: error.start].decode() if cut else None
+        whole = body[: error.start]
+        cut = error.reason == "unexpected end of data" and not whole.isascii()
+        return whole.decode() if cut else None
 
 
 def _in_ascii(body: bytes, header: str | None) -> str | None:
     """The encoding of bytes that are all ASCII but stand for other characters."""
     if b"\0" in body:
         return _bare_utf16(body)
-    if b"\x1b" in body and header != "utf-8":
+    if b"\x1b" in body:
         return next((codec for escape, codec in _ESCAPES if escape in body), None)
     if b"~{" in body and (header or _in_markup(body)) == "hz":
         return "hz"

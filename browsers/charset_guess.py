@@ -42,11 +42,11 @@ UNLIKELY: Mapping[str, float] = MappingProxyType(
 QUOTE = 0.7
 ALIEN = 0.0
 SYMBOL = -1.0
-ALONE_COST = 2.0
-"""What a letter without neighbours speaks against scripts of their own: they have few words of one letter, and
-misread Italian has many."""
 UNREADABLE = -2.0
 """What a character is worth that is no letter of the language, those being worth about 1."""
+ALONE_COST = 2.0
+"""How much a letter without neighbours speaks against scripts other than Latin: they have few words of one
+letter, and misread Italian has many."""
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,4096}){0,1000}")

@@ -1,8 +1,8 @@
 """The letters by which a language is known once its bytes are read in the right encoding.
 
 Read in a wrong one, text still turns into letters, but into rare ones: that is the whole idea. The characters
-of Chinese and the syllables of Korean are some three hundred of the most frequent: two fifths to four fifths of
-any text, and a twentieth of one that was misread.
+of Chinese and the syllables of Korean are some three hundred of the most frequent: two fifths to four fifths
+of any text, and a twentieth of one that was misread.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ __all__ = ["Loan", "Supply"]
 
 log = logging.getLogger(__name__)
 
-OPEN_TRIES = 2
-"""A browser that cannot open a tab twice in a row is taken for broken (its zygote may be dead)."""
+FAILED_TABS = 2
+"""A browser that fails to make so many tabs in a row is taken for broken, and ended."""
 
 
 @dataclass(slots=True)
@@ -55,6 +55,7 @@ class Supply:
         self._ready: list[Tab] = []
         self._background: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
+        self._failed_tabs = 0
 
     @property
     def alive(self) -> bool:
@@ -83,15 +84,13 @@ class Supply:
         loan: Loan | None = None
         try:
             loan = Loan(self._ready.pop() if self._ready else await self._open())
-            await loan.tab.prepare(request, self.identity)
+            await self._prepare(loan.tab, request)
             yield loan
             if loan.reusable and self._keeps(loan.tab):
                 with suppress(BrowsersError, CommandFailed, TimeoutError):
                     await loan.tab.clean(cookies_set=loan.cookies_set)
                     self._ready.append(loan.tab)
                     loan.kept = True
-        except (CommandFailed, TimeoutError) as error:
-            raise BrowserGone(f"The tab broke: {error or type(error).__name__}.") from error
         finally:
             self._count(loan)
 
@@ -140,13 +139,25 @@ class Supply:
         return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
 
     async def _open(self) -> Tab:
-        for _ in range(OPEN_TRIES):
-            try:
-                return await Tab.open(self.chromium.connection, self._egress)
-            except (CommandFailed, TimeoutError) as error:
-                log.warning("tab not opened: %s", error or type(error).__name__)
-        self.chromium.kill()
-        raise BrowserGone("The browser no longer opens tabs.")
+        try:
+            return await Tab.open(self.chromium.connection, self._egress)
+        except (CommandFailed, TimeoutError) as error:
+            raise self._suspect(error) from error
+
+    async def _prepare(self, tab: Tab, request: Request) -> None:
+        try:
+            await tab.prepare(request, self.identity)
+        except (CommandFailed, TimeoutError) as error:
+            raise self._suspect(error) from error
+        self._failed_tabs = 0
+
+    def _suspect(self, error: Exception) -> BrowserGone:
+        """A tab that cannot be used: the second one in a row costs the browser its life."""
+        self._failed_tabs += 1
+        log.warning("tab not usable: %s", error or type(error).__name__)
+        if self._failed_tabs >= FAILED_TABS:
+            self.chromium.kill()
+        return BrowserGone("The browser did not open a tab.")
 
     async def _open_ahead(self) -> None:
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from browsers import errors
 from browsers.cdp import CommandFailed, Connection, Wire
-from browsers.chromium import memory
+from browsers.chromium import processes
 from browsers.chromium.driver import Driver
 from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
@@ -58,18 +58,21 @@ class RunningChromium:
         self.pid: int | None = None
         self._browser = browser
         self._folders = folders
-        self._pidfd: int | None = None
-        browser.on("disconnected", lambda _: connection.lost())
+        self._watched: dict[int, int] = {}
+        """Process ids by the descriptor that tells of their end."""
 
     async def watch(self) -> None:
-        """Learn the browser's process id, and notice its death even when the driver cannot tell."""
+        """Learn the browser's process id, and notice its death even when nobody tells.
+
+        A browser whose zygote was killed lives on and never opens another tab: it is ended too.
+        """
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
         if self.pid is None or not hasattr(os, "pidfd_open"):
             return
-        with contextlib.suppress(OSError):
-            self._pidfd = os.pidfd_open(self.pid)
-            asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
+        self._watch(self.pid)
+        for zygote in await asyncio.to_thread(processes.zygotes, self.pid):
+            self._watch(zygote)
 
     async def self_test(self) -> None:
         """Open a tab and close it: a wire that cannot do this is of no use.
@@ -85,7 +88,7 @@ class RunningChromium:
 
     async def memory_bytes(self) -> int | None:
         """Proportional set size of the whole tree; None where the platform does not tell."""
-        return None if self.pid is None else await asyncio.to_thread(memory.tree_bytes, self.pid)
+        return None if self.pid is None else await asyncio.to_thread(processes.tree_bytes, self.pid)
 
     async def close(self) -> None:
         """End the browser: politely, then by force; its profile goes with it."""
@@ -106,15 +109,23 @@ class RunningChromium:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, signal.SIGKILL)
 
-    def _on_exit(self) -> None:
+    def _watch(self, pid: int) -> None:
+        with contextlib.suppress(OSError):
+            descriptor = os.pidfd_open(pid)
+            self._watched[descriptor] = pid
+            asyncio.get_running_loop().add_reader(descriptor, self._on_exit, pid)
+
+    def _on_exit(self, pid: int) -> None:
+        if pid != self.pid:
+            self.kill()
         self._unwatch()
         self.connection.lost()
 
     def _unwatch(self) -> None:
-        if self._pidfd is not None:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = None
+        for descriptor in self._watched:
+            asyncio.get_running_loop().remove_reader(descriptor)
+            os.close(descriptor)
+        self._watched.clear()
 
     def _remove_folders(self) -> None:
         for folder in self._folders:
@@ -193,7 +204,9 @@ async def _launch(
 
 async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> Wire:
     if meeting is None:
-        return NestedWire(await browser.new_browser_cdp_session())
+        nested = NestedWire(await browser.new_browser_cdp_session())
+        browser.on("disconnected", lambda _: nested.lost())
+        return nested
     wire = await meeting
     await wire.attach()
     return wire

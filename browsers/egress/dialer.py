@@ -6,9 +6,6 @@ import asyncio
 import errno
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from browsers.egress.judgement import Target
 from browsers.egress.ledger import Denied, FailureKind
@@ -25,10 +22,33 @@ NEVER_OURS = ("240.0.0.1", "3fff::1")
 """Addresses that no machine has. Where binding to one succeeds, binding proves nothing (ip_nonlocal_bind)."""
 
 
-@dataclass(slots=True)
 class _Slots:
-    free: asyncio.Semaphore
-    users: int = 0
+    """So many dials of one host at once; known only while there are any."""
+
+    __slots__ = ("_free", "_host", "_known", "_users")
+
+    def __init__(self, host: str, known: dict[str, _Slots]) -> None:
+        self._free = asyncio.Semaphore(DIALS_PER_HOST)
+        self._host = host
+        self._known = known
+        self._users = 0
+
+    async def __aenter__(self) -> None:
+        self._users += 1
+        try:
+            await self._free.acquire()
+        except BaseException:
+            self._leave()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._free.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._users -= 1
+        if not self._users:
+            del self._known[self._host]
 
 
 class Dialer:
@@ -66,17 +86,11 @@ class Dialer:
             # A kernel that gave up by itself says ETIMEDOUT, which Python has as TimeoutError.
             raise Denied(FailureKind.HOST_UNREACHABLE, host, port, _name_of(error)) from None
 
-    @asynccontextmanager
-    async def _slot(self, host: str) -> AsyncIterator[None]:
-        slots = self._slots.setdefault(host, _Slots(asyncio.Semaphore(DIALS_PER_HOST)))
-        slots.users += 1
-        try:
-            async with slots.free:
-                yield
-        finally:
-            slots.users -= 1
-            if not slots.users:
-                del self._slots[host]
+    def _slot(self, host: str) -> _Slots:
+        slots = self._slots.get(host)
+        if slots is None:
+            slots = self._slots[host] = _Slots(host, self._slots)
+        return slots
 
     def _is_own(self, target: Target) -> bool:
         return self._binding_proves and not target.may_be_own and _can_bind(target.address)

@@ -51,6 +51,7 @@ class Flow:
         "_sink_fd",
         "_source",
         "_source_fd",
+        "_watching",
         "ended",
         "moved",
     )
@@ -68,14 +69,31 @@ class Flow:
         self._pending = memoryview(b"")
         self.moved = False
         self.ended = False
+        # Whoever had the socket before may have left a watch on it, which then is ours to end.
+        self._watching = True
 
     def start(self, first: bytes = b"") -> None:
         """Begin, with what was read from the source already."""
         if first:
             self._count(len(first))
         if not self._link.closed:
-            self._loop.add_reader(self._source_fd, self._read)
+            self._watch_source()
             self._pass_on(memoryview(first))
+
+    def stop(self) -> None:
+        """Watch neither source nor sink any more."""
+        if self._watching:
+            self._loop.remove_reader(self._source_fd)
+        if self._pending:
+            self._loop.remove_writer(self._sink_fd)
+
+    def _watch_source(self) -> None:
+        self._watching = True
+        self._loop.add_reader(self._source_fd, self._read)
+
+    def _leave_source(self) -> None:
+        self._watching = False
+        self._loop.remove_reader(self._source_fd)
 
     def _read(self) -> None:
         try:
@@ -105,7 +123,7 @@ class Flow:
         if sent < len(data):
             # A sink that is slower than its source holds the source back: nothing more is read meanwhile.
             self._pending = memoryview(bytes(data[sent:]))
-            self._loop.remove_reader(self._source_fd)
+            self._leave_source()
             self._loop.add_writer(self._sink_fd, self._flush)
 
     def _flush(self) -> None:
@@ -119,11 +137,11 @@ class Flow:
         self._pending = self._pending[sent:]
         if not self._pending:
             self._loop.remove_writer(self._sink_fd)
-            self._loop.add_reader(self._source_fd, self._read)
+            self._watch_source()
 
     def _end(self) -> None:
         """The source has said its last; the other direction may go on."""
-        self._loop.remove_reader(self._source_fd)
+        self._leave_source()
         self.ended = True
         try:
             self._sink.shutdown(socket.SHUT_WR)
@@ -209,8 +227,8 @@ class Link:
         if self.closed:
             return
         self.closed = True
-        for sock in (self._near, self._far):
-            self.loop.remove_reader(sock.fileno())
-            self.loop.remove_writer(sock.fileno())
-            sock.close()
+        self.up.stop()
+        self.down.stop()
+        self._near.close()
+        self._far.close()
         self._on_close()

@@ -45,7 +45,7 @@ class NestedWire:
             "Target.detachedFromTarget",
             lambda params: on_message(None, {"method": "Target.detachedFromTarget", "params": params}),
         )
-        self._session.on("close", lambda *_: on_lost())
+        self._session.on("close", lambda *_: self.lost())
 
     def send(self, session_id: str | None, message: Message) -> None:
         """See Wire."""
@@ -63,6 +63,10 @@ class NestedWire:
                 parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested}
             )
 
+    def lost(self) -> None:
+        """There will be no more messages."""
+        self._on_lost()
+
     def _start(self, number: int, session_id: str | None, method: str, params: dict[str, Any]) -> None:
         sent = asyncio.ensure_future(self._session.send(method, params))
         self._sending.add(sent)
@@ -79,7 +83,7 @@ class NestedWire:
             return
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "Protocol error" not in text or "closed" in text.lower():
-            self._on_lost()
+            self.lost()
         else:
             self._on_message(session_id, {"id": number, "error": {"message": text}})
 

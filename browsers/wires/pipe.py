@@ -21,8 +21,9 @@ from browsers.cdp import Message
 __all__ = ["PipeWire", "Rendezvous"]
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
-FIRST_NUMBER = 1 << 30
-"""Number of our one command on the root session, whose other numbers are Playwright's, from 1 upwards."""
+ATTACH = 1 << 30
+LEAVE_TABS_ALONE = ATTACH + 1
+"""Numbers of our commands on the root session, whose other numbers are Playwright's, from 1 upwards."""
 TAIL_BYTES = 80
 """A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
 READ_LIMIT_BYTES = 256 * 1024
@@ -126,9 +127,11 @@ class PipeWire:
         """Over four descriptors, which it owns from now on."""
         wire, loop = cls(), asyncio.get_running_loop()
 
-        async def read(descriptor: int, on_message: Callable[[bytes], None]) -> None:
+        async def read(
+            descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]
+        ) -> None:
             transport, _ = await loop.connect_read_pipe(
-                lambda: _Reader(on_message, wire._end), os.fdopen(descriptor, "rb", 0)
+                lambda: _Reader(on_message, on_end), os.fdopen(descriptor, "rb", 0)
             )
             wire._transports.append(transport)
 
@@ -139,16 +142,21 @@ class PipeWire:
 
         wire._to_chromium = await write(commands)
         wire._to_playwright = await write(to_playwright)
-        await read(answers, wire._from_chromium)
-        await read(from_playwright, wire._from_playwright)
+        await read(answers, wire._from_chromium, wire._end)
+        await read(from_playwright, wire._from_playwright, wire._driver_gone)
         return wire
 
     async def attach(self) -> None:
         """Get a browser session of our own; what is attached through it is never Playwright's business."""
         self._attached = asyncio.get_running_loop().create_future()
-        self._write(self._to_chromium, {"id": FIRST_NUMBER, "method": "Target.attachToBrowserTarget"})
+        self._write(self._to_chromium, {"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
         self._ours.add(self._own)
+        # Playwright would be shown each of our tabs, halted, to say that it does not want it: a detour for every
+        # tab, and a tab that stays halted for ever when Playwright's driver has died.
+        params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
+        command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
+        self._write(self._to_chromium, command)
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
         """See Wire."""
@@ -176,9 +184,11 @@ class PipeWire:
         session_id = _session_of(message)
         if session_id in self._ours:
             self._take(session_id, json.loads(message))
-        elif message.startswith(b'{"id":%d,' % FIRST_NUMBER):
+        elif message.startswith(b'{"id":%d,' % ATTACH):
             if self._attached is not None and not self._attached.done():
                 self._attached.set_result(json.loads(message)["result"]["sessionId"])
+        elif message.startswith(b'{"id":%d,' % LEAVE_TABS_ALONE):
+            return  # Playwright did not ask, and stops working on an answer that it cannot place
         elif self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.write(message + b"\0")
 
@@ -194,6 +204,12 @@ class PipeWire:
     def _write(self, transport: asyncio.WriteTransport | None, message: Message) -> None:
         if transport is not None and not transport.is_closing():
             transport.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+
+    def _driver_gone(self) -> None:
+        """Chromium's pipe is ours: it goes on without Playwright, and the visits in it do not notice."""
+        if self._to_playwright is not None and not self._to_playwright.is_closing():
+            self._to_playwright.close()
+        self._to_playwright = None
 
     def _end(self) -> None:
         if not self._lost:

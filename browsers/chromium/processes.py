@@ -1,10 +1,10 @@
-"""How much memory a process tree holds."""
+"""A browser's tree of processes, as Linux shows it; elsewhere it is empty."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["tree_bytes", "tree_pids"]
+__all__ = ["tree_bytes", "tree_pids", "zygotes"]
 
 PROC = Path("/proc")
 
@@ -37,3 +37,15 @@ def tree_bytes(root: int) -> int | None:
             continue
         total += next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
     return total * 1024 or None
+
+
+def zygotes(root: int) -> list[int]:
+    """The processes of the tree that all its later renderers are forked from."""
+    return [pid for pid in tree_pids(root) if b"--type=zygote" in _command_line(pid).split(b"\0")]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
