@@ -68,6 +68,48 @@ async def test_what_is_said_before_the_answer_is_not_lost(open_gate: OpenGate) -
     assert gate.ledger.up_bytes == 5
 
 
+async def test_what_is_said_too_early_counts_too(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port), wire_bytes=4)
+        watched = _watched()
+        async with raw(gate) as conversation:
+            await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
+            await conversation.hear_all()
+        assert gate.ledger.too_large
+        await settled(lambda: not gate._passages and _watched() <= watched)
+        gate.begin(WIRE_BYTES)
+        assert await code(gate, SITE) == SUCCEEDED
+
+
+def _watched() -> int:
+    return len(asyncio.get_running_loop()._selector.get_map())  # type: ignore[attr-defined]
+
+
+async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate) -> None:
+    names = Silent()
+    gate = await open_gate(names)
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
+        await settled(lambda: names.asked)
+        conversation.writer.write(bytes(32 << 20))
+        await asyncio.sleep(0.1)
+        (passage,) = gate._passages
+        assert len(passage._heard) < 1 << 20
+    names.speak.set()
+
+
+async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(
+    open_gate: OpenGate,
+) -> None:
+    names = Silent()
+    gate = await open_gate(names)
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
+        await settled(lambda: names.asked)
+    await settled(lambda: not gate._passages)
+    names.speak.set()
+
+
 async def test_a_request_that_comes_byte_by_byte_is_understood(open_gate: OpenGate) -> None:
     async with served(echo) as port:
         gate = await open_gate(test_hosts=at(port))

@@ -1,0 +1,72 @@
+"""A browser started as ours are goes nowhere when its gate is gone, or was never given one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Browser, Error, async_playwright
+
+from browsers import BrowserSettings, Tier
+from browsers.chromium import locate
+from browsers.chromium.switches import plan
+from browsers.egress import Egress
+from browsers.identity import Identity
+from tests.browsers.egress.wire import hello, served
+from tests.hostile.canary import Canary
+
+pytestmark = [pytest.mark.browser, pytest.mark.parametrize("tier", list(Tier))]
+
+HOLD_MS = 500
+
+
+@asynccontextmanager
+async def started(tier: Tier, settings: BrowserSettings) -> AsyncIterator[Browser]:
+    """A browser with the very switches that the door gives it."""
+    found = locate.find(tier, None)
+    if found is None:
+        pytest.skip(f"no Chromium of the {tier} tier")
+    how = plan(tier, Identity.of(locate.version(found), tier, settings), settings)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable,
+            args=list(how.args),
+            ignore_default_args=list(how.ignore_default_args),
+            env=dict(how.env),
+            chromium_sandbox=False,
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def test_a_context_without_a_gate_goes_nowhere(tier: Tier) -> None:
+    async with Canary() as canary, started(tier, BrowserSettings()) as browser:
+        page = await (await browser.new_context()).new_page()
+        for host in ("127.0.0.1", "localhost", "[::1]"):
+            with pytest.raises(Error, match="ERR_PROXY_CONNECTION_FAILED"):
+                await page.goto(f"http://{host}:{canary.port}/")
+        assert canary.contacts == []
+
+
+async def test_a_page_whose_gate_closes_goes_nowhere(tier: Tier) -> None:
+    async with Canary() as canary, served(hello) as port:
+        settings = BrowserSettings(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        egress = Egress(settings)
+        gate = await egress.open_gate()
+        gate.begin(1 << 20)
+        async with started(tier, settings) as browser:
+            context = await browser.new_context(proxy={"server": gate.proxy_server})
+            page = await context.new_page()
+            await page.goto("http://www.example.com/")
+            await egress.close()
+            near = f"http://127.0.0.1:{canary.port}/"
+            for url in (near, "http://www.example.com/again"):
+                tried = f"fetch({url!r}, {{mode: 'no-cors'}}).then(() => 'reached', () => 'failed')"
+                assert await page.evaluate(tried) == "failed"
+            await page.wait_for_timeout(HOLD_MS)
+            with pytest.raises(Error, match="ERR_PROXY_CONNECTION_FAILED"):
+                await page.goto(near)
+        assert canary.contacts == []

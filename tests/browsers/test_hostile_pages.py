@@ -1,0 +1,55 @@
+"""A sample of the hostile pages through `Browsers.visit`: none reaches its canary; without the wall most do.
+
+All of them, in both tiers, are in `python -m benchmarks.egress`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers import Mode, Tier
+from browsers.chromium.locate import find
+from tests.hostile.assault import assault, case_names, reached
+from tests.hostile.doors import unwalled, walled
+from tests.hostile.site import HostileSite
+from tests.site.certificate import server_context
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SAMPLE = case_names(quick=True)
+REDIRECTS = ["redirect301", "redirect302", "redirect303", "redirect307", "redirect308", "redirect-chain"]
+SPELLED = [name for name in case_names() if name.startswith("spelled:")]
+
+
+def _installed(tier: Tier) -> Tier:
+    if find(tier, None) is None:
+        pytest.skip(f"no Chromium of the {tier} tier")
+    return tier
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_no_hostile_page_reaches_what_is_near(tier: Tier, scheme: str) -> None:
+    tls = server_context(["hostile.example"]) if scheme == "https" else None
+    async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as door:
+        outcomes = await assault(door, site, SAMPLE)
+    assert reached(outcomes) == []
+    assert [outcome.name for outcome in outcomes if not outcome.served] == []
+    assert sum(outcome.refused for outcome in outcomes) >= 10, "the pages tried, and the wall said no"
+
+
+async def test_without_the_wall_the_same_pages_reach_it() -> None:
+    tier = _installed(Tier.LIGHT)
+    async with HostileSite() as site, unwalled(site, len(SAMPLE), tier) as door:
+        outcomes = await assault(door, site, SAMPLE)
+    assert len(reached(outcomes)) >= 11
+
+
+async def test_no_redirect_and_no_spelling_is_followed_to_a_private_address_by_a_peek() -> None:
+    names = [*REDIRECTS, *SPELLED]
+    tier = _installed(Tier.LIGHT)
+    async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as door:
+        outcomes = await assault(door, site, names)
+    assert reached(outcomes) == []
+    assert [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")] == []
+    assert [outcome.note for outcome in outcomes if "127.0.0" in outcome.note] == []
