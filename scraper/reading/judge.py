@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.model import Document, VerdictKind
+from scraper.model import Document
 from scraper.reading.deadline import Deadline
 from scraper.workers import WorkerFailed, Workers
 
@@ -14,6 +14,9 @@ __all__ = ["Judge"]
 
 READ_LIMIT_S = 10.0
 """A page takes the reader 5 to 50 ms; one that takes longer than this was made to."""
+
+_OPENED_BY_SCRIPTS = frozenset({"captcha", "challenge"})
+"""Error pages stay what they are when they are rendered, but for walls that let browsers in after a while."""
 
 
 class Judge:
@@ -57,6 +60,5 @@ class Judge:
 def _is_enough(peek: Snapshot, document: Document) -> bool:
     verdict = document.verdict
     if peek.status >= 400:
-        # An error page stays one when it is rendered; a wall may open.
-        return verdict.kind is not VerdictKind.BLOCKED
-    return verdict.ok
+        return verdict.reason not in _OPENED_BY_SCRIPTS
+    return verdict.ok or verdict.reason == "binary"

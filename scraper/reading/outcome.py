@@ -25,9 +25,10 @@ PAUSE_S = 0.5
 _WITHOUT_CONTENT = frozenset({204, 205, 304})
 _PASSING = frozenset({408, 425, 500, 502, 503, 504})
 """Statuses that are often over at the next request."""
-_BEFORE_ANY_BROWSER = frozenset({"login", "paywall", "consent"})
-"""Walls that another browser does not open."""
+_JUDGES_BROWSERS = frozenset({"captcha", "challenge", "denied"})
+"""Walls that may let another browser in; the others stand before everyone."""
 
+_PDF_MARK = b"%PDF-"
 _DOCUMENT_TYPES = (
     "application/pdf",
     "application/msword",
@@ -45,14 +46,13 @@ _WALLS = {
     "captcha": "asks for a captcha",
     "challenge": "checks browsers before it lets them in",
     "consent": "shows a consent dialog instead of the page",
+    "denied": "does not let this reader in",
     "login": "asks for a login",
-    "paywall": "asks for a subscription",
-    "rate_limited": "limits how often it may be asked",
+    "rate_limit": "limits how often it may be asked",
 }
 _LATER = "Try later, or another source."
 _WALL_STEPS = {
     "login": "The page is not public: look for another source.",
-    "paywall": "Look for another source.",
 }
 _STATUS_STEPS = {
     401: "The page asks for a login: look for another source.",
@@ -80,7 +80,7 @@ def reading_of(
         raise _nothing_sent(snapshot)
     if not _is_success(snapshot):
         raise _http_error(snapshot, document)
-    if not snapshot.html:
+    if not snapshot.html or document.verdict.reason == "binary":
         raise _unsupported(snapshot)
     if wanted_rendering and not document.markdown.strip():
         raise _blank(snapshot)
@@ -101,7 +101,7 @@ def may_open(snapshot: Snapshot, document: Document) -> bool:
     """Whether another browser could be let in where this one was not."""
     verdict = document.verdict
     if verdict.kind is VerdictKind.BLOCKED:
-        return verdict.reason not in _BEFORE_ANY_BROWSER
+        return verdict.reason in _JUDGES_BROWSERS
     return snapshot.status == 403
 
 
@@ -137,10 +137,10 @@ def _retry_after_s(snapshot: Snapshot) -> float | None:
 
 def _span(seconds: float) -> str:
     """A time in the unit that people would use."""
-    for unit, size in (("s", 1), ("min", 60)):
+    for unit, size in (("s", 1), ("min", 60), ("h", 3_600)):
         if seconds < 120 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds / 3600:,.0f} h"
+    return f"{seconds / 86_400:,.0f} days"
 
 
 def _warnings(
@@ -184,7 +184,9 @@ def _blank(snapshot: Snapshot) -> errors.ScraperError:
 
 
 def _unsupported(snapshot: Snapshot) -> errors.UnsupportedType:
-    media_type = snapshot.media_type or "application/octet-stream"
+    # Some servers call every file a page.
+    declared = "application/pdf" if snapshot.body.startswith(_PDF_MARK) else snapshot.media_type
+    media_type = declared or "application/octet-stream"
     readable = media_type.startswith(_DOCUMENT_TYPES)
     return errors.UnsupportedType(
         f"{host_of(snapshot.url)} sent a file of type {media_type}, not a page.",
@@ -195,12 +197,13 @@ def _unsupported(snapshot: Snapshot) -> errors.UnsupportedType:
 
 def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
     reason = document.verdict.reason
-    what = _WALLS.get(reason, "does not let this reader in")
+    what = _WALLS.get(reason, _WALLS["denied"])
+    status = "" if _is_success(snapshot) else f" ({_status_words(snapshot.status)})"
     return errors.Walled(
-        f"{host_of(snapshot.url)} {what}{_titled(document)}.",
+        f"{host_of(snapshot.url)} {what}{status}{_titled(document)}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
-        next_step=_limits_step(snapshot) if reason == "rate_limited" else _WALL_STEPS.get(reason, _LATER),
+        next_step=_limits_step(snapshot) if reason == "rate_limit" else _WALL_STEPS.get(reason, _LATER),
     )
 
 

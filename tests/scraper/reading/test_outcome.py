@@ -61,6 +61,11 @@ def test_a_page_becomes_a_reading() -> None:
         (status(503, retry_after="600"), "503 Service Unavailable", "The site asks to try again in 10 min."),
         (status(429, retry_after="7200"), "429 Too Many Requests", "The site asks to try again in 2 h."),
         (
+            status(503, retry_after="864000"),
+            "503 Service Unavailable",
+            "The site asks to try again in 10 days.",
+        ),
+        (
             status(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
             "429 Too Many Requests",
             "The site asks to try again in 0 s.",
@@ -136,13 +141,19 @@ def test_a_document_is_sent_to_the_tool_that_reads_it(media_type: str) -> None:
     assert told == f"www.example.org sent a file of type {media_type}, not a page. Use `read_doc` for it."
 
 
+def test_a_document_that_is_declared_a_page_is_still_sent_to_its_tool() -> None:
+    binary = replace(TEXT, verdict=Verdict(VerdictKind.THIN, "binary"))
+    told = sentence(replace(PAGE, body=b"%PDF-1.7 ...", html="%PDF-1.7 ..."), binary)
+    assert "application/pdf" in told and "`read_doc`" in told
+
+
 def test_what_nothing_reads_is_named_by_its_type() -> None:
     told = sentence(replace(PAGE, html="", media_type="image/png"), Document(URL))
     assert "image/png" in told and "read_doc" not in told
 
 
 @pytest.mark.parametrize(
-    "reason", ["captcha", "consent", "login", "paywall", "challenge", "rate_limited", "novel"]
+    "reason", ["captcha", "consent", "login", "denied", "challenge", "rate_limit", "novel"]
 )
 def test_a_wall_is_named_and_never_content(reason: str) -> None:
     with pytest.raises(errors.Walled) as caught:
@@ -150,14 +161,14 @@ def test_a_wall_is_named_and_never_content(reason: str) -> None:
     assert caught.value.reason == reason and caught.value.next_step
 
 
-def test_a_wall_with_an_error_status_is_named_as_a_wall() -> None:
-    assert "asks for a captcha" in sentence(status(403), walled("captcha"))
+def test_a_wall_with_an_error_status_is_named_as_a_wall_with_its_status() -> None:
+    assert "asks for a captcha (403 Forbidden)" in sentence(status(403), walled("captcha"))
 
 
 def test_a_wall_of_limits_says_when_to_come_back() -> None:
     limited = status(429, retry_after="30")
-    assert sentence(limited, walled("rate_limited")).endswith("The site asks to try again in 30 s.")
-    assert sentence(PAGE, walled("rate_limited")).endswith("try again in a few minutes.")
+    assert sentence(limited, walled("rate_limit")).endswith("The site asks to try again in 30 s.")
+    assert sentence(PAGE, walled("rate_limit")).endswith("try again in a few minutes.")
 
 
 def test_as_served_a_page_of_scripts_is_content_with_a_warning() -> None:
@@ -226,6 +237,8 @@ def test_only_what_would_read_the_same_tomorrow_is_kept(
         (PAGE, walled("captcha"), True),
         (PAGE, walled("login"), False),
         (PAGE, walled("consent"), False),
+        (status(429), walled("rate_limit"), False),
+        (PAGE, walled("denied"), True),
         (status(403), TEXT, True),
         (status(404), TEXT, False),
         (status(500), TEXT, False),

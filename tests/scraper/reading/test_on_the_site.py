@@ -1,0 +1,153 @@
+"""Reading real pages through a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from browsers import Browsers, BrowserSettings
+from scraper import errors
+from scraper.model import Reading
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.store.pages import SqlitePages
+from scraper.workers import Workers
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+async def workers() -> AsyncIterator[Workers]:
+    async with Workers() as running:
+        yield running
+
+
+@pytest.fixture
+async def fetcher(
+    browsers: Browsers, workers: Workers, browser_settings: BrowserSettings, tmp_path: Path
+) -> AsyncIterator[Fetcher]:
+    """A fetcher with an empty cache."""
+    pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
+    reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
+    yield reading
+    await reading.close()
+    await pages.close()
+
+
+async def told(fetcher: Fetcher, url: str, **options: float) -> errors.ScraperError:
+    with pytest.raises(errors.ScraperError) as caught:
+        await fetcher.fetch(url, **options)
+    return caught.value
+
+
+def marks(reading: Reading, name: str) -> int:
+    return sum(f"MARK-{name}-{number}" in reading.document.markdown for number in range(100))
+
+
+async def test_a_plain_page_is_read_as_served(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(site.url("/static/71"))
+    assert (reading.method, reading.status, reading.warnings, marks(reading, "static")) == (
+        "http",
+        200,
+        (),
+        60,
+    )
+
+
+async def test_a_page_of_scripts_is_rendered_with_one_request_for_it(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(site.url("/spa/71"))
+    assert (reading.method, marks(reading, "spa")) == ("browser", 60)
+    assert site.hits("/spa/71") == 1
+
+
+async def test_as_served_a_page_of_scripts_says_what_it_lacks(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(site.url("/spa/72"), render="http")
+    assert reading.method == "http" and marks(reading, "spa") == 0
+    assert "next to nothing without its scripts" in reading.warnings[0]
+
+
+async def test_what_was_read_is_not_asked_for_again(fetcher: Fetcher, site: Site) -> None:
+    url = site.url("/static/73")
+    first, second = await fetcher.fetch(url), await fetcher.fetch(url)
+    assert second.cached and second.document == first.document
+    assert site.hits("/static/73") == 1
+    assert not (await fetcher.fetch(url, max_age_s=0)).cached
+    assert site.hits("/static/73") == 2
+
+
+async def test_the_same_page_for_five_callers_at_once_is_one_request(fetcher: Fetcher, site: Site) -> None:
+    readings = await asyncio.gather(*(fetcher.fetch(site.url("/spa/74")) for _ in range(5)))
+    assert {marks(reading, "spa") for reading in readings} == {60}
+    assert site.hits("/spa/74") == 1
+
+
+async def test_cancelling_gives_the_tab_back_within_a_second(
+    fetcher: Fetcher, browsers: Browsers, site: Site
+) -> None:
+    task = asyncio.create_task(fetcher.fetch(site.url("/stalls?key=cancelled")))
+    async with asyncio.timeout(10):
+        while not site.hits("/stalls?key=cancelled"):
+            await asyncio.sleep(0.05)
+    since = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - since < 1.0
+    assert fetcher.under_way == 0 and browsers.status().active == 0
+
+
+async def test_a_redirect_to_a_private_address_is_refused_and_not_tried_another_way(
+    fetcher: Fetcher, site: Site
+) -> None:
+    before = site.hits("/redirect-private")
+    error = await told(fetcher, site.url("/redirect-private"))
+    assert isinstance(error, errors.PrivateAddress) and "10.0.0.1" not in error.sentence()
+    assert site.hits("/redirect-private") == before + 1
+
+
+async def test_a_document_is_sent_to_the_tool_that_reads_it(fetcher: Fetcher, site: Site) -> None:
+    assert "`read_doc`" in (await told(fetcher, site.url("/download-pdf"))).sentence()
+
+
+async def test_a_site_that_is_silent_is_late(fetcher: Fetcher, site: Site) -> None:
+    since = time.monotonic()
+    assert isinstance(await told(fetcher, site.url("/api/hang"), deadline_s=3), errors.TimedOut)
+    assert time.monotonic() - since < 5
+
+
+async def test_a_page_that_changes_for_ever_is_read_as_it_stands(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(site.url("/clock"), render="browser", deadline_s=20)
+    assert marks(reading, "clock") == 10
+
+
+async def test_a_batch_of_good_and_bad_keeps_its_order(fetcher: Fetcher, site: Site) -> None:
+    urls = [
+        site.url("/static/75"),
+        site.url("/status/404"),
+        "how to bake bread",
+        site.url("/spa/75", host="host1.example"),
+        site.url("/redirect-private"),
+        site.url("/static/75"),
+    ]
+    outcomes = await fetcher.fetch_batch(urls, deadline_s=40)
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds == [Reading, errors.HttpError, errors.BadUrl, Reading, errors.PrivateAddress, Reading]
+    assert site.hits("/static/75") == 1
+
+
+async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, site: Site) -> None:
+    urls = [site.url("/static/76"), site.url("/api/hang"), site.url("/static/77")]
+    first, late, third = await fetcher.fetch_batch(urls, deadline_s=4)
+    assert isinstance(first, Reading) and isinstance(third, Reading)
+    assert isinstance(late, errors.TimedOut)
+
+
+async def test_one_principal_never_gets_what_was_read_for_another(fetcher: Fetcher, site: Site) -> None:
+    url = site.url("/static/78")
+    await fetcher.fetch(url, principal="anna")
+    assert not (await fetcher.fetch(url, principal="bert")).cached
