@@ -38,9 +38,12 @@ _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"
 _BODY_BYTES = 4 * 1024 * 1024
-_MAX_SESSIONS = 500
+_MAX_SESSIONS = 2_000
 """37 KiB each; beyond, a new client is told to wait."""
-_SESSION_IDLE_S = 1800.0
+_SESSION_IDLE_S = 600.0
+"""Some clients open a session for each call and never end it; one that comes back later is revived."""
+_KEEP_ALIVE_S = 75
+"""Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
 _LINGER_S = 0.3
 """The Python SDK's client lists the tools before it hands over the first answer; it must still be able to."""
 _LAST_BYTES_S = 2
@@ -134,6 +137,7 @@ class _Site(uvicorn.Server):
                 lifespan="off",
                 ws="none",
                 server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_LAST_BYTES_S,
             )
         )
