@@ -6,6 +6,7 @@ import re
 
 from browsers.charset_guess import guess, score
 from browsers.charset_labels import codec_of
+from browsers.charset_reading import read
 
 __all__ = ["decode"]
 
@@ -49,10 +50,6 @@ _ENOUGH_HIGH = 6
 
 # Encodings that pages declare and that are judged by the letters of a nearly identical one.
 _JUDGED_AS = {"iso8859_15": "cp1252"}
-# Python's codecs for these know fewer characters than browsers, or others: the one that reads most is taken.
-_READERS = {"big5hkscs": ("cp950", "big5hkscs"), "euc_jp": ("euc_jp", "euc_jis_2004")}
-# The six characters of JIS X 0208 that browsers, like Windows, take for their wide twins.
-_WIDE_TWINS = str.maketrans("\u301c\u2016\u2212\xa2\xa3\xac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2")
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -73,20 +70,9 @@ def _text(body: bytes, content_type: str) -> str:
     header = _in_header(content_type)
     text = _utf8(body)
     if text is None:
-        return _read(body, _legacy(body, header or _in_markup(body)))
+        return read(body, _legacy(body, header or _in_markup(body)))
     other = _in_ascii(body, header) if text.isascii() else _by_chance_utf8(body, text, header)
-    return text if other is None else _read(body, other)
-
-
-def _read(body: bytes, codec: str) -> str:
-    text = ""
-    for reader in _READERS.get(codec, (codec,)):
-        other = body.decode(reader, "replace")
-        if not text or other.count("\ufffd") < text.count("\ufffd"):
-            text = other
-        if "\ufffd" not in text:
-            break
-    return text.translate(_WIDE_TWINS) if codec in {"euc_jp", "iso2022_jp"} else text
+    return text if other is None else read(body, other)
 
 
 def _utf8(body: bytes) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["codec_of"]
+__all__ = ["codec_of", "labels"]
 
 _LABELS: Mapping[str, str] = MappingProxyType(
     {
@@ -78,3 +78,8 @@ _CODECS: Mapping[str, str] = MappingProxyType(
 def codec_of(label: str) -> str | None:
     """The Python codec for a label in any spelling; None for what no browser knows."""
     return _CODECS.get(label.strip("\t\n\f\r \"'").lower())
+
+
+def labels() -> tuple[str, ...]:
+    """Every label that is known."""
+    return tuple(_CODECS)

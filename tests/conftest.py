@@ -12,6 +12,8 @@ import pytest_asyncio
 from tests.site.running import Site, running_site
 
 if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
     from browsers import Browsers, BrowserSettings
 
 OUR_VARIABLES = "SEARCH_MCP_"
@@ -49,6 +51,28 @@ async def browsers(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]
 
     async with Browsers(browser_settings) as running:
         yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def plain_browser(site: Site) -> AsyncIterator[Browser]:
+    """Chromium as anybody would start it, without our door: what our own is held against."""
+    from playwright.async_api import async_playwright
+
+    from browsers import Tier
+    from browsers.chromium.locate import find
+
+    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    assert found is not None, "no Chromium on this machine: run `make setup`"
+    mapped = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable,
+            args=[f"--host-resolver-rules={mapped}", "--ignore-certificate-errors"],
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -41,7 +41,7 @@ from tests.site.catalogue import Page
 from tests.site.certificate import server_context
 from tests.site.markup import html, page
 
-__all__ = ["application", "serve"]
+__all__ = ["all_pages", "application", "serve"]
 
 _ROOMS = (
     articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways,
@@ -53,12 +53,17 @@ _BACKLOG = 1024
 _SHUTDOWN_S = 0.2
 
 
+def all_pages() -> list[Page]:
+    """Every page of the site."""
+    return [one for room in _ROOMS for one in room.PAGES]
+
+
 def application() -> web.Application:
     """The whole site."""
     app = web.Application(middlewares=[mirror.count], client_max_size=16 * 1024 * 1024)
     app[mirror.HITS], app[mirror.OPEN] = Counter(), Counter()
     app[memory.VISITS], app[caching.SERVED] = Counter(), Counter()
-    pages = [one for room in _ROOMS for one in room.PAGES]
+    pages = all_pages()
     for one in (*pages, _index(pages), _manifest(pages)):
         for method in one.methods:
             app.router.add_route(method, one.path, one.handler)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
-from browsers import Tier
-from browsers.chromium.locate import find
 from tests.site.prose import marks_found
 from tests.site.running import Site
 
@@ -29,23 +25,6 @@ KINDS = {
     "history",
 }
 NEED_TLS = {"service-worker", "cache-storage"}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def plain_browser(site: Site) -> AsyncIterator[Browser]:
-    """Chromium as anybody would start it, without our door."""
-    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
-    assert found is not None
-    mapped = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=found.executable,
-            args=[f"--host-resolver-rules={mapped}", "--ignore-certificate-errors"],
-        )
-        try:
-            yield browser
-        finally:
-            await browser.close()
 
 
 async def remembered(page: Page, url: str) -> dict[str, str]:

@@ -1,0 +1,73 @@
+"""Encodings mean what they mean to Chromium: its own decoder is asked, byte by byte."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from playwright.async_api import Browser
+
+from browsers.charset_labels import codec_of, labels
+from browsers.charset_reading import read
+
+pytestmark = pytest.mark.browser
+
+DECODE = """([label, data]) => {
+  const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0));
+  try { return new TextDecoder(label).decode(bytes); } catch { return null; }
+}"""
+# Refused by browsers for fear of scripts smuggled past a filter; in the text that we read nothing is run.
+REFUSED = {"hz", "iso2022_kr"}
+# A script's decoder knows it as an encoding of its own; for pages the standard makes it windows-1252.
+FOR_SCRIPTS = {"x-user-defined"}
+
+
+async def as_chromium(browser: Browser, asked: list[tuple[str, bytes]]) -> list[str | None]:
+    page = await browser.new_page()
+    try:
+        data = [(label, base64.b64encode(body).decode()) for label, body in asked]
+        texts: list[str | None] = await page.evaluate(f"asked => asked.map({DECODE})", data)
+        return texts
+    finally:
+        await page.close()
+
+
+async def test_every_label_is_one_that_chromium_knows(plain_browser: Browser) -> None:
+    known = [label for label in labels() if codec_of(label) not in REFUSED]
+    texts = await as_chromium(plain_browser, [(label, b"a") for label in known])
+    assert [label for label, text in zip(known, texts, strict=True) if text is None] == []
+
+
+async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Browser) -> None:
+    single = [label for label in labels() if read(b"\xe1", codec_of(label) or "") != "\ufffd"]
+    body = bytes(range(0x80, 0x100))
+    asked = [(label, body) for label in single if label not in FOR_SCRIPTS]
+    assert len(asked) > 150
+    for (label, _), theirs in zip(asked, await as_chromium(plain_browser, asked), strict=True):
+        ours = read(body, codec_of(label) or "")
+        # Browsers give holes in a table to control characters, which no reader wants.
+        different = [
+            pair
+            for pair in zip(ours, theirs or "", strict=True)
+            if pair[0] != pair[1] and pair[0] != "\ufffd"
+        ]
+        assert different == [], label
+
+
+@pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis", "euc-jp", "euc-kr"])
+async def test_characters_of_two_bytes_are_those_of_chromium(plain_browser: Browser, label: str) -> None:
+    codec = codec_of(label) or ""
+    pairs = [
+        bytes((lead, trail))
+        for lead in range(0x81, 0xFF)
+        for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF))
+    ]
+    known = [pair for pair in pairs if len(read(pair, codec)) == 1 and read(pair, codec) != "\ufffd"]
+    (theirs,) = await as_chromium(plain_browser, [(label, b"\n".join(known))])
+    different = [
+        (pair.hex(), read(pair, codec), other)
+        for pair, other in zip(known, (theirs or "").split("\n"), strict=True)
+        if read(pair, codec) != other and other != "\ufffd"
+    ]
+    assert len(known) > 6000
+    assert len(different) <= 20, different
