@@ -1,0 +1,1 @@
+"""Reading: pure functions from a Snapshot to a Document, fit to run in another process."""

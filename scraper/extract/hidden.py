@@ -1,0 +1,100 @@
+"""Text that a person does not see is not content: it is noise at best, and orders to a model at worst."""
+
+from __future__ import annotations
+
+from scraper.extract.markup import remove
+from scraper.extract.styles import (
+    Colour,
+    background_of,
+    colour_named,
+    conceals,
+    declarations,
+    hidden_names,
+    same_colour,
+)
+from scraper.extract.xpath import Element, elements, text_of
+
+__all__ = ["remove_marked", "remove_styled"]
+
+# `//@name/..` costs a quarter of `//*[@name]`.
+_MARKED = elements("//@data-x-hidden/..")
+_STYLED = elements("//@style/..")
+_HIDDEN = elements("//@hidden/..")
+_NAMED = elements("//@class/.. | //@id/..")
+_SHEETS = elements("//style | //link[contains(@rel, 'stylesheet')]")
+_WHITE: Colour = (255, 255, 255, 1)
+
+
+def remove_marked(root: Element) -> int:
+    """Remove what the browser found to be out of sight; how many of these elements held text."""
+    return _remove_all(_MARKED(root))
+
+
+def remove_styled(root: Element) -> int:
+    """Remove what attributes, inline styles and simple rules hide; how many of these elements held text.
+
+    The body itself stays: a page that hides it shows it again by script.
+    """
+    sheets = _SHEETS(root)
+    judge = _StyleJudge(plain=not sheets)
+    candidates = [*_STYLED(root), *_HIDDEN(root), *root.iter("font", "dialog")]
+    hidden = [element for element in candidates if judge.hides(element)]
+    names = hidden_names(sheet.text or "" for sheet in sheets if sheet.tag == "style")
+    if names:
+        hidden += [element for element in _NAMED(root) if _is_named(element, names)]
+    return _remove_all(hidden)
+
+
+def _remove_all(hidden: list[Element]) -> int:
+    removed = 0
+    for element in hidden:
+        if element.getparent() is not None:
+            removed += bool(text_of(element).strip())
+            remove(element)
+    return removed
+
+
+def _is_named(element: Element, names: frozenset[str]) -> bool:
+    if f"#{element.get('id')}" in names:
+        return True
+    classes = element.get("class")
+    return classes is not None and any(f".{name}" in names for name in classes.split())
+
+
+class _StyleJudge:
+    """Judges elements of one page; equal styles are read once."""
+
+    def __init__(self, *, plain: bool) -> None:
+        self._plain = plain
+        self._read: dict[str, tuple[dict[str, str], bool]] = {}
+
+    def hides(self, element: Element) -> bool:
+        if element.tag in ("html", "body"):
+            return False
+        style, concealed = self._style(element.get("style") or "")
+        if concealed:
+            return True
+        if element.get("hidden") is not None or (element.tag == "dialog" and element.get("open") is None):
+            return "display" not in style
+        colour = style.get("color") or (element.get("color", "").lower() if element.tag == "font" else "")
+        return bool(colour) and self._is_background(element, colour)
+
+    def _style(self, text: str) -> tuple[dict[str, str], bool]:
+        known = self._read.get(text)
+        if known is None:
+            style = declarations(text)
+            known = self._read[text] = (style, conceals(style))
+        return known
+
+    def _is_background(self, element: Element, colour: str) -> bool:
+        """Against the nearest background that is written down; white only where no style sheet may differ."""
+        around: Element | None = element
+        while around is not None:
+            background = background_of(self._style(around.get("style") or "")[0])
+            background = background or colour_named(around.get("bgcolor") or "")
+            if background:
+                return same_colour(colour, background)
+            if "background" in (around.get("style") or ""):
+                return False
+            around = around.getparent()
+        return self._plain and same_colour(colour, _WHITE)

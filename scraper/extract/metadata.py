@@ -1,0 +1,184 @@
+"""What a page says about itself: title, author, date, site, language; nothing rather than a guess."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from scraper.extract import dates, jsonld
+from scraper.extract.characters import line
+from scraper.extract.tree import Head, Page
+from scraper.extract.xpath import Element, elements, text_of
+
+__all__ = ["Metadata", "read"]
+
+MAX_TITLE = 300
+MAX_NAME = 120
+
+_AGREEMENT = 0.4
+"""A heading is the title when it shares this much with what the head says (word F1)."""
+
+_MAX_SITE_WORDS = 4
+_SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+")
+_WORD = re.compile(r"\w+")
+_HEADINGS = elements("(//h1)[position() <= 5]")
+_AUTHORS = elements(
+    "(//@rel[. = 'author']/.. | //@itemprop[. = 'author']/.. "
+    "| //@class[contains(concat(' ', ., ' '), ' byline ')]/.. "
+    "| //@class[contains(concat(' ', ., ' '), ' author ')]/..)[position() <= 3]"
+)
+_TIMES = elements("(//time[@datetime])[position() <= 20]")
+_PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
+
+_DATE_METAS = (
+    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.created "
+    "dcterms.issued publish-date publish_date publishdate pubdate sailthru.date parsely-pub-date "
+    "citation_publication_date citation_date article.published og:article:published_time"
+).split()
+_AUTHOR_METAS = (
+    "author",
+    "article:author",
+    "dc.creator",
+    "parsely-author",
+    "sailthru.author",
+    "citation_author",
+)
+_NOBODY = frozenset("admin administrator author editor editors guest staff unknown anonymous".split())
+_BY = re.compile(r"^(?:written\s+by|posted\s+by|by|von|par|por|di)\s*:?\s+", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """None is unknown."""
+
+    title: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    published_source: str | None = None
+    site_name: str | None = None
+    language: str | None = None
+
+
+def read(page: Page) -> Metadata:
+    """The metadata of a page, its body still whole."""
+    metas: dict[str, str] = {}
+    for name, content in page.head.metas:
+        metas.setdefault(name, content)
+    items = jsonld.items(script.text for script in page.head.scripts if "ld+json" in script.type)
+    site = _site_name(metas, items)
+    published, source = _published(page, metas, items)
+    return Metadata(
+        title=_title(page.head, page.body, metas, site),
+        author=_author(page.body, metas, items, site),
+        published=published,
+        published_source=source,
+        site_name=site,
+        language=_language(page.head, metas),
+    )
+
+
+def _title(head: Head, body: Element, metas: dict[str, str], site: str | None) -> str | None:
+    """The heading that agrees with the head; else what the head says, without the site's name."""
+    told = line(metas.get("og:title") or head.title or metas.get("twitter:title") or "", MAX_TITLE)
+    headings = [heading for heading in (line(text_of(h1), MAX_TITLE) for h1 in _HEADINGS(body)) if heading]
+    if headings and told:
+        best = max(headings, key=lambda heading: _agreement(heading, told))
+        if _agreement(best, told) >= _AGREEMENT:
+            return best
+    if len(headings) == 1 and (not told or len(headings[0].split()) > 1):
+        return headings[0]
+    return _without_site(told, site) or (headings[0] if headings else None)
+
+
+def _without_site(title: str, site: str | None) -> str:
+    parts = list(_SEPARATOR.finditer(title))
+    if not parts:
+        return title
+    last = parts[-1]
+    tail = title[last.end() :]
+    is_site = site is not None and tail.lower() == site.lower()
+    is_short = len(tail.split()) <= _MAX_SITE_WORDS and len(tail) < len(title) / 2 and ":" not in last.group()
+    return title[: last.start()] if is_site or is_short else title
+
+
+def _agreement(one: str, other: str) -> float:
+    """F1 of their words."""
+    mine, theirs = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
+    shared = len(mine & theirs)
+    return 2 * shared / (len(mine) + len(theirs)) if shared else 0.0
+
+
+def _author(body: Element, metas: dict[str, str], items: list[jsonld.Item], site: str | None) -> str | None:
+    told = [", ".join(jsonld.names(item.get("author"))[:5]) for item in items if item.get("author")]
+    told += [metas.get(name, "") for name in _AUTHOR_METAS]
+    if "written" in metas.get("twitter:label1", "").lower():
+        told.append(metas.get("twitter:data1", ""))
+    for candidate in told:
+        name = _person(candidate, site)
+        if name:
+            return name
+    return next(filter(None, (_person(text_of(element), site) for element in _AUTHORS(body))), None)
+
+
+def _person(text: str, site: str | None) -> str | None:
+    name = _BY.sub("", line(text, MAX_NAME * 2))
+    refused = (
+        not 2 < len(name) <= MAX_NAME
+        or "://" in name
+        or name.lower() in _NOBODY
+        or name.lower() == (site or "").lower()
+        or not any(character.isalpha() for character in name)
+    )
+    return None if refused else name
+
+
+def _published(
+    page: Page, metas: dict[str, str], items: list[jsonld.Item]
+) -> tuple[datetime | None, str | None]:
+    for item in items:
+        stated = item.get("datePublished") or item.get("dateCreated") or item.get("uploadDate")
+        moment = dates.parse(stated) if isinstance(stated, str) else None
+        if moment:
+            return moment, "structured"
+    for name in _DATE_METAS:
+        moment = dates.parse(metas.get(name, ""))
+        if moment:
+            return moment, "meta"
+    moment = dates.in_url(page.url)
+    if moment:
+        return moment, "url"
+    moment = _shown_date(page.body)
+    return moment, "text" if moment else None
+
+
+def _shown_date(body: Element) -> datetime | None:
+    """A `time` that is marked as the date of publication."""
+    for time in _TIMES(body):
+        around = time.getparent()
+        marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
+        if time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks):
+            moment = dates.parse(time.get("datetime") or "")
+            if moment:
+                return moment
+    return None
+
+
+def _site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
+    told = [metas.get("og:site_name", ""), metas.get("application-name", "")]
+    told += [
+        name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))
+    ]
+    told += [name for item in items for name in jsonld.names(item.get("publisher"))]
+    return next(
+        (name for name in (line(text, MAX_NAME) for text in told) if name and "://" not in name), None
+    )
+
+
+def _language(head: Head, metas: dict[str, str]) -> str | None:
+    for told in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
+        tag = told.strip().replace("_", "-")
+        if _LANGUAGE.fullmatch(tag):
+            return tag
+    return None

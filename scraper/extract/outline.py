@@ -1,0 +1,37 @@
+"""The headings of a Markdown text and where they stand."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.extract.characters import line
+from scraper.model import Heading
+
+__all__ = ["of_markdown"]
+
+MAX_HEADINGS = 500
+_MAX_TEXT = 200
+
+_HEADING_OR_FENCE = re.compile(r"^(?:(#{1,6}) (.+)|[ >]*(`{3,}|~{3,})(.*))$", re.MULTILINE)
+_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
+
+
+def of_markdown(markdown: str) -> tuple[Heading, ...]:
+    """ATX headings outside of code, with their offsets."""
+    if "#" not in markdown:
+        return ()
+    headings: list[Heading] = []
+    fence = ""
+    for match in _HEADING_OR_FENCE.finditer(markdown):
+        hashes, text, ticks, rest = match.groups()
+        if ticks:
+            closes = ticks[0] == fence[:1] and len(ticks) >= len(fence) and not rest.strip()
+            fence = "" if closes else fence or ticks
+        elif not fence and len(headings) < MAX_HEADINGS:
+            headings.append(Heading(len(hashes), _plain(text), match.start()))
+    return tuple(headings)
+
+
+def _plain(text: str) -> str:
+    return line(_MARKUP.sub("", _LINK.sub(r"\1", text)), _MAX_TEXT)

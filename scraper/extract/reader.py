@@ -1,0 +1,55 @@
+"""From a snapshot to the document that a person would say stands there."""
+
+from __future__ import annotations
+
+from browsers.model import Snapshot
+from scraper.extract import characters, markdown, metadata, outline, plain, regions, tree
+from scraper.extract.texts import words_in
+from scraper.extract.verdict import Survey, verdict_on
+from scraper.extract.xpath import text_of
+from scraper.model import Document
+
+__all__ = ["read"]
+
+MAX_CHARACTERS = 4_000_000
+"""Of Markdown and of text; a million tokens, beyond what any caller can page through."""
+
+
+def read(snapshot: Snapshot) -> Document:
+    """The document in a snapshot, with its verdict: one pass serves the judgement and the reading.
+
+    Raises:
+        UnsupportedType: the response is neither a page nor text.
+    """
+    return _read_page(snapshot) if plain.is_page(snapshot) else plain.read(snapshot)
+
+
+def _read_page(snapshot: Snapshot) -> Document:
+    page = tree.build(snapshot)
+    about = metadata.read(page)
+    survey = Survey(page)
+    consent = regions.prune(page.body)
+    main = regions.main_content(page.body)
+    main_words = words_in(text_of(page.body))
+    verdict = verdict_on(snapshot, survey, main_words=main_words, consent=consent)
+    converted = markdown.convert(main, page.base)
+    body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
+    text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
+    return Document(
+        url=page.url,
+        title=about.title,
+        author=about.author,
+        published=about.published,
+        published_source=about.published_source,
+        site_name=about.site_name,
+        language=about.language,
+        text=text,
+        markdown=body,
+        verdict=verdict,
+        degraded=page.degraded or len(converted.markdown) > MAX_CHARACTERS,
+        links=converted.links,
+        images=converted.images,
+        outline=outline.of_markdown(body),
+        hidden_removed=page.hidden_removed,
+        controls_removed=controls,
+    )

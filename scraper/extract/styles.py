@@ -1,0 +1,230 @@
+"""What an inline style or a simple style sheet rule hides, told without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = [
+    "Colour",
+    "background_of",
+    "colour_named",
+    "conceals",
+    "declarations",
+    "hidden_names",
+    "same_colour",
+]
+
+_READABLE_PX = 4.0
+"""Smaller text is there for machines."""
+
+_FAINT = 0.05
+_FAINT_COLOUR = 0.1
+_OFF_SCREEN_PX = -900.0
+"""Nobody moves a visible box this far; -9999px and -999em are the usual ways to park text."""
+
+_LOW_CONTRAST = 1.1
+_MAX_CSS = 64_000
+"""How much of a page's style sheets is looked at: rules that hide stand at the top, in what is inlined."""
+
+_PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
+_LENGTH = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
+_ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]")
+_EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
+_EMPTY_CLIP_PATH = re.compile(
+    r"inset\(\s*(?:50|[6-9]\d|100)%\s*\)|circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
+)
+_MOVING = ("transition", "animation", "transform", "will-change")
+"""A page that fades text in starts it at opacity 0; such text is meant to be read."""
+
+Colour = tuple[float, float, float, float]
+
+_NAMED: dict[str, Colour] = {
+    "white": (255, 255, 255, 1),
+    "black": (0, 0, 0, 1),
+    "transparent": (0, 0, 0, 0),
+    "red": (255, 0, 0, 1),
+    "green": (0, 128, 0, 1),
+    "blue": (0, 0, 255, 1),
+    "yellow": (255, 255, 0, 1),
+    "gray": (128, 128, 128, 1),
+    "grey": (128, 128, 128, 1),
+    "silver": (192, 192, 192, 1),
+    "navy": (0, 0, 128, 1),
+    "ivory": (255, 255, 240, 1),
+    "snow": (255, 250, 250, 1),
+    "whitesmoke": (245, 245, 245, 1),
+    "ghostwhite": (248, 248, 255, 1),
+}
+
+
+def declarations(style: str) -> dict[str, str]:
+    """Properties and values of an inline style, in lower case and without `!important`."""
+    found: dict[str, str] = {}
+    for declaration in style.lower().split(";"):
+        name, colon, value = declaration.partition(":")
+        if colon:
+            found[name.strip()] = value.replace("!important", "").strip()
+    return found
+
+
+def conceals(style: dict[str, str]) -> bool:
+    """Whether these declarations alone keep the text of their element out of sight."""
+    return (
+        _not_shown(style)
+        or _too_small(style)
+        or _off_screen(style)
+        or _clipped(style)
+        or _colourless(style)
+        or (_faint(style) and not any(name in style for name in _MOVING))
+    )
+
+
+def background_of(style: dict[str, str]) -> Colour | None:
+    """The opaque background colour that a style sets, if it does."""
+    for name in ("background-color", "background"):
+        if name in style:
+            colour = next((c for c in map(_colour, re.split(r"\s+(?![^(]*\))", style[name])) if c), None)
+            return colour if colour and colour[3] > 0.5 else None
+    return None
+
+
+def same_colour(text: str, background: Colour) -> bool:
+    """Whether text of this colour cannot be told from its background (WCAG 2 contrast)."""
+    colour = _colour(text)
+    if colour is None:
+        return False
+    one, other = _luminance(colour), _luminance(background)
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05) < _LOW_CONTRAST
+
+
+def colour_named(value: str) -> Colour | None:
+    """The colour in an HTML attribute such as `bgcolor`."""
+    return _colour(value.strip().lower())
+
+
+def _not_shown(style: dict[str, str]) -> bool:
+    return (
+        style.get("display") == "none"
+        or style.get("visibility") in {"hidden", "collapse"}
+        or style.get("content-visibility") == "hidden"
+        or _ZERO_SCALE.search(style.get("transform", "")) is not None
+    )
+
+
+def _too_small(style: dict[str, str]) -> bool:
+    size = _px(style.get("font-size"))
+    return size is not None and size < _READABLE_PX
+
+
+def _off_screen(style: dict[str, str]) -> bool:
+    indent = _px(style.get("text-indent"))
+    if indent is not None and indent < _OFF_SCREEN_PX:
+        return True
+    if style.get("position") not in {"absolute", "fixed"}:
+        return False
+    offsets = (_px(style.get(side)) for side in ("left", "top", "right", "bottom"))
+    return any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets)
+
+
+def _clipped(style: dict[str, str]) -> bool:
+    if _EMPTY_CLIP.search(style.get("clip", "")) or _EMPTY_CLIP_PATH.search(style.get("clip-path", "")):
+        return True
+    if style.get("overflow") not in {"hidden", "clip"} or any(name.startswith("padding") for name in style):
+        return False  # a box of no height with padding is how videos keep their shape
+    sides = (_px(style.get(side)) for side in ("width", "height", "max-width", "max-height"))
+    return any(side is not None and side < 2 for side in sides)
+
+
+def _faint(style: dict[str, str]) -> bool:
+    opacity = _number(style.get("opacity"))
+    return opacity is not None and opacity < _FAINT
+
+
+def _colourless(style: dict[str, str]) -> bool:
+    """Transparent text shows where the background is clipped to it, or where it casts a shadow."""
+    if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
+        return False
+    colour = _colour(style.get("color", ""))
+    return colour is not None and colour[3] < _FAINT_COLOUR
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return float(value.rstrip("%")) / (100 if value.endswith("%") else 1) if value else None
+    except ValueError:
+        return None
+
+
+def _px(value: str | None) -> float | None:
+    match = _LENGTH.match(value) if value else None
+    return float(match.group(1)) * _PX_PER_UNIT[match.group(2)] if match else None
+
+
+def _colour(value: str) -> Colour | None:
+    if value.startswith("#"):
+        return _hex_colour(value[1:])
+    if value.startswith("rgb"):
+        parts = [_number(part) for part in re.findall(r"[\d.]+%?", value)]
+        if len(parts) >= 3 and None not in parts:
+            red, green, blue, alpha = (*parts, 1.0)[:4]
+            return (red or 0, green or 0, blue or 0, 1.0 if alpha is None else alpha)
+        return None
+    return _NAMED.get(value)
+
+
+def _hex_colour(digits: str) -> Colour | None:
+    if len(digits) in {3, 4}:
+        digits = "".join(digit * 2 for digit in digits)
+    if len(digits) not in {6, 8}:
+        return None
+    try:
+        red, green, blue, alpha = bytes.fromhex(digits.ljust(8, "f"))
+    except ValueError:
+        return None
+    return (red, green, blue, alpha / 255)
+
+
+def _luminance(colour: Colour) -> float:
+    def linear(channel: float) -> float:
+        share = min(channel / 255, 1.0)
+        return share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
+
+
+_AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
+_SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
+    """Classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
+    css = "\n".join(sheets)[:_MAX_CSS]
+    if "none" not in css and "hidden" not in css:
+        return frozenset()
+    css = _COMMENT.sub("", css)
+    hidden: set[str] = set()
+    shown: set[str] = set()
+    for block in _AT_BLOCK.findall(css):
+        shown.update(_names_shown(block))
+    for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
+        if "display" not in body and "visibility" not in body:
+            continue
+        if _not_shown(declarations(body)):
+            hidden.update(part.strip() for part in selector.split(",") if _SIMPLE.fullmatch(part))
+        else:
+            shown.update(_NAME.findall(selector))
+    return frozenset(hidden - shown)
+
+
+def _names_shown(block: str) -> list[str]:
+    rules = _RULE.findall(block.partition("{")[2])
+    return [
+        name
+        for selector, body in rules
+        if ("display" in body or "visibility" in body) and not _not_shown(declarations(body))
+        for name in _NAME.findall(selector)
+    ]

@@ -1,0 +1,98 @@
+"""Tables as GitHub's Markdown, spans filled up and ragged rows padded; tables of layout told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from scraper.extract.xpath import Element, elements, text_of
+
+__all__ = ["cells_of", "is_layout", "pipe_table", "rows_of"]
+
+_MAX_COLSPAN = 50
+_MAX_ROWSPAN = 200
+_MAX_COLUMNS = 200
+"""A span may claim a thousand columns; browsers allow it, nobody reads it."""
+
+_COLUMN_OF_PROSE = 300
+"""One column with a cell this long is a page laid out as a table."""
+
+_BREAK = re.compile(r"\s*\n\s*")
+_BLANKS = re.compile(r"[ \t]{2,}")
+_BARE_PIPE = re.compile(r"(?<!\\)\|")
+_DIGITS = re.compile(r"\d{1,4}")
+_INNER_TABLES = elements(".//table")
+_HEADERS = elements("(.//th)[1]")
+
+
+def rows_of(table: Element) -> Iterator[Element]:
+    """The rows of this table, not of tables inside it."""
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from child.iterchildren("tr")
+
+
+def cells_of(row: Element) -> list[Element]:
+    """The cells of a row."""
+    return list(row.iterchildren("td", "th"))
+
+
+def is_layout(table: Element) -> bool:
+    """Whether a table only places things on the page, so that its cells are blocks in a row."""
+    if table.get("role") in ("presentation", "none") or _INNER_TABLES(table):
+        return True
+    rows = [cells_of(row) for row in rows_of(table)]
+    if max(map(len, rows), default=0) != 1 or _HEADERS(table):
+        return False
+    return len(rows) == 1 or any(len(text_of(cell)) > _COLUMN_OF_PROSE for row in rows for cell in row)
+
+
+def pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
+    """The table as rows between pipes; its first row is the header."""
+    grid = _grid(table, markdown_of)
+    width = max(map(len, grid), default=0)
+    if not any(any(row) for row in grid):
+        return ""
+    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in grid]
+    lines.insert(1, "|" + " --- |" * width)
+    return "\n".join(lines)
+
+
+def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[str]]:
+    grid: list[list[str]] = []
+    below: dict[int, int] = {}
+    for row in rows_of(table):
+        cells = cells_of(row)
+        if not cells:
+            continue
+        line: list[str] = []
+        for cell in cells:
+            _skip_spanned(line, below)
+            text = _one_line(markdown_of(cell))
+            rowspan = _span(cell.get("rowspan"), _MAX_ROWSPAN)
+            for place in range(_span(cell.get("colspan"), _MAX_COLSPAN)):
+                if rowspan > 1:
+                    below[len(line)] = rowspan - 1
+                line.append("" if place else text)
+        _skip_spanned(line, below)
+        grid.append(line[:_MAX_COLUMNS])
+    return grid
+
+
+def _skip_spanned(line: list[str], below: dict[int, int]) -> None:
+    """Leave the places empty that a cell from above reaches into."""
+    while below.get(len(line), 0) > 0:
+        below[len(line)] -= 1
+        line.append("")
+
+
+def _one_line(markdown: str) -> str:
+    text = _BREAK.sub(" ", markdown.strip())
+    return _BARE_PIPE.sub(r"\\|", _BLANKS.sub(" ", text))
+
+
+def _span(value: str | None, most: int) -> int:
+    digits = _DIGITS.search(value) if value else None
+    return max(1, min(most, int(digits.group()))) if digits else 1

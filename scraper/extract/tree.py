@@ -1,0 +1,195 @@
+"""One tree of what a person could read: shadow roots and frames in their places, the unseen left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from browsers.model import Frame, Snapshot
+from scraper.extract import hidden, markup, shadow
+from scraper.extract.xpath import Element, elements, text_of
+
+__all__ = ["Head", "Page", "Script", "build"]
+
+MAX_FRAMES = 50
+
+_UNREAD = (
+    "script style template head title meta link base canvas object embed applet audio video track "
+    "map area datalist progress meter iframe frame frameset noframes portal param"
+).split()
+_SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
+_MAX_NOTE = 400
+_SVG_TEXTS = elements(".//text")
+_MAX_SVG_TEXT = 2_000
+
+_TITLES = elements("/*/head//title | /*/body//title[not(ancestor::svg)]")
+_MARKED_FRAMES = elements("//@data-x-frame/..")
+_WITH_URL = elements(".//*[@href or @src or @srcset or @data-src]")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script of the page: its media type, its text, where it is loaded from."""
+
+    type: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a page says about itself."""
+
+    language: str = ""
+    title: str = ""
+    metas: tuple[tuple[str, str], ...] = ()
+    """Name, property, itemprop or http-equiv in lower case, and content."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Relation in lower case, and address."""
+    scripts: tuple[Script, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A snapshot made ready to be read. `body` is ours to change."""
+
+    url: str
+    base: str
+    body: Element
+    head: Head = field(default_factory=Head)
+    hidden_removed: int = 0
+    degraded: bool = False
+    asks_for_scripts: bool = False
+    """It says that it needs JavaScript."""
+    embeds: int = 0
+    """Frames whose content did not come with the page."""
+
+
+def build(snapshot: Snapshot) -> Page:
+    """The page in a snapshot of HTML."""
+    parsed = markup.parse(snapshot.html)
+    root = parsed.root
+    if root is None:
+        return Page(snapshot.url, snapshot.url, etree.Element("body"), degraded=parsed.degraded)
+    head = _head(root)
+    base = _base(root, snapshot.url)
+    shadow.inline(root)
+    removed = hidden.remove_marked(root)
+    if snapshot.rendered:
+        removed += _graft(root, snapshot.frames)
+    else:
+        removed += hidden.remove_styled(root)
+    body = _body(root)
+    asks = not snapshot.rendered and _drop_notes(body)
+    embeds = sum(1 for _ in root.iter("iframe", "frame"))
+    _drop_unread(body, rendered=snapshot.rendered)
+    lifted = markup.lift_deep(body)
+    return Page(snapshot.url, base, body, head, removed, parsed.degraded or lifted, asks, embeds)
+
+
+def _head(root: Element) -> Head:
+    return Head(
+        language=(root.get("lang") or root.get("xml:lang") or "").strip(),
+        title=next((text_of(title) for title in _TITLES(root)), ""),
+        metas=tuple(_metas(root)),
+        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in root.iter("link")),
+        scripts=tuple(
+            Script((script.get("type") or "").lower(), script.text or "", script.get("src") or "")
+            for script in root.iter("script")
+        ),
+    )
+
+
+def _metas(root: Element) -> list[tuple[str, str]]:
+    found = []
+    for meta in root.iter("meta"):
+        content = meta.get("content")
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv")
+        if name and content:
+            found.append((name.lower(), content))
+    return found
+
+
+def _base(root: Element, url: str) -> str:
+    for base in root.iter("base"):
+        joined = _joined(url, base.get("href") or "")
+        if joined.startswith(("http://", "https://")):
+            return joined
+    return url
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return address
+
+
+def _body(root: Element) -> Element:
+    """All bodies as one, without the head."""
+    bodies = root.findall("body")
+    if not bodies:
+        return root
+    for extra in bodies[1:]:
+        bodies[0].extend(list(extra))
+    return bodies[0]
+
+
+def _drop_notes(body: Element) -> bool:
+    """Take out what `noscript` says instead of showing content; whether it asks for JavaScript."""
+    asks = False
+    for element in list(body.iter("noscript")):
+        text = text_of(element)
+        is_note = len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
+        asks = asks or is_note
+        if is_note or not text.strip():
+            markup.remove(element)
+    return asks
+
+
+def _drop_unread(body: Element, *, rendered: bool) -> None:
+    for drawing in list(body.iter("svg")):
+        words = " ".join(text_of(text) for text in _SVG_TEXTS(drawing))
+        attributes, tail = drawing.attrib, drawing.tail
+        attributes.clear()
+        del drawing[:]
+        drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
+    etree.strip_elements(body, *_UNREAD, *(("noscript",) if rendered else ()), with_tail=False)
+
+
+def _graft(root: Element, frames: Sequence[Frame]) -> int:
+    """Put the visible frames into their places, frames in frames too; how many hidden elements they held."""
+    by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
+    removed = 0
+    waiting = _MARKED_FRAMES(root)
+    while waiting:
+        place = waiting.pop()
+        frame = by_mark.pop(place.get("data-x-frame") or "", None)
+        if frame is None:
+            continue
+        inner = markup.parse(frame.html).root
+        if inner is None:
+            continue
+        shadow.inline(inner)
+        removed += hidden.remove_marked(inner)
+        waiting += _MARKED_FRAMES(inner)
+        _replace(place, inner, _base(inner, frame.url))
+    return removed
+
+
+def _replace(place: Element, inner: Element, base: str) -> None:
+    """Turn an iframe element into a block that holds the frame's body."""
+    body = _body(inner)
+    for element in _WITH_URL(body):
+        for name in ("href", "src", "data-src"):
+            address = element.get(name)
+            if address and not address.startswith("#"):
+                element.set(name, _joined(base, address))
+    del place[:]
+    place.tag = "div"
+    place.text = body.text
+    place.extend(list(body))
