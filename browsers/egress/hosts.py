@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
 """Inside 2000::/3, so that the judgement lets it pass, and never given out (IANA: 2e00::/7 is reserved)."""
 
+NAMES_SHOWN = 8
+"""In the log, at most."""
+
 EXAMPLE = "www.example.com=127.0.0.1:8080"
 
 
@@ -39,7 +42,15 @@ class TestHosts:
             synthetic = SYNTHETIC[number]
             self._by_name[name] = synthetic
             self._dials[synthetic] = (address, port)
-            log.warning("TEST HOST: %s is served from %s port %d, not from the internet", name, address, port)
+        if self._by_name:
+            shown = ", ".join(list(self._by_name)[:NAMES_SHOWN])
+            log.warning(
+                "TEST HOSTS: %d names are not those of the internet, but served from where "
+                "SEARCH_MCP_TEST_HOSTS says: %s%s",
+                len(self._by_name),
+                shown,
+                ", ..." if len(self._by_name) > NAMES_SHOWN else "",
+            )
 
     def address_of(self, name: str) -> IPv6Address | None:
         """The made-up address of a test host; None for any other name."""

@@ -44,6 +44,11 @@ class Case:
     hold_s: float
     direct_url: str | None = None
 
+    @property
+    def key(self) -> str:
+        """By which the site knows it."""
+        return self.url.rpartition("/")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -79,14 +84,18 @@ async def assault(door: Door, site: HostileSite, names: Sequence[str]) -> list[O
             for number, (name, canary) in enumerate(zip(names, canaries, strict=True))
         ]
         slots = asyncio.Semaphore(AT_ONCE)
-        notes = await asyncio.gather(*(_open(door, case, slots) for case in cases))
+        notes = list(await asyncio.gather(*(_open(door, case, slots) for case in cases)))
+        for number, case in enumerate(cases):
+            # A browser that died under a neighbour's page proves nothing about this one.
+            if case.key not in site.served:
+                notes[number] = await _open(door, case, slots)
         await asyncio.sleep(LATE_S)
         return [
             Outcome(
                 case.name,
                 contacts=len(canary.contacts),
                 refused=canary.port in door.refused or canary.udp_port in door.refused,
-                served=case.url.rpartition("/")[2] in site.served,
+                served=case.key in site.served,
                 note=note,
             )
             for case, canary, note in zip(cases, canaries, notes, strict=True)

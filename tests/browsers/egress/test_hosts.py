@@ -37,8 +37,16 @@ def test_the_made_up_address_is_judged_like_any_other() -> None:
 
 
 def test_test_hosts_are_announced_loudly(caplog: pytest.LogCaptureFixture) -> None:
-    TestHosts([("a.example", "127.0.0.1", 8080)])
-    assert [(r.levelno, "a.example" in r.getMessage()) for r in caplog.records] == [(logging.WARNING, True)]
+    TestHosts([("a.example", "127.0.0.1", 8080), ("b.example", "127.0.0.1", 8081)])
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith("TEST HOSTS: 2 names")
+    assert record.getMessage().endswith("a.example, b.example")
+
+
+def test_where_there_are_no_test_hosts_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    TestHosts()
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
