@@ -34,16 +34,19 @@ _STEPS = 8
 _AT_ONCE = 4
 _CANCELLED = 0.1
 _FAULT_LIMIT_S = 4.0
-_REST_S = 3.0
+_REST_S = 2.0
+_RESTS = 3
+"""Spare tabs come and go behind the visits: of so many looks at rest the one with the least memory counts."""
 _CLOSED_S = 1.0
 _SEED = 20_260
+_FAULT = "fault"
 _MEGABYTE = 1_000_000
 
 _KINDS: Mapping[str, tuple[float, float, Mode, tuple[str, ...]]] = {
     "peek": (0.45, 0.05, Mode.PEEK, ("/static/{n}", "/plain", "/rich", "/redirects/3")),
     "static, rendered": (0.22, 0.5, Mode.RENDER, ("/static/{n}", "/frames", "/shadow")),
     "JavaScript": (0.23, 0.6, Mode.RENDER, ("/spa/{n}",)),
-    "fault": (
+    _FAULT: (
         0.10,
         1.5,
         Mode.AUTO,
@@ -64,7 +67,7 @@ _KINDS: Mapping[str, tuple[float, float, Mode, tuple[str, ...]]] = {
 }
 """Of each kind: share, seconds within which it may be cancelled, mode, pages."""
 
-_GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0))
+_GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0), Goal("failed", at_most=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class _Soak:
     site: Site
     chance: random.Random = field(default_factory=lambda: random.Random(_SEED))
     outcomes: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    """Of pages that can be read."""
     samples: list[_Sample] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
@@ -102,21 +107,26 @@ class _Soak:
         await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
 
     async def rest(self, visits: int) -> None:
-        """Wait until nothing is going on, and take a sample."""
+        """Wait until nothing is going on, and take a sample, each time after the same few visits."""
+        paths = ((Mode.RENDER, "/spa/1"), (Mode.RENDER, "/static/1"), (Mode.PEEK, "/static/1"))
+        for mode, path in paths * 2:
+            await self._visited(mode.value, Request(self.site.url(path), mode=mode))
+        looks = [await self._look(visits) for _ in range(_RESTS)]
+        self.samples.append(min(looks, key=lambda look: look.pss_mb))
+
+    async def _look(self, visits: int) -> _Sample:
         await asyncio.sleep(_REST_S)
         members = _members(self.site)
         status = self.browsers.status()
         by_kind = await asyncio.to_thread(_memory_mb, members)
-        self.samples.append(
-            _Sample(
-                visits,
-                time.monotonic() - self.started,
-                sum(by_kind.values()),
-                by_kind,
-                held(process.pid for process in members),
-                status.active + status.queued + sum(browser.lent for browser in status.browsers),
-                status.restarts,
-            )
+        return _Sample(
+            visits,
+            time.monotonic() - self.started,
+            sum(by_kind.values()),
+            by_kind,
+            held(process.pid for process in members),
+            status.active + status.queued + sum(browser.lent for browser in status.browsers),
+            status.restarts,
         )
 
     async def _one(self, number: int) -> None:
@@ -135,7 +145,7 @@ class _Soak:
         (kind,) = self.chance.choices(list(_KINDS), shares)
         _, _, mode, paths = _KINDS[kind]
         path = self.chance.choice(paths).format(n=number)
-        limit = _FAULT_LIMIT_S if kind == "fault" else 30.0
+        limit = _FAULT_LIMIT_S if kind == _FAULT else 30.0
         host = f"host{number % 12 + 1}.example"
         return kind, Request(self.site.url(path, host), mode=mode, deadline_s=limit)
 
@@ -144,6 +154,8 @@ class _Soak:
             snapshot = await self.browsers.visit(request)
         except BrowsersError as error:
             outcome = f"{kind}: {type(error).__name__}"
+            if kind != _FAULT:
+                self.failures.append(f"{time.monotonic() - self.started:.0f} s: {error}")
         else:
             outcome = f"{kind}: {'read' if snapshot.html or snapshot.status != 200 else 'read, empty'}"
         self.outcomes[outcome] += 1
@@ -238,8 +250,8 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
         "temporary folders after closing": len(folders),
     }
     print_table("Left over", ("", "number"), left.items())
-    for folder in sorted(folders):
-        print(f"  {folder}")
+    for line in (*sorted(map(str, folders)), *soak.failures[:5]):
+        print(f"  {line}")
     first, last = soak.samples[0], soak.samples[-1]
     return {
         "visits": visits,
@@ -250,6 +262,7 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
         "files_grown": last.held.files - first.held.files,
         "sockets_grown": last.held.sockets - first.held.sockets,
         "left_over": sum(left.values()),
+        "failed": len(soak.failures),
         "seconds": last.seconds,
     }
 
