@@ -69,8 +69,12 @@ MOUSE = {
     "primaryPointerType": "4",
     "availablePointerTypes": "4",
 }
-NO_IMAGES = {"imagesEnabled": "false"}
-"""Stays in the DOM with its address; only the bytes are not fetched."""
+NO_IMAGES = {"loadsImagesAutomatically": "false"}
+"""Images stay in the DOM with their address; the bytes are not fetched, and neither load nor error fires.
+
+`imagesEnabled=false` costs the same, but withholds data: images too, and pages wait for those to learn which
+formats the browser reads. A page whose text waits for a real image comes out thin: one for the full tier.
+"""
 
 DISABLED_FEATURES = (
     # --- Playwright's, for reasons that are ours too.

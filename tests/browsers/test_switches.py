@@ -136,8 +136,8 @@ def test_images_fonts_memory_and_popups_are_spared_in_the_light_tier_alone() -> 
     spared = {"--disable-remote-fonts", "--js-flags", "--block-new-web-contents"}
     assert spared <= {name(arg) for arg in light.args}
     assert spared & {name(arg) for arg in full.args} == set()
-    assert "imagesEnabled=false" in value(light, "--blink-settings")
-    assert "imagesEnabled" not in value(full, "--blink-settings")
+    assert "loadsImagesAutomatically=false" in value(light, "--blink-settings")
+    assert "loadsImagesAutomatically" not in value(full, "--blink-settings")
 
 
 @BOTH_TIERS

@@ -1,0 +1,106 @@
+"""What the light tier does not do, and that pages which ask for it are read all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
+
+pytestmark = pytest.mark.browser
+
+HOST = "spared.example"
+DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+TEXT = "<p>The text that a reader came for, which is long enough to be taken for a page of its own right.</p>"
+WRITTEN = f'<main id="m">{TEXT}'
+"""Where a script has put it: in the script itself it stands elsewhere."""
+PAGES = {
+    # Pages learn so which image formats the browser reads.
+    "/format-test": f"""<main id=m></main><script>
+        const test = new Image();
+        test.onload = () => document.getElementById("m").innerHTML = `{TEXT * 4}`;
+        test.src = "{DOT}";</script>""",
+    "/images": f"""<main>{TEXT * 4}<img src=/one.png alt=one>
+        <div style='background:url(/two.png)'>x</div></main>""",
+    "/fonts": f"""<style>@font-face {{font-family: Own; src: url(/own.woff2)}} * {{font-family: Own}}</style>
+        <p>{TEXT}</p><main id=m></main><script>
+        document.fonts.load("1em Own").catch(() => 0)
+          .then(() => document.fonts.ready).then(() => document.getElementById("m").innerHTML = `{TEXT * 4}`);
+        </script>""",
+    "/windows": f"""<main>{TEXT * 4}<p id=m></p></main><script>
+        const made = [1, 2, 3].filter(number => window.open("/opened" + number));
+        document.getElementById("m").textContent = made.length + " windows opened";</script>""",
+}
+
+
+@dataclass
+class Visits:
+    """The door, and what the site was asked for through it."""
+
+    browsers: Browsers
+    asked: Counter[str] = field(default_factory=Counter)
+
+    async def read(self, path: str, tier: Tier) -> Snapshot:
+        request = Request(f"http://{HOST}{path}", mode=Mode.RENDER, tier=tier, deadline_s=60)
+        return await self.browsers.visit(request)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visits() -> AsyncIterator[Visits]:
+    asked: Counter[str] = Counter()
+
+    async def answer(request: web.Request) -> web.Response:
+        asked[request.path] += 1
+        page = PAGES.get(request.path)
+        if page is None:
+            raise web.HTTPNotFound
+        return web.Response(text=f"<!doctype html><title>x</title>{page}", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    port = runner.addresses[0][1]
+    try:
+        async with Browsers(BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),))) as browsers:
+            yield Visits(browsers, asked)
+    finally:
+        async with asyncio.timeout(10):
+            await runner.cleanup()
+
+
+async def test_light_tier_spares_images_fonts_and_windows(visits: Visits) -> None:
+    for path in ("/images", "/fonts", "/windows"):
+        assert "a reader came for" in (await visits.read(path, Tier.LIGHT)).html
+    assert set(visits.asked) == {"/images", "/fonts", "/windows"}
+
+
+async def test_addresses_of_spared_images_stay_in_the_page(visits: Visits) -> None:
+    html = (await visits.read("/images", Tier.LIGHT)).html
+    assert '<img src="/one.png" alt="one">' in html
+
+
+async def test_page_that_waits_for_an_image_in_its_own_text_is_read(visits: Visits) -> None:
+    assert (await visits.read("/format-test", Tier.LIGHT)).html.count(WRITTEN) == 1
+
+
+async def test_page_that_waits_for_a_spared_font_is_read(visits: Visits) -> None:
+    assert (await visits.read("/fonts", Tier.LIGHT)).html.count(WRITTEN) == 1
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_windows_that_nobody_asked_for_do_not_open(visits: Visits, tier: Tier) -> None:
+    assert "0 windows opened" in (await visits.read("/windows", tier)).html
+    assert not [path for path in visits.asked if path.startswith("/opened")]
+
+
+async def test_full_tier_loads_what_people_see(visits: Visits) -> None:
+    await visits.read("/images", Tier.FULL)
+    assert {"/one.png", "/two.png"} <= set(visits.asked)
