@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import codecs
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 __all__ = ["read"]
@@ -21,39 +21,57 @@ _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-_EUC_CHARACTER = re.compile(rb"\x8e([\xa1-\xdf])|([\xa1-\xfe])([\xa1-\xfe])|[\x80-\xff]")
-_NO_CHARACTER = b"\x85\x9f"
+_GAPS_FILLED = 50_000
+"""More unreadable characters than this are no text; each one filled costs a microsecond or two."""
 
 
 def read(body: bytes, codec: str) -> str:
     """The text of a body; what cannot be read becomes U+FFFD."""
     text = body.decode(codec, "replace")
+    if codec in _GAPS and 0 < text.count("\ufffd") <= _GAPS_FILLED:
+        text = body.decode(codec, _GAPS[codec])
     for python, browser in _TWINS.get(codec, ()):
         text = text.replace(python, browser)
-    if codec == "euc_jp" and "\ufffd" in text:
-        # Python's codec lacks the makers' rows: circled numbers, units, names of companies.
-        return _fewest_holes(text, _EUC_CHARACTER.sub(_as_shift_jis, body).decode("cp932", "replace"))
-    if codec == "big5hkscs" and "\ufffd" in text:
-        # It lacks the euro sign and the blocks of Windows' own Big5.
-        return _fewest_holes(text, body.decode("cp950", "replace"))
     return text
 
 
-def _fewest_holes(one: str, other: str) -> str:
-    return min(one, other, key=lambda text: text.count("\ufffd"))
+def _windows_big5(error: UnicodeError) -> tuple[str, int]:
+    """The euro sign and the blocks, which the codec for Hong Kong lacks."""
+    return _fill(error, lambda pair: pair, "cp950")
 
 
-def _as_shift_jis(character: re.Match[bytes]) -> bytes:
+def _windows_japanese(error: UnicodeError) -> tuple[str, int]:
+    """The makers' rows: circled numbers, units, names of companies."""
+    return _fill(error, _as_shift_jis, "cp932")
+
+
+def _fill(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) -> tuple[str, int]:
+    """Read one character of two bytes in another codec, or give up one byte."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    pair = error.object[error.start : error.start + 2]
+    if len(pair) == 2 and pair[0] in _LEADS and pair[1] in _TRAILS:
+        text = convert(pair).decode(codec, "replace")
+        if len(text) == 1 and text != "\ufffd":
+            return text, error.start + 2
+    return "\ufffd", error.start + 1
+
+
+def _as_shift_jis(pair: bytes) -> bytes:
     """A character of EUC-JP in Shift JIS, both being ways to write a place in one table.
 
     https://encoding.spec.whatwg.org/#shift_jis-encoder
     """
-    kana, lead, trail = character.groups()
-    if kana:
-        return bytes(kana)
-    if not lead:
-        return _NO_CHARACTER
-    row, cell = lead[0] - 0xA1, trail[0] - 0xA1
-    pointer = row * 94 + cell
-    high, low = divmod(pointer, 188)
+    high, low = divmod((pair[0] - 0xA1) * 94 + pair[1] - 0xA1, 188)
     return bytes((high + (0x81 if high < 0x1F else 0xC1), low + (0x40 if low < 0x3F else 0x41)))
+
+
+_LEADS = range(0xA1, 0xFF)
+_TRAILS = range(0xA1, 0xFF)
+
+# Python's codecs ask handlers by name, so these have to be entered in its own register; they hold no state.
+codecs.register_error("browsers.windows-big5", _windows_big5)
+codecs.register_error("browsers.windows-japanese", _windows_japanese)
+_GAPS: Mapping[str, str] = MappingProxyType(
+    {"big5hkscs": "browsers.windows-big5", "euc_jp": "browsers.windows-japanese"}
+)
