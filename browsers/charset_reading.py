@@ -10,7 +10,8 @@ __all__ = ["read"]
 
 _JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
 
-# (as Python reads it, as browsers do): every difference found by asking Chromium for each pair of bytes.
+# (as Python reads it, as browsers do): the differences that came out when Chromium was asked for each pair of
+# bytes, but for two slashes of Big5 that have twins of their own.
 _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
