@@ -1,0 +1,83 @@
+"""Which detectors there are, where each comes from, and what each may find on which tier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from browsers.model import Tier
+
+__all__ = ["DETECTORS", "PACKAGES", "Detector"]
+
+PACKAGES = ("@fingerprintjs/botd@2.0.0", "fpscanner@1.0.2", "headless-detector@2.0.1", "isbot@5.2.3")
+"""What npm has."""
+
+NO_GPU = "hasSwiftshaderRenderer"
+"""True of every machine without a graphics card, headed ones too; hiding it makes worse findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A page that reports what gave the browser away."""
+
+    name: str
+    page: str
+    source: str
+    """The npm package whose code runs, or whose published checks ours follow."""
+    from_npm: bool = False
+    known: Mapping[Tier, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    """Findings that are expected, by tier: beyond them everything counts as failing."""
+
+    def beyond(self, tier: Tier, findings: tuple[str, ...]) -> tuple[str, ...]:
+        """The findings that should not be there."""
+        return tuple(finding for finding in findings if finding not in self.known.get(tier, frozenset()))
+
+
+def _known(*, light: tuple[str, ...] = (), full: tuple[str, ...] = ()) -> Mapping[Tier, frozenset[str]]:
+    return MappingProxyType({Tier.LIGHT: frozenset(light), Tier.FULL: frozenset(full)})
+
+
+# The headless shell has no window.chrome, no plugins, no notifications and no measure of the connection. No
+# setting gives it them, and a script that does is found: sites that look go to the full tier.
+DETECTORS = (
+    Detector(
+        "BotD",
+        "botd.html",
+        "@fingerprintjs/botd",
+        from_npm=True,
+        known=_known(light=("detectNotificationPermissions", "detectPluginsLengthInconsistency")),
+    ),
+    Detector(
+        "fpscanner",
+        "fpscanner.html",
+        "fpscanner",
+        from_npm=True,
+        known=_known(light=(NO_GPU, "hasMissingChromeObject"), full=(NO_GPU,)),
+    ),
+    Detector("headless-detector", "headless_detector.html", "headless-detector", from_npm=True),
+    Detector("isbot", "isbot.html", "isbot", from_npm=True),
+    Detector(
+        "HeadlessDetectJS",
+        "headless_detect_js.html",
+        "HeadlessDetectJS",
+        known=_known(light=("chromeWindow", "notificationPermissions", "plugins", "connectionRtt")),
+    ),
+    Detector(
+        "detect-headless",
+        "detect_headless.html",
+        "infosimples/detect-headless",
+        known=_known(light=("permission", "connectionRtt", "plugins", "mime", "chromeElement")),
+    ),
+    Detector(
+        "headless, stealth, lies",
+        "lies.html",
+        "CreepJS",
+        # Of the shell's own, in workers that no tab owns: settings do not reach them.
+        known=_known(
+            light=("shared worker: languages", "shared worker: brands", "shared worker: hints"),
+            full=("shared worker: hints",),
+        ),
+    ),
+    Detector("traces of automation", "traces.html", "rebrowser-bot-detector"),
+)

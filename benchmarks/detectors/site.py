@@ -1,0 +1,65 @@
+"""Serves the detectors under one host name, with TLS as sites have it, and hears what they find late."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aiohttp import web
+
+from tests.site.certificate import server_context
+
+__all__ = ["HOST", "DetectorSite", "served"]
+
+HOST = "detectors.example"
+PAGES = Path(__file__).parent / "pages"
+_STOP_LIMIT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorSite:
+    """A running site."""
+
+    port: int
+    _late: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def url(self, page: str, visitor: str) -> str:
+        """The page for one visitor, whose late findings are kept apart."""
+        return f"https://{HOST}/pages/{page}?visitor={visitor}"
+
+    def late(self, page: str, visitor: str) -> tuple[str, ...]:
+        """What the page found after it had reported."""
+        return tuple(dict.fromkeys(self._late[f"{page} {visitor}"]))
+
+    def hear(self, page: str, visitor: str, findings: list[str]) -> None:
+        """Keep late findings."""
+        self._late[f"{page} {visitor}"] += findings
+
+
+@asynccontextmanager
+async def served(packages: Path | None) -> AsyncIterator[DetectorSite]:
+    """Serve on a free port until the block ends."""
+    app = web.Application()
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_LIMIT_S)
+    heard: list[DetectorSite] = []
+
+    async def late(request: web.Request) -> web.Response:
+        told = json.loads(await request.text())
+        heard[0].hear(told["page"], told["visitor"], told["findings"])
+        return web.Response(status=204)
+
+    app.router.add_post("/late", late)
+    app.router.add_static("/pages", PAGES)
+    if packages is not None:
+        app.router.add_static("/npm", packages)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context([HOST])).start()
+        heard.append(DetectorSite(runner.addresses[0][1]))
+        yield heard[0]
+    finally:
+        await runner.cleanup()
