@@ -134,10 +134,7 @@ class Browsers:
                     deadline_at=deadline_at,
                     expects_page=self._expects_page(request),
                 )
-                try:
-                    snapshot = await visit.run(enough, admission.to_render)
-                finally:
-                    loan.cookies_set = visit.cookies_set
+                snapshot = await visit.run(enough, admission.to_render)
                 self._note(request, snapshot)
                 await self._profiles.save(loan.tab, request)
                 loan.reusable = request.site_profile is None and not visit.prepared

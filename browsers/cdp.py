@@ -62,7 +62,7 @@ class Session:
         """Forget every handler."""
         self._handlers.clear()
 
-    def start(self, method: str, **params: Any) -> asyncio.Future[Event]:
+    def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
         """Send a command and return the future of its answer.
 
         The future fails with CommandFailed, PageCrashed or BrowserGone.
@@ -77,7 +77,7 @@ class Session:
         self._connection.transmit(self, {"id": number, "method": method, "params": params})
         return future
 
-    async def send(self, method: str, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
+    async def send(self, method: str, /, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command and wait for its answer.
 
         Raises:
@@ -88,7 +88,7 @@ class Session:
         async with asyncio.timeout(limit_s):
             return await self.start(method, **params)
 
-    def post(self, method: str, **params: Any) -> None:
+    def post(self, method: str, /, **params: Any) -> None:
         """Send a command whose answer does not matter."""
         self.start(method, **params).add_done_callback(_ignore_failure)
 
@@ -154,7 +154,7 @@ class Connection:
         self._number += 1
         return self._number
 
-    async def call(self, method: str, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
+    async def call(self, method: str, /, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command to the browser itself.
 
         Raises:

@@ -16,7 +16,7 @@ WINDOW_WIDTH = 1280
 WINDOW_HEIGHT = 900
 TALLEST = 30_000
 EXTRA_HEIGHT = 400
-ROUNDS = 6
+ROUNDS = 10
 ROUND_LIMIT_S = 2.0
 GROWTH_CHARS = 20
 """Less new text than this after a round: there is nothing more to reveal."""

@@ -47,11 +47,6 @@ class PausedResponse:
         return MappingProxyType(found)
 
     @property
-    def sets_cookies(self) -> bool:
-        """Whether it left a cookie in the context."""
-        return any(name.lower() == "set-cookie" for name, _ in self.raw_headers)
-
-    @property
     def location(self) -> str | None:
         """Where it redirects to, as written; None when it does not."""
         return self.headers.get("location") if self.status in REDIRECTS else None

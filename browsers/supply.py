@@ -33,7 +33,6 @@ class Loan:
     tab: Tab
     reusable: bool = False
     """Whether the visit ended as it should: a tab left in doubt is never used again."""
-    cookies_set: bool = False
     kept: bool = False
 
 
@@ -88,7 +87,7 @@ class Supply:
             yield loan
             if loan.reusable and self._keeps(loan.tab):
                 with suppress(BrowsersError, CommandFailed, TimeoutError):
-                    await loan.tab.clean(cookies_set=loan.cookies_set)
+                    await loan.tab.clean()
                     self._ready.append(loan.tab)
                     loan.kept = True
         finally:

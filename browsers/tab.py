@@ -78,18 +78,18 @@ class Tab:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await asyncio.gather(*commands)
 
-    async def clean(self, *, cookies_set: bool) -> None:
+    async def clean(self) -> None:
         """Forget what an aborted navigation leaves behind: its cookies, its response in the HTTP cache.
 
         Both were seen to reach the next visit. Disabling the cache instead needs `Network.enable`, whose
         events cost more than this one command.
         """
         self.session.off()
-        commands = [self.session.start("Network.clearBrowserCache")]
-        if cookies_set:
-            commands.append(self.session.start("Storage.clearCookies", browserContextId=self.context_id))
         async with asyncio.timeout(CLOSE_LIMIT_S):
-            await asyncio.gather(*commands)
+            await asyncio.gather(
+                self.session.start("Network.clearBrowserCache"),
+                self.session.start("Storage.clearCookies", browserContextId=self.context_id),
+            )
 
     async def close(self) -> None:
         """Dispose of the context and all that ran in it."""

@@ -54,7 +54,6 @@ class Visit:
         expects_page: bool,
     ) -> None:
         """`expects_page`: it will be rendered, so the tab is made ready for that before the navigation."""
-        self.cookies_set = False
         self._tab = tab
         self._session = tab.session
         self._request = request
@@ -161,7 +160,6 @@ class Visit:
             self._on_response(PausedResponse.of(event))
 
     def _on_response(self, response: PausedResponse) -> None:
-        self.cookies_set = self.cookies_set or response.sets_cookies
         if response.location is not None:
             self._on_redirect(response, response.location)
         elif not self._paused.done():

@@ -173,12 +173,11 @@ class Passage:
                 self._say(socks.reply(FailureKind.INTERNAL))
             self.close()
 
-    def _join(self, far: socket.socket, early: bytes = b"", *, up_left: int | None = None) -> Link:
-        link = self._linked(far, up_left)
+    def _join(self, far: socket.socket, early: bytes) -> None:
+        link = self._linked(far)
         link.up.start(self._heard)
         link.down.start(early)
         self._heard = b""
-        return link
 
     def _linked(self, far: socket.socket, up_left: int | None = None) -> Link:
         self._link = Link(

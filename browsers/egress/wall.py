@@ -39,8 +39,9 @@ class WallLimits:
     lookup_s: float = LOOKUP_LIMIT_S
     connect_s: float = CONNECT_LIMIT_S
     stagger_s: float = STAGGER_S
-    idle_s: float = 30.0
-    """No byte in either direction: Chromium opens such a connection again when it wants one."""
+    idle_s: float = 60.0
+    """No byte in either direction. Longer than any visit: a slow site is cut off by the visit's deadline, and
+    this only takes back what a tab that is kept warm does not use."""
     connections: int = 256
     """Of one gate at a time. A page of 90 hosts had 90."""
 

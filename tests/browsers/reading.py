@@ -1,0 +1,46 @@
+"""Small words for the tests of visits."""
+
+from __future__ import annotations
+
+import re
+
+from browsers import Browsers, Mode, Request, Snapshot
+from tests.site.running import Site
+
+__all__ = ["MARK", "always", "marks", "never", "text_of", "visit"]
+
+MARK = re.compile(r"MARK-[\w-]+?-\d+")
+
+
+async def visit(
+    browsers: Browsers,
+    site: Site,
+    path: str,
+    mode: Mode = Mode.RENDER,
+    *,
+    host: str = "site.example",
+    **more: object,
+) -> Snapshot:
+    """One visit of a page of the site."""
+    request = Request(site.url(path, host), mode=mode, **more)  # type: ignore[arg-type]
+    return await browsers.visit(request, never)
+
+
+async def never(_: Snapshot) -> bool:
+    """No response as served is enough."""
+    return False
+
+
+async def always(_: Snapshot) -> bool:
+    """Every response as served is enough."""
+    return True
+
+
+def text_of(snapshot: Snapshot) -> str:
+    """Everything that was captured, frames included."""
+    return snapshot.html + "".join(frame.html for frame in snapshot.frames)
+
+
+def marks(snapshot: Snapshot) -> int:
+    """How many different marker words were captured."""
+    return len(set(MARK.findall(text_of(snapshot))))

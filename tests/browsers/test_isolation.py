@@ -1,0 +1,62 @@
+"""No visit sees what another left: cookies, caches, storage, service workers."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from browsers import Browsers, Mode, Snapshot, Tier
+from tests.browsers.reading import text_of, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+FOUND = re.compile(r"FOUND-[\w-]+")
+CLEAN = re.compile(r"CLEAN-[\w-]+")
+
+
+def cookies(snapshot: Snapshot) -> str:
+    """What the site was sent, as it shows it."""
+    found = re.search(r"COOKIES-\{[^}]*\}", html.unescape(text_of(snapshot)))
+    assert found is not None
+    return found[0]
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_a_rendered_page_remembers_nothing(browsers: Browsers, site: Site, tier: Tier) -> None:
+    for _ in range(2):
+        snapshot = await visit(
+            browsers, site, f"/memory/{tier}", host="secure.example", tier=tier, deadline_s=60.0
+        )
+        assert len(CLEAN.findall(text_of(snapshot))) >= 6
+        # A tab that was opened blank has a history of two, as any person's has.
+        assert set(FOUND.findall(text_of(snapshot))) <= {"FOUND-history"}
+
+
+async def test_peeks_share_no_cookie_and_no_cache(browsers: Browsers, site: Site) -> None:
+    before = site.hits("/fresh/60/peek")
+    for _ in range(3):
+        await visit(browsers, site, "/fresh/60/peek", Mode.PEEK)
+    assert site.hits("/fresh/60/peek") == before + 3
+    await visit(browsers, site, "/cookie/set?a=1", Mode.PEEK)
+    for _ in range(4):
+        assert cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK)) == "COOKIES-{}"
+
+
+async def test_a_render_after_peeks_shares_no_cookie(browsers: Browsers, site: Site) -> None:
+    await visit(browsers, site, "/cookie/set?b=2", Mode.PEEK)
+    for _ in range(4):
+        assert cookies(await visit(browsers, site, "/cookie/show", Mode.RENDER)) == "COOKIES-{}"
+
+
+async def test_a_named_profile_keeps_cookies_for_its_principal_alone(browsers: Browsers, site: Site) -> None:
+    async def show(**who: str) -> str:
+        return cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK, **who))
+
+    await visit(browsers, site, "/cookie/set?c=3", Mode.PEEK, site_profile="shop", principal="ann")
+    assert '"c": "3"' in await show(site_profile="shop", principal="ann")
+    assert "3" not in await show(site_profile="shop", principal="bob")
+    assert "3" not in await show(site_profile="other", principal="ann")
+    assert "3" not in await show(principal="ann")

@@ -1,0 +1,128 @@
+"""The rules by which a page counts as done, without a browser."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from browsers.settle import Clock, Decision, Look, decide
+from browsers.traffic import Traffic
+
+NOW = 1000.0
+CALM = Look("complete", 5.0, 3, 5000, False, 3000, 900, True, True)
+BLANK = replace(CALM, text_chars=10, height=900)
+
+
+class Handlers:
+    """Stands in for a session: keeps the handlers, so that a test can play events to them."""
+
+    def __init__(self) -> None:
+        self.by_event: dict[str, Any] = {}
+
+    def on(self, event: str, handler: Any) -> None:
+        self.by_event[event] = handler
+
+
+class Player:
+    """Traffic with events of one's own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._handlers = Handlers()
+        self._patch = monkeypatch
+        self._patch.setattr(time, "monotonic", lambda: NOW - 60)
+        self.traffic = Traffic(self._handlers)  # type: ignore[arg-type]
+        self._number = 0
+
+    def ask(self, url: str, kind: str = "Fetch", seconds_ago: float = 10.0, *, ends: bool = False) -> None:
+        self._number += 1
+        self._patch.setattr(time, "monotonic", lambda: NOW - seconds_ago)
+        request = {"requestId": str(self._number), "type": kind, "request": {"url": url}}
+        self._handlers.by_event["Network.requestWillBeSent"](request)
+        if ends:
+            self._handlers.by_event["Network.loadingFinished"](request)
+
+    def socket(self) -> None:
+        self._handlers.by_event["Network.webSocketCreated"]({})
+
+
+@pytest.fixture
+def player(monkeypatch: pytest.MonkeyPatch) -> Player:
+    return Player(monkeypatch)
+
+
+def at(age_s: float = 10.0, *, forwarded: bool = False) -> Clock:
+    return Clock(now=NOW, started_at=NOW - age_s, dom_ready_at=NOW - age_s, forwarded=forwarded)
+
+
+def test_a_calm_page_is_done(player: Player) -> None:
+    assert decide(CALM, player.traffic, at()) is Decision.DONE
+
+
+def test_a_page_that_changed_just_now_is_waited_for(player: Player) -> None:
+    assert decide(replace(CALM, quiet_s=0.05), player.traffic, at()) is Decision.WAIT
+
+
+def test_a_page_that_fetches_data_must_be_quiet_for_longer(player: Player) -> None:
+    player.ask("http://x/data", ends=True)
+    assert decide(replace(CALM, quiet_s=0.15), player.traffic, at()) is Decision.WAIT
+    assert decide(replace(CALM, quiet_s=0.30), player.traffic, at()) is Decision.DONE
+
+
+def test_a_fresh_request_holds_the_page_and_an_old_one_does_not(player: Player) -> None:
+    player.ask("http://x/data", seconds_ago=0.5)
+    assert decide(CALM, player.traffic, at()) is Decision.WAIT
+    old = Player(player._patch)
+    old.ask("http://x/long-poll", seconds_ago=3.0)
+    assert decide(CALM, old.traffic, at()) is Decision.DONE
+
+
+def test_images_and_analytics_never_hold_a_page(player: Player) -> None:
+    player.ask("http://x/picture.png", "Image", 0.1)
+    player.ask("http://www.google-analytics.com/collect", "Fetch", 0.1)
+    assert decide(CALM, player.traffic, at()) is Decision.DONE
+
+
+def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Player) -> None:
+    player.ask("http://x/poll?n=1", seconds_ago=0.9, ends=True)
+    player.ask("http://x/poll?n=2", seconds_ago=0.1)
+    assert decide(CALM, player.traffic, at()) is Decision.DONE
+    burst = Player(player._patch)
+    for part in range(5):
+        burst.ask(f"http://x/part?n={part}", seconds_ago=0.1)
+    assert decide(CALM, burst.traffic, at()) is Decision.WAIT
+
+
+def test_repeated_requests_count_again_once_content_came(player: Player) -> None:
+    player.ask("http://x/part?n=1", seconds_ago=0.9, ends=True)
+    player.ask("http://x/part?n=2", seconds_ago=0.1)
+    player.traffic.content_came()
+    assert decide(CALM, player.traffic, at()) is Decision.WAIT
+
+
+@pytest.mark.parametrize("look", [BLANK, replace(CALM, spinner=True)])
+def test_an_empty_or_spinning_page_has_its_timers_run_ahead(player: Player, look: Look) -> None:
+    assert decide(look, player.traffic, at(0.5)) is Decision.FORWARD
+    assert decide(look, player.traffic, at(0.5, forwarded=True)) is Decision.DONE
+
+
+def test_timers_are_never_run_ahead_of_an_open_stream(player: Player) -> None:
+    player.socket()
+    assert decide(BLANK, player.traffic, at(1.3)) is not Decision.FORWARD
+    assert decide(BLANK, player.traffic, at(5.0)) is Decision.DONE
+
+
+def test_a_tall_page_without_text_is_not_thin(player: Player) -> None:
+    assert decide(replace(BLANK, height=2000), player.traffic, at()) is Decision.DONE
+
+
+def test_a_parser_held_by_a_dead_script_does_not_hold_a_page_with_text(player: Player) -> None:
+    loading = replace(CALM, ready_state="loading")
+    assert decide(loading, player.traffic, at(1.0)) is Decision.WAIT
+    assert decide(loading, player.traffic, at(2.0)) is Decision.DONE
+
+
+def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:
+    assert decide(replace(CALM, wanted=False), player.traffic, at()) is Decision.WAIT

@@ -1,0 +1,45 @@
+"""Every awkward page is complete when it counts as done."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers import Browsers, Mode
+from tests.browsers.reading import marks, visit
+from tests.site.server import all_pages
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+RUNAWAYS = ["/loop", "/loop-late", "/loop-microtask", "/alerts", "/alerts-endless", "/popups", "/prompt"]
+
+
+AWKWARD = [(page.url, page.marks) for page in all_pages() if page.marks]
+
+
+@pytest.mark.parametrize(("path", "expected"), AWKWARD)
+async def test_an_awkward_page_is_complete(browsers: Browsers, site: Site, path: str, expected: int) -> None:
+    snapshot = await visit(browsers, site, path)
+    assert marks(snapshot) >= expected
+
+
+@pytest.mark.parametrize("path", RUNAWAYS)
+async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site, path: str) -> None:
+    snapshot = await visit(browsers, site, path)
+    assert snapshot.rendered
+    assert marks(snapshot) == 10
+
+
+@pytest.mark.parametrize(
+    "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood"]
+)
+async def test_a_page_without_rest_ends_within_its_limits(browsers: Browsers, site: Site, path: str) -> None:
+    snapshot = await visit(browsers, site, path, deadline_s=20.0)
+    assert snapshot.status == 200
+    assert snapshot.timing.total_s < 20
+
+
+async def test_a_page_that_eats_its_heap_is_read_as_served(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/heap-hog", Mode.AUTO)
+    assert marks(snapshot) == 10
+    assert not snapshot.complete

@@ -1,0 +1,185 @@
+"""The one navigation, in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
+from tests.browsers.reading import always, marks, never, text_of, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def test_a_peek_gives_the_response_as_served_and_runs_no_script(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/spa/1", Mode.PEEK)
+    assert not snapshot.rendered
+    assert snapshot.status == 200
+    assert snapshot.media_type == "text/html"
+    assert snapshot.body.decode() == snapshot.html
+    assert marks(snapshot) == 0
+
+
+async def test_a_page_of_scripts_is_rendered_with_one_request(browsers: Browsers, site: Site) -> None:
+    before = site.hits("/spa/7")
+    snapshot = await visit(browsers, site, "/spa/7", Mode.AUTO)
+    assert snapshot.rendered
+    assert marks(snapshot) == 60
+    assert site.hits("/spa/7") == before + 1
+
+
+async def test_what_is_enough_is_not_rendered(browsers: Browsers, site: Site) -> None:
+    seen: list[Snapshot] = []
+
+    async def enough(peeked: Snapshot) -> bool:
+        seen.append(peeked)
+        return True
+
+    snapshot = await browsers.visit(Request(site.url("/static/1")), enough)
+    assert not snapshot.rendered
+    assert marks(seen[0]) == marks(snapshot) == 60
+
+
+async def test_a_compressed_page_is_peeked_at_and_rendered(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/slow-body", Mode.AUTO)
+    assert snapshot.rendered
+    assert marks(snapshot) == 20
+    assert len(snapshot.body) > 1000
+
+
+async def test_redirects_are_followed_and_told(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/redirects/4", Mode.PEEK)
+    assert snapshot.requested_url == site.url("/redirects/4")
+    assert snapshot.url != snapshot.requested_url
+    assert {hop.status for hop in snapshot.hops} <= {301, 302, 303, 307, 308}
+    assert snapshot.hops[-1].location == snapshot.url
+    assert marks(snapshot) == 10
+
+
+async def test_a_redirect_without_end_is_an_error(browsers: Browsers, site: Site) -> None:
+    with pytest.raises(errors.TooManyRedirects, match="redirects more than 10 times"):
+        await visit(browsers, site, "/redirect-loop")
+
+
+async def test_only_http_and_https_are_visited(browsers: Browsers) -> None:
+    for url in ("file:///etc/passwd", "ftp://site.example/", "chrome://version", "javascript:alert(1)", "x"):
+        with pytest.raises(errors.BadScheme):
+            await browsers.visit(Request(url))
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/document/data.json", "application/json"),
+        ("/document/log.pdf", "application/pdf"),
+        ("/document/picture.png", "image/png"),
+        ("/document/notes.txt", "text/plain"),
+        ("/document/bytes.bin", "application/octet-stream"),
+    ],
+)
+async def test_documents_are_read_not_rendered(
+    browsers: Browsers, site: Site, path: str, media_type: str
+) -> None:
+    snapshot = await visit(browsers, site, path, Mode.RENDER)
+    assert snapshot.media_type == media_type
+    assert not snapshot.rendered
+    assert snapshot.body
+
+
+@pytest.mark.parametrize("status", [204, 304, 404, 410, 429, 500, 503])
+async def test_every_status_is_told(browsers: Browsers, site: Site, status: int) -> None:
+    snapshot = await visit(browsers, site, f"/status/{status}", Mode.AUTO)
+    assert snapshot.status == status
+
+
+async def test_a_body_without_end_is_cut_at_the_deadline(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/endless", Mode.PEEK, deadline_s=4.0)
+    assert snapshot.truncated
+    assert marks(snapshot) == 10
+
+
+async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/bomb", Mode.AUTO)
+    assert snapshot.truncated
+    assert not snapshot.rendered
+    assert len(snapshot.body) == 16 * 1024 * 1024
+
+
+async def test_a_site_that_never_answers_ends_at_the_deadline(browsers: Browsers, site: Site) -> None:
+    started = time.monotonic()
+    with pytest.raises(errors.DeadlineExceeded, match=r"did not answer within \d+ s"):
+        await visit(browsers, site, "/never", deadline_s=2.0)
+    assert time.monotonic() - started < 10
+
+
+async def test_the_selector_that_is_waited_for_holds_the_page(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/slow-xhr", wait="p:nth-of-type(5)")
+    assert marks(snapshot) == 10
+
+
+async def test_the_json_that_the_page_fetched_is_kept_on_request(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/spa/1", json_responses=True)
+    assert any("MARK-spa-5" in response.text for response in snapshot.json_responses)
+    assert not (await visit(browsers, site, "/spa/1")).json_responses
+
+
+async def test_request_headers_and_language_reach_the_site(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(
+        browsers, site, "/headers", Mode.PEEK, headers={"If-None-Match": '"abc"'}, language="de-DE"
+    )
+    shown = text_of(snapshot).lower()
+    assert "if-none-match" in shown
+    assert "de-de,de;q=0.9" in shown.replace(" ", "")
+
+
+async def test_frames_and_shadow_roots_are_captured_in_their_place(browsers: Browsers, site: Site) -> None:
+    framed = await visit(browsers, site, "/frames")
+    assert marks(framed) == 30
+    for frame in framed.frames:
+        assert f'data-x-frame="{frame.mark}"' in framed.html
+    shadowed = await visit(browsers, site, "/shadow")
+    assert marks(shadowed) == 30
+    assert 'shadowrootmode="closed"' in shadowed.html
+
+
+async def test_the_full_tier_reads_frames_of_other_processes(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/frames", tier=Tier.FULL, deadline_s=60.0)
+    assert snapshot.tier is Tier.FULL
+    assert marks(snapshot) == 30
+
+
+async def test_forms_are_posted(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(
+        browsers, site, "/headers", Mode.PEEK, method="POST", form={"q": "two words", "n": "ü"}
+    )
+    assert "application/x-www-form-urlencoded" in text_of(snapshot)
+
+
+async def test_two_hundred_visits_at_once_are_served_or_told_busy(browsers: Browsers, site: Site) -> None:
+    async def one(number: int) -> str:
+        host = f"host{number % 12 + 1}.example"
+        try:
+            request = Request(site.url(f"/static/{number}", host), deadline_s=60.0)
+            return "ok" if marks(await browsers.visit(request, always)) == 60 else "thin"
+        except errors.Busy as busy:
+            return "busy" if busy.retry_after_s >= 1 else "no time"
+
+    outcomes = await asyncio.gather(*(one(number) for number in range(200)))
+    assert set(outcomes) == {"ok", "busy"}
+    assert browsers.status().active == browsers.status().queued == 0
+
+
+async def test_cancelling_gives_the_tab_back(browsers: Browsers, site: Site) -> None:
+    running = asyncio.create_task(browsers.visit(Request(site.url("/never"), mode=Mode.RENDER), never))
+    while not site.open("/never"):  # noqa: ASYNC110 - another process tells
+        await asyncio.sleep(0.05)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    async with asyncio.timeout(1):
+        while site.open("/never") or browsers.status().rendering:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert all(browser.lent == 0 for browser in browsers.status().browsers)
