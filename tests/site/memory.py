@@ -41,7 +41,6 @@ const look = {
   'local-storage': () => stored(localStorage),
   'session-storage': () => stored(sessionStorage),
   'window-name': () => { const f = window.name !== ''; window.name = 'kept'; return f; },
-  'history': () => history.length > 1,
   'indexed-db': database,
   'cache-storage': async () => { if (!window.caches) return null;
     const f = await caches.has('kept'); const cache = await caches.open('kept');
