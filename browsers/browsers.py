@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import tenacity
@@ -80,6 +81,11 @@ class Browsers:
         """End every browser; running visits fail with BrowserGone."""
         await self._pool.__aexit__()
         await self._egress.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where the browsers' profiles lie as long as they live."""
+        return self._pool.folder
 
     def status(self) -> Status:
         """Numbers for health checks and metrics."""

@@ -41,6 +41,9 @@ class Wire(Protocol):
     def send(self, session_id: str | None, message: Message) -> None:
         """Send; never fails: a wire that broke says so through `on_lost`."""
 
+    def close(self) -> None:
+        """Let go of whatever carries the messages."""
+
 
 class Session:
     """Commands to and events from one target, or from the browser itself."""
@@ -219,6 +222,11 @@ class Connection:
         for session in list(self._sessions.values()):
             session.fail(gone)
         self._sessions.clear()
+
+    def close(self) -> None:
+        """The end, wanted: what is pending fails, and the wire is let go."""
+        self.lost()
+        self._wire.close()
 
     def transmit(self, session: Session, message: Message) -> None:
         """Carry one message to a target."""

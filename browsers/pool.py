@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 
 from browsers import errors
 from browsers.chromium import locate
@@ -26,7 +27,6 @@ __all__ = ["BrowserState", "Pool"]
 log = logging.getLogger(__name__)
 
 DRAIN_LIMIT_S = 20.0
-HOUSEKEEPING_S = 5.0
 MEMORY_SAMPLE_VISITS = 50
 """Reading the memory of a browser's processes costs milliseconds of kernel time: not after every visit."""
 
@@ -77,6 +77,11 @@ class Pool:
             await supply.close()
         await self._driver.close()
         self._folder.__exit__(None, None, None)
+
+    @property
+    def folder(self) -> Path:
+        """Where the browsers' profiles lie."""
+        return self._folder.path
 
     def start_soon(self, tier: Tier = Tier.LIGHT) -> None:
         """Start that tier's browser in the background."""
@@ -175,7 +180,7 @@ class Pool:
 
     async def _keep_house(self) -> None:
         while True:
-            await asyncio.sleep(HOUSEKEEPING_S)
+            await asyncio.sleep(self._settings.housekeeping_s)
             for tier, supply in list(self._supplies.items()):
                 with contextlib.suppress(errors.BrowsersError):
                     await self._look_after(tier, supply)

@@ -44,6 +44,8 @@ class BrowserSettings:
     browser_age_s: float = 1800.0
     browser_memory_bytes: int = 1_200_000_000
     """Proportional set size of a browser's process tree above which it is replaced."""
+    housekeeping_s: float = 5.0
+    """Between two looks at age, wear and memory of the browsers."""
     full_idle_s: float = 120.0
     """The full tier is stopped after this long without work."""
     ignore_certificate_errors: bool = False

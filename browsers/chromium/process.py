@@ -99,7 +99,7 @@ class RunningChromium:
             Exception
         ):  # a browser that is gone already cannot be closed, in whatever words Playwright says so
             self.kill()
-        self.connection.lost()
+        self.connection.close()
         self._unwatch()
         await asyncio.to_thread(self._remove_folders)
 
@@ -180,6 +180,7 @@ async def _launch(
             meeting.cancel()
         raise
     folders = await asyncio.to_thread(_folders_in, folder) - before
+    wire: Wire | None = None
     try:
         async with asyncio.timeout(LAUNCH_LIMIT_S):
             wire = await _wire(browser, meeting)
@@ -189,6 +190,8 @@ async def _launch(
     except BaseException as error:
         with contextlib.suppress(Exception):
             await browser.close()
+        if wire is not None:
+            wire.close()
         if isinstance(error, (TimeoutError, CommandFailed, errors.BrowserGone)):
             raise _no_browser(order, error) from error
         raise
@@ -208,7 +211,11 @@ async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> W
         browser.on("disconnected", lambda _: nested.lost())
         return nested
     wire = await meeting
-    await wire.attach()
+    try:
+        await wire.attach()
+    except BaseException:
+        wire.close()
+        raise
     return wire
 
 

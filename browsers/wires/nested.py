@@ -63,6 +63,9 @@ class NestedWire:
                 parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested}
             )
 
+    def close(self) -> None:
+        """See Wire: the session ends with its browser."""
+
     def lost(self) -> None:
         """There will be no more messages."""
         self._on_lost()
