@@ -1,0 +1,135 @@
+"""What a visit says when a page cannot be had: the whole way from a real socket to the typed error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings, Mode, Request, errors
+from tests.browsers.egress.proxies import URL_CREDENTIALS, http_proxy
+from tests.browsers.egress.wire import Handler, Names, free_port, hello, reset, served
+from tests.site.certificate import server_context
+
+pytestmark = pytest.mark.browser
+
+PRIVATE = "10.20.30.40"
+
+
+async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(60)
+
+
+async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(1)
+
+
+async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(1)
+    reset(writer)
+
+
+async def junk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(1)
+    writer.write(b"\x00\x01 not TLS at all\r\n\r\n")
+    await writer.drain()
+
+
+def redirect_to(target: str) -> Handler:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 302 x\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n".encode())
+        await writer.drain()
+
+    return answer
+
+
+SITES: dict[str, Handler] = {
+    "hang": hang,
+    "close": close,
+    "reset": break_off,
+    "junk": junk,
+    "loop": redirect_to("/"),
+    "file": redirect_to("file:///etc/passwd"),
+    "inwards": redirect_to(f"http://{PRIVATE}/secret"),
+    "gone": redirect_to("http://nowhere.example/"),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def door() -> AsyncIterator[Browsers]:
+    """A door to sites that fail, each in its own way."""
+    async with AsyncExitStack() as stack:
+        ports = {name: await stack.enter_async_context(served(site)) for name, site in SITES.items()}
+        tls = await asyncio.start_server(hello, "127.0.0.1", 0, ssl=server_context(["selfsigned.example"]))
+        stack.callback(tls.close)
+        ports |= {"selfsigned": tls.sockets[0].getsockname()[1], "refused": free_port()}
+        hosts = tuple((f"{name}.example", "127.0.0.1", port) for name, port in ports.items())
+        browsers = Browsers(BrowserSettings(test_hosts=hosts))
+        names = Names(private_example=[PRIVATE], mixed_example=["8.8.8.8", PRIVATE])
+        browsers._egress._resolver._names = names
+        yield await stack.enter_async_context(browsers)
+
+
+@pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
+@pytest.mark.parametrize(
+    ("url", "error", "words"),
+    [
+        ("http://nowhere.example/", errors.NameNotResolved, "no host named nowhere.example"),
+        ("https://nowhere.example/", errors.NameNotResolved, "no host named nowhere.example"),
+        ("http://private.example/", errors.BlockedAddress, "private.example is not on the public internet"),
+        ("https://mixed.example/", errors.BlockedAddress, "mixed.example is not on the public internet"),
+        (f"http://{PRIVATE}/", errors.BlockedAddress, "The address in this URL is not on the public"),
+        ("http://localhost/", errors.BlockedAddress, "localhost is not on the public internet"),
+        ("http://refused.example/", errors.ConnectionRefused, "refused.example refused the connection"),
+        ("https://refused.example/", errors.ConnectionRefused, "refused.example refused the connection"),
+        ("http://close.example/", errors.ConnectionClosed, "close.example closed the connection"),
+        ("https://close.example/", errors.ConnectionClosed, "close.example closed the connection"),
+        ("http://reset.example/", errors.ConnectionClosed, "reset.example closed the connection"),
+        ("https://junk.example/", errors.TlsFailed, "junk.example does not speak TLS"),
+        ("https://selfsigned.example/", errors.TlsFailed, "not issued by an authority"),
+        ("http://loop.example/", errors.TooManyRedirects, "loop.example/ redirects more than"),
+        ("http://file.example/", errors.BadScheme, "file.example leads to an address that is not http"),
+        ("http://inwards.example/", errors.BlockedAddress, "inwards.example redirects to a host that is not"),
+        ("http://gone.example/", errors.NameNotResolved, "nowhere.example, to which gone.example redirects"),
+        ("http://refused.example:6000/", errors.UnsafePort, "this port of refused.example"),
+    ],
+)
+async def test_each_way_to_fail_has_its_own_words(
+    door: Browsers, url: str, error: type[errors.BrowsersError], words: str, mode: Mode
+) -> None:
+    with pytest.raises(errors.BrowsersError) as caught:
+        await door.visit(Request(url, mode=mode))
+    assert (type(caught.value), words in str(caught.value)) == (error, True), str(caught.value)
+    assert PRIVATE not in str(caught.value)
+    assert "ERR_" not in str(caught.value)
+
+
+async def test_a_site_that_accepts_and_stays_silent_runs_into_the_deadline(door: Browsers) -> None:
+    with pytest.raises(errors.DeadlineExceeded, match="did not answer"):
+        await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
+
+
+async def test_a_proxy_that_rejects_our_password_is_said_to() -> None:
+    async with http_proxy(free_port()) as proxy:
+        settings = BrowserSettings(proxy=f"http://me:s3cret@127.0.0.1:{proxy.port}")
+        async with Browsers(settings) as door:
+            for url in ("http://www.example.com/", "https://www.example.com/"):
+                with pytest.raises(errors.UpstreamProxyFailed, match="it rejected the credentials") as caught:
+                    await door.visit(Request(url, mode=Mode.PEEK))
+                assert "s3cret" not in str(caught.value)
+
+
+async def test_pages_are_read_through_a_proxy_with_credentials() -> None:
+    async with served(hello) as site, http_proxy(site) as proxy:
+        settings = BrowserSettings(proxy=f"http://{URL_CREDENTIALS}@127.0.0.1:{proxy.port}")
+        async with Browsers(settings) as door:
+            snapshot = await door.visit(Request("http://www.example.com/page", mode=Mode.PEEK))
+            assert (snapshot.status, snapshot.body) == (200, b"hello")
+            with pytest.raises(errors.BlockedAddress):
+                await door.visit(Request("http://169.254.169.254/", mode=Mode.PEEK))
+    assert proxy.asked[0] == "GET http://www.example.com/page"
+    assert all("www.example.com" in asked for asked in proxy.asked)
