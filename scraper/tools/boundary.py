@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import ScraperError
+from scraper.render.errors import sentence
 from scraper.tools.arguments import Parameters
 from scraper.tools.model import Answer, Call, Run
 
@@ -21,9 +22,6 @@ log = logging.getLogger(__name__)
 Work = Callable[["App", dict[str, Any], Call], Awaitable[Answer]]
 """What a tool does with arguments that are understood; may raise."""
 
-ERROR_CHARS = 1_000
-"""Longer error texts are cut by some clients, at their end, where the next step stands."""
-
 
 def guarded(name: str, parameters: Parameters, work: Work) -> Run:
     """`work` behind its arguments, raising nothing but cancellation."""
@@ -32,7 +30,7 @@ def guarded(name: str, parameters: Parameters, work: Work) -> Run:
         try:
             return await work(app, parameters.read(arguments), call)
         except ScraperError as error:
-            return Answer(_told(error), is_error=True)
+            return Answer(sentence(error), is_error=True)
         except Exception:
             number = secrets.token_hex(4)
             log.exception("internal error %s in tool %s", number, name)
@@ -43,12 +41,3 @@ def guarded(name: str, parameters: Parameters, work: Work) -> Run:
             )
 
     return run
-
-
-def _told(error: ScraperError) -> str:
-    """The error's sentence; where it is too long its middle goes, for its end says what to do."""
-    text = error.sentence()
-    if len(text) <= ERROR_CHARS:
-        return text
-    room = max(0, ERROR_CHARS - len(error.next_step) - 2)
-    return f"{str(error)[:room]}… {error.next_step}"[:ERROR_CHARS]

@@ -1,0 +1,71 @@
+"""`fetch`: one URL in, the main content of its page out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import fetch as render
+from scraper.settings import Settings
+from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, Whole
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import FORMAT, RENDER, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+HOUR_S = 3_600.0
+MAX_AGE_HOURS = 87_600
+MAX_START = 100_000_000
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool, with this operator's defaults in its schema."""
+    parameters = Parameters(
+        Parameter("url", Text(), "Absolute http(s) URL of the page.", required=True),
+        RENDER,
+        Parameter("force_refresh", Flag(), "Read it anew, whatever is kept.", default=False),
+        Parameter(
+            "max_age_hours",
+            Number(0, MAX_AGE_HOURS),
+            f"Take a kept page only if it is younger; 0 reads anew. Not given: {settings.cache_ttl_h:g}.",
+        ),
+        FORMAT,
+        Parameter("start", Whole(0, MAX_START), "Character of the page to begin at.", default=0),
+        Parameter(
+            "length",
+            Whole(1, render.MAX_LENGTH),
+            "Characters to return; the cut is made where a paragraph ends. Not given: what fits an answer.",
+        ),
+    )
+    return Tool(
+        name="fetch",
+        title="Read a web page",
+        description=described("fetch"),
+        input_schema=parameters.schema(),
+        run=guarded("fetch", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    hours = given["max_age_hours"]
+    reading = await app.fetcher.fetch(
+        given["url"],
+        render=given["render"],
+        force_refresh=given["force_refresh"],
+        max_age_s=None if hours is None else hours * HOUR_S,
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    start, length = given["start"], given["length"]
+    if given["format"] == "json":
+        page = render.as_json(reading, start=start, length=length)
+        return Answer(compact(page), page)
+    return Answer(
+        render.as_markdown(reading, region=new_region(), start=start, length=length, now=datetime.now(UTC))
+    )

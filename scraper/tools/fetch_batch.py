@@ -1,0 +1,53 @@
+"""`fetch_batch`: several URLs in, the main content of each page out, failures among them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import batch as render
+from scraper.settings import Settings
+from scraper.tools.arguments import Parameter, Parameters, Texts
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import FORMAT, RENDER, body_budget, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool, with this operator's bounds in its schema."""
+    parameters = Parameters(
+        Parameter("urls", Texts(settings.batch_limit), "Absolute http(s) URLs of the pages.", required=True),
+        RENDER,
+        FORMAT,
+    )
+    return Tool(
+        name="fetch_batch",
+        title="Read several web pages",
+        description=described("fetch_batch"),
+        input_schema=parameters.schema(),
+        run=guarded("fetch_batch", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    urls = given["urls"]
+    outcomes = await app.fetcher.fetch_batch(
+        urls,
+        render=given["render"],
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    items = [render.Item(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
+    budget = body_budget(app.settings)
+    if given["format"] == "json":
+        pages = render.as_json(items, budget=budget)
+        return Answer(compact(pages), pages)
+    text = render.as_markdown(items, region=new_region(), now=datetime.now(UTC), budget=budget)
+    return Answer(text)

@@ -1,0 +1,33 @@
+"""All tools in the order in which clients see them."""
+
+from __future__ import annotations
+
+import difflib
+
+from scraper.settings import Settings, SettingsError
+from scraper.tools import fetch, fetch_batch
+from scraper.tools.model import Tool
+
+__all__ = ["tools"]
+
+_ALL = (fetch.tool, fetch_batch.tool)
+
+
+def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
+    """The tools that these settings offer; all when they name none.
+
+    Raises:
+        SettingsError: they name a tool that does not exist.
+    """
+    chosen = settings or Settings()
+    offered = {tool.name: tool for tool in (make(chosen) for make in _ALL)}
+    for name in chosen.tools:
+        if name not in offered:
+            raise SettingsError(_unknown(name, list(offered)))
+    return tuple(tool for name, tool in offered.items() if not chosen.tools or name in chosen.tools)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"SEARCH_MCP_TOOLS names {name!r}, which is no tool; there are {', '.join(known)}{hint}"

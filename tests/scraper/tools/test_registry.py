@@ -1,0 +1,95 @@
+"""The list of tools: what every client reads before it calls anything."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from scraper.settings import Settings, SettingsError
+from scraper.tools import registry
+from scraper.tools.model import Tool
+
+DESCRIPTION_CHARS = 1_200
+ALL = registry.tools()
+
+
+def listed(tools: tuple[Tool, ...]) -> str:
+    return json.dumps(
+        [[tool.name, tool.title, tool.description, tool.input_schema] for tool in tools],
+        separators=(",", ":"),
+    )
+
+
+def test_the_order_is_fixed() -> None:
+    assert [tool.name for tool in ALL] == ["fetch", "fetch_batch"]
+
+
+def test_fetch_takes_what_the_contract_says_and_paging() -> None:
+    schema = ALL[0].input_schema
+    assert list(schema["properties"]) == [
+        "url", "render", "force_refresh", "max_age_hours", "format", "start", "length",
+    ]  # fmt: skip
+    assert schema["required"] == ["url"]
+    assert schema["properties"]["render"]["enum"] == ["auto", "http", "browser"]
+    assert schema["properties"]["format"]["enum"] == ["markdown", "json"]
+    defaults = {name: entry.get("default") for name, entry in schema["properties"].items()}
+    assert defaults == {
+        "url": None, "render": "auto", "force_refresh": False, "max_age_hours": None,
+        "format": "markdown", "start": 0, "length": None,
+    }  # fmt: skip
+
+
+def test_fetch_batch_takes_what_the_contract_says() -> None:
+    schema = ALL[1].input_schema
+    assert list(schema["properties"]) == ["urls", "render", "format"]
+    assert schema["required"] == ["urls"]
+    assert schema["properties"]["urls"]["items"] == {"type": "string"}
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+def test_a_description_has_its_five_parts_and_is_short(tool: Tool) -> None:
+    assert len(tool.description) <= DESCRIPTION_CHARS
+    for part in ("Best for:", "Not recommended for:", "Returns:", "Common mistakes:"):
+        assert f"\n{part}" in tool.description
+    assert not tool.description.startswith("Best")
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
+def test_a_schema_is_strict_and_every_argument_is_told_and_bounded(tool: Tool) -> None:
+    jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+    assert tool.input_schema["additionalProperties"] is False
+    for name, entry in tool.input_schema["properties"].items():
+        assert entry["description"], name
+        assert isinstance(entry["type"], str), name
+        if entry["type"] in {"integer", "number"}:
+            assert "minimum" in entry and "maximum" in entry, name
+        if entry["type"] == "array":
+            assert entry["minItems"] == 1 and entry["maxItems"], name
+
+
+def test_no_schema_has_what_some_clients_refuse() -> None:
+    text = listed(ALL)
+    for word in ("anyOf", "oneOf", "allOf", "$ref", "$defs", '"title"', "null"):
+        assert word not in text, word
+
+
+def test_the_list_costs_a_caller_little() -> None:
+    assert len(listed(ALL)) / 4 < 1_000
+
+
+def test_an_operators_settings_show_in_the_schema() -> None:
+    fetch, batch = registry.tools(Settings(batch_limit=7, cache_ttl_h=12))
+    assert batch.input_schema["properties"]["urls"]["maxItems"] == 7
+    assert "Not given: 12." in fetch.input_schema["properties"]["max_age_hours"]["description"]
+
+
+def test_an_operator_can_offer_fewer_tools_in_the_usual_order() -> None:
+    assert [tool.name for tool in registry.tools(Settings(tools=("fetch",)))] == ["fetch"]
+    assert registry.tools(Settings(tools=("fetch_batch", "fetch")))[0].name == "fetch"
+
+
+def test_a_tool_that_does_not_exist_is_named_with_what_was_meant() -> None:
+    with pytest.raises(SettingsError, match=r"names 'fetchbatch', which is no tool.*did you mean fetch_batch"):
+        registry.tools(Settings(tools=("fetchbatch",)))
