@@ -189,6 +189,7 @@ async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_
         gate = await open_gate(test_hosts=at(port), wire_bytes=1 << 40)
         async with through(gate, SITE) as conversation:
             conversation.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            await settled(lambda: gate.ledger.down_bytes > 0)
             before = -1
             async with asyncio.timeout(PATIENCE_S):
                 while sent != before:
@@ -262,12 +263,12 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate
 
 async def test_a_connection_on_which_somebody_speaks_is_kept(open_gate: OpenGate) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=0.4))
+        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=1.0))
         async with through(gate, SITE) as conversation:
-            for _ in range(15):
+            for _ in range(17):
                 await conversation.say(b"x")
                 assert await conversation.hear(1) == b"x"
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.1)
     assert gate.ledger.failures == ()
 
 
