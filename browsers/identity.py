@@ -24,6 +24,8 @@ GREASE_VERSIONS = ("8", "99", "24")
 ORDERS_OF_THREE = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 """GREASE tables of Chromium's components/embedder_support/user_agent_utils.cc."""
 
+FORMATS_OF_THE_BUILD = "en-US"
+
 UTC = frozenset({"UTC", "UCT", "GMT", "Universal", "Zulu", "Greenwich", "GMT0", "GMT+0", "GMT-0"})
 
 USER_AGENT_SYSTEM = {"Darwin": "Macintosh; Intel Mac OS X 10_15_7"}
@@ -116,6 +118,15 @@ class Identity:
             "platform": self.platform,
             "userAgentMetadata": self._metadata(),
         }
+
+    def locale_override(self, language: str | None = None) -> dict[str, Any] | None:
+        """Parameters of `Emulation.setLocaleOverride`; None where dates and numbers are right without.
+
+        Builds without language packs, as distributions and Playwright ship them, format everything as en-US
+        whatever `--lang` says. The override reaches workers of every kind, unlike that of the languages.
+        """
+        language = language or self.language
+        return None if language == FORMATS_OF_THE_BUILD else {"locale": language}
 
     def _metadata(self) -> dict[str, Any]:
         return {

@@ -17,7 +17,7 @@ from playwright.async_api import async_playwright
 
 from benchmarks.corpora import cache_folder
 from benchmarks.detectors.site import HOST
-from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Tier
 
 __all__ = ["Look", "own_browsers", "own_tier", "playwright_page", "stealth_plugin"]
 
@@ -41,7 +41,15 @@ def own_tier(browsers: Browsers, tier: Tier) -> Look:
     """A rendered visit, exactly as a caller gets it."""
 
     async def look(url: str) -> str:
-        request = Request(url, mode=Mode.RENDER, tier=tier, wait="#report", deadline_s=_REPORT_LIMIT_S)
+        request = Request(
+            url,
+            mode=Mode.RENDER,
+            tier=tier,
+            wait="#report",
+            deadline_s=2 * _REPORT_LIMIT_S,
+            # Detectors take 5 s on a quiet machine: they wait for each other, for workers and for graphics.
+            limits=Limits(settle_s=_REPORT_LIMIT_S),
+        )
         return (await browsers.visit(request)).html
 
     return look

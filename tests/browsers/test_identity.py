@@ -84,6 +84,14 @@ def test_override_speaks_the_language_of_the_visit_without_weights() -> None:
     assert told.override("de-DE")["acceptLanguage"] == "de-DE,de,en-US,en"
 
 
+def test_formats_are_overridden_for_every_language_but_the_builds_own() -> None:
+    assert identity().locale_override() is None
+    assert identity().locale_override("de-DE") == {"locale": "de-DE"}
+    german = identity(settings=BrowserSettings(language="de-DE"))
+    assert german.locale_override() == {"locale": "de-DE"}
+    assert german.locale_override("en-US") is None
+
+
 def test_arm_shows_in_the_hints_alone() -> None:
     told = identity(host=dataclasses.replace(LINUX, machine="aarch64"))
     assert told.user_agent == identity().user_agent
