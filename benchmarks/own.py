@@ -7,15 +7,26 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from benchmarks.contender import Contender
+from browsers.chromium import locate
+from browsers.model import Tier
 
-__all__ = ["free_port", "mcp_reader", "own_server", "own_visits", "server_command", "stdio_command"]
+__all__ = [
+    "free_port",
+    "mcp_reader",
+    "own_server",
+    "own_visits",
+    "_server_command",
+    "stdio_command",
+    "trusting_chromium",
+]
 
 _LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000"}
 
 
-def server_command(port: int) -> tuple[str, ...]:
+def _server_command(port: int) -> tuple[str, ...]:
     """The command that serves MCP over streamable HTTP."""
     return (sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port))
 
@@ -34,7 +45,7 @@ def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = No
             name=name,
             command=mcp_reader(f"http://127.0.0.1:{port}/mcp"),
             environment={**_LOCAL, "SEARCH_MCP_DATA": data, **(settings or {})},
-            server=server_command(port),
+            server=_server_command(port),
             ready_url=f"http://127.0.0.1:{port}/ready",
         )
 
@@ -47,6 +58,24 @@ def mcp_reader(address: str) -> tuple[str, ...]:
 def own_visits(name: str = "search-mcp, visits alone") -> Contender:
     """Our visits in one process."""
     return Contender(name=name, command=(sys.executable, "-m", "benchmarks.own_reader"))
+
+
+@contextmanager
+def trusting_chromium() -> Iterator[Mapping[str, str]]:
+    """Settings under which our Chromium asks for no valid certificate: nobody signs one for a borrowed name.
+
+    No setting of the server says so, and none should: a script stands where the browser is looked for.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchmark-chromium-") as folder:
+        settings = {}
+        for tier in Tier:
+            found = locate.find(tier, None)
+            if found is not None:
+                script = Path(folder) / tier
+                script.write_text(f'#!/bin/sh\nexec "{found.executable}" --ignore-certificate-errors "$@"\n')
+                script.chmod(0o755)
+                settings[f"SEARCH_MCP_{tier.upper()}_CHROMIUM"] = str(script)
+        yield settings
 
 
 def free_port() -> int:

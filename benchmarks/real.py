@@ -21,7 +21,7 @@ from benchmarks.contender import running_server
 from benchmarks.corpora import corpus_folder
 from benchmarks.cpu import open_account
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.own import own_server
+from benchmarks.own import own_server, trusting_chromium
 from benchmarks.rounds import percentile
 from benchmarks.saved_pages import SavedPage, chosen, hosts_of, served
 
@@ -58,7 +58,8 @@ async def measure(options: Options) -> Figures:
     pages = chosen(corpus, _PAGES_QUICK if options.quick else _PAGES)
     async with served(pages) as port:
         hosts = ",".join(f"{host}=127.0.0.1:{port}" for host in sorted(hosts_of(pages)))
-        answers = await _read({"SEARCH_MCP_TEST_HOSTS": hosts}, pages)
+        with trusting_chromium() as settings:
+            answers = await _read({"SEARCH_MCP_TEST_HOSTS": hosts, **settings}, pages)
     figures = _print(pages, answers)
     print_goals(figures, _GOALS)
     return figures

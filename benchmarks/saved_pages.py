@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from tests.site.certificate import server_context
+
 __all__ = ["SavedPage", "chosen", "hosts_of", "served"]
 
 # What a page may load by itself; where its links lead is nobody's business here.
@@ -31,7 +33,7 @@ class SavedPage:
 
     name: str
     url: str
-    """Without TLS, whatever it had: the host is mapped, the certificate is not."""
+    """With TLS, as nearly all had it: browsers insist on it for many of these hosts."""
     file: Path
     kind: str
 
@@ -47,7 +49,7 @@ def chosen(corpus: Path, count: int) -> list[SavedPage]:
     names = sorted(index, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     pages: dict[str, SavedPage] = {}
     for name in names:
-        url = _plain(index[name]["url"])
+        url = _secure(index[name]["url"])
         if url is not None and len(pages) < count:
             pages.setdefault(url, SavedPage(name, url, corpus / "html" / f"{name}.html", index[name]["type"]))
     return list(pages.values())
@@ -66,7 +68,7 @@ def hosts_of(pages: Sequence[SavedPage]) -> set[str]:
 
 @asynccontextmanager
 async def served(pages: Sequence[SavedPage]) -> AsyncIterator[int]:
-    """Serve them on a free port of loopback, told apart by host and path."""
+    """Serve them on a free port of loopback, told apart by host and path, under a certificate of nobody's."""
     files = {_key(page.url): page.file for page in pages}
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -77,24 +79,25 @@ async def served(pages: Sequence[SavedPage]) -> AsyncIterator[int]:
     runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
+        context = server_context(["saved.example"])
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024, ssl_context=context).start()
         yield runner.addresses[0][1]
     finally:
         await runner.cleanup()
 
 
 def _answer(files: Mapping[str, Path], request: web.Request) -> web.StreamResponse:
-    file = files.get(_key(f"http://{request.host}{request.raw_path}"))
+    file = files.get(_key(f"https://{request.host}{request.raw_path}"))
     if file is None:
         return web.Response(status=404, text="not saved")
     return web.Response(body=file.read_bytes(), headers=_HEADERS)
 
 
-def _plain(url: str) -> str | None:
+def _secure(url: str) -> str | None:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         return None
-    return parts._replace(scheme="http", netloc=parts.hostname, fragment="").geturl()
+    return parts._replace(scheme="https", netloc=parts.hostname, fragment="").geturl()
 
 
 def _key(url: str) -> str:

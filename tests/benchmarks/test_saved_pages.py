@@ -28,7 +28,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_each_url_is_chosen_once_and_always_the_same(corpus: Path) -> None:
     pages = chosen(corpus, 10)
-    assert sorted(page.url for page in pages) == ["http://news.example/story?id=7", "http://shop.example"]
+    assert sorted(page.url for page in pages) == ["https://news.example/story?id=7", "https://shop.example"]
     assert chosen(corpus, 10) == pages
     assert chosen(corpus, 1) == pages[:1]
 
@@ -59,7 +59,8 @@ async def test_a_page_is_served_at_its_own_address_only(corpus: Path) -> None:
     async with served(pages) as port, aiohttp.ClientSession() as session:
 
         async def ask(host: str, path: str) -> tuple[int, str]:
-            async with session.get(f"http://127.0.0.1:{port}{path}", headers={"Host": host}) as answer:
+            address = f"https://127.0.0.1:{port}{path}"
+            async with session.get(address, headers={"Host": host}, ssl=False) as answer:
                 return answer.status, await answer.text()
 
         assert await ask("shop.example", "/") == (200, "<p>Page 2</p>")
