@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from browsers import errors
 from browsers.egress import Failure, FailureKind, Ledger
-from browsers.egress.addresses import normal_host
+from browsers.egress.addresses import FAKE_DNS_REASON, NAT64_REASON, normal_host
 
 __all__ = ["explain"]
 
@@ -153,10 +153,16 @@ _REFUSED_AT_THE_WALL = ("ERR_SOCKS_", "ERR_PROXY_", "ERR_TUNNEL_", "ERR_NO_SUPPO
 _CUT_AT_THE_WALL = frozenset(
     name for name, meaning in _BY_CHROMIUM.items() if meaning in (_CLOSED, _CUT_SHORT, _TIMED_OUT)
 ) | {"ERR_ABORTED", "ERR_FAILED", "ERR_UNEXPECTED_PROXY_AUTH", "ERR_CONTENT_DECODING_FAILED"}
-FAKE_DNS_STEP = (
-    "If this happens with every site, this machine's VPN or tunnel makes up addresses: the operator should "
-    "run `search-mcp doctor`, which tells the one setting to change."
-)
+_BLOCKED_STEPS = {
+    FAKE_DNS_REASON: (
+        "If this happens with every site, this machine's VPN or tunnel makes up addresses: the operator "
+        "should run `search-mcp doctor`, which tells the one setting to change."
+    ),
+    NAT64_REASON: (
+        "If this happens with many sites, this machine's network translates addresses (NAT64): the operator "
+        "should set SEARCH_MCP_ALLOW_NETS=64:ff9b::/96."
+    ),
+}
 
 
 def explain(net_error: str, url: str, last_url: str, ledger: Ledger) -> errors.BrowsersError:
@@ -225,7 +231,7 @@ def _from_wall(failure: Failure, url: str, first: _Place, error: str) -> errors.
 
 
 def _blocked(failure: Failure, url: str, first: _Place, failed: _Place) -> errors.BlockedAddress:
-    next_step = FAKE_DNS_STEP if failure.detail == "fake DNS" else None
+    next_step = _BLOCKED_STEPS.get(failure.detail)
     if failed.host != first.host:
         message = f"{_named(first)} redirects to a host that is not on the public internet."
     elif failed.is_address:

@@ -14,7 +14,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 __all__ = [
     "FAKE_DNS",
+    "FAKE_DNS_REASON",
     "NAT64",
+    "NAT64_REASON",
     "UNSAFE_PORTS",
     "Address",
     "Network",
@@ -33,9 +35,12 @@ Network = IPv4Network | IPv6Network
 
 FAKE_DNS = IPv4Network("198.18.0.0/15")
 """Meant for tests of routers; some tunnels (Clash, Surge) answer every name with an address of it."""
+FAKE_DNS_REASON = "an address that a tunnel made up"
 
 NAT64 = IPv6Network("64:ff9b::/96")
 """An IPv4 address in IPv6 dress. Only where the operator allows this network is the IPv4 address judged."""
+
+NAT64_REASON = "a NAT64 address"
 
 SPECIAL_IPV4 = tuple(
     IPv4Network(network)
@@ -162,7 +167,7 @@ def _network(text: str) -> Network:
 def _ipv4_refusal(address: IPv4Address) -> str | None:
     value = int(address)
     if any(value & mask == network for mask, network in _DENIED_V4):
-        return "a special-purpose IPv4 address"
+        return FAKE_DNS_REASON if address in FAKE_DNS else "a special-purpose IPv4 address"
     return None
 
 
@@ -180,5 +185,5 @@ def _ipv6_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | Non
 
 def _nat64_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:
     if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
-        return "a NAT64 address"
+        return NAT64_REASON
     return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)

@@ -120,7 +120,9 @@ class Judgement:
         reason = addresses.refusal(address, self._allowed)
         if reason is not None:
             fake = addresses.unwrapped(address) in addresses.FAKE_DNS
-            raise Denied(FailureKind.BLOCKED_ADDRESS, host, port, "fake DNS" if fake else reason)
+            raise Denied(
+                FailureKind.BLOCKED_ADDRESS, host, port, addresses.FAKE_DNS_REASON if fake else reason
+            )
 
     def _own_loopback(self, host: str, port: int) -> list[Address]:
         allowed = [a for a in LOOPBACK if addresses.refusal(a, self._allowed) is None]
@@ -145,9 +147,9 @@ def _parsed(answer: str, host: str, port: int) -> Address:
 
 
 def _interleaved(found: list[Address]) -> list[Address]:
-    """IPv6 and IPv4 in turn (RFC 8305, section 4)."""
-    v6 = [address for address in found if isinstance(address, ipaddress.IPv6Address)]
-    v4 = [address for address in found if isinstance(address, ipaddress.IPv4Address)]
-    shorter = min(len(v6), len(v4))
-    turns = [address for pair in zip(v6, v4, strict=False) for address in pair]
-    return turns + v6[shorter:] + v4[shorter:]
+    """Both families in turn, beginning with the one that the resolver put first (RFC 8305, section 4)."""
+    first = [address for address in found if address.version == found[0].version]
+    other = [address for address in found if address.version != found[0].version]
+    shorter = min(len(first), len(other))
+    turns = [address for pair in zip(first, other, strict=False) for address in pair]
+    return turns + first[shorter:] + other[shorter:]

@@ -7,6 +7,7 @@ import pytest
 from browsers import errors
 from browsers.diagnosis import explain
 from browsers.egress import Failure, FailureKind, Ledger
+from browsers.egress.addresses import FAKE_DNS_REASON, NAT64_REASON
 
 URL = "https://www.example.com/page"
 SOCKS = "net::ERR_SOCKS_CONNECTION_FAILED"
@@ -164,9 +165,14 @@ def test_an_international_name_is_recognised_in_the_form_the_wall_saw() -> None:
 
 
 def test_a_tunnel_that_makes_addresses_up_points_to_the_doctor() -> None:
-    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail="fake DNS"))
+    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=FAKE_DNS_REASON))
     assert isinstance(explained, errors.BlockedAddress)
     assert "search-mcp doctor" in explained.next_step
+
+
+def test_a_network_that_translates_addresses_points_to_its_setting() -> None:
+    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=NAT64_REASON))
+    assert "SEARCH_MCP_ALLOW_NETS=64:ff9b::/96" in explained.next_step
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from browsers.egress import FailureKind, Gate
+from browsers.egress import FailureKind, Gate, addresses
 from browsers.egress.hosts import SYNTHETIC
 from browsers.egress.judgement import _interleaved
 from tests.browsers.egress.conftest import OpenGate
@@ -154,10 +154,18 @@ async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_gate: O
     assert await code(gate, "a.example") == NOT_ALLOWED
     failure = gate.ledger.failure_for("a.example", 80)
     assert failure is not None
-    assert failure.detail == "fake DNS"
+    assert failure.detail == addresses.FAKE_DNS_REASON
 
 
-def test_both_families_take_turns() -> None:
-    found = [ipaddress.ip_address(a) for a in ("1.0.0.1", "1.0.0.2", "1.0.0.3", "2000::1", "2000::2")]
-    turns = [str(address) for address in _interleaved(found)]
-    assert turns == ["2000::1", "1.0.0.1", "2000::2", "1.0.0.2", "1.0.0.3"]
+@pytest.mark.parametrize(
+    ("found", "turns"),
+    [
+        ("1.0.0.1 1.0.0.2 1.0.0.3 2000::1", "1.0.0.1 2000::1 1.0.0.2 1.0.0.3"),
+        ("2000::1 2000::2 1.0.0.1 1.0.0.2", "2000::1 1.0.0.1 2000::2 1.0.0.2"),
+        ("1.0.0.1 1.0.0.2", "1.0.0.1 1.0.0.2"),
+        ("2000::1", "2000::1"),
+    ],
+)
+def test_both_families_take_turns_beginning_with_the_resolvers_first(found: str, turns: str) -> None:
+    interleaved = _interleaved([ipaddress.ip_address(text) for text in found.split()])
+    assert " ".join(map(str, interleaved)) == turns
