@@ -18,7 +18,6 @@ __all__ = [
     "mcp_reader",
     "own_server",
     "own_visits",
-    "_server_command",
     "stdio_command",
     "trusting_chromium",
 ]
