@@ -119,10 +119,7 @@ class Judgement:
     def _judge(self, address: Address, host: str, port: int) -> None:
         reason = addresses.refusal(address, self._allowed)
         if reason is not None:
-            fake = addresses.unwrapped(address) in addresses.FAKE_DNS
-            raise Denied(
-                FailureKind.BLOCKED_ADDRESS, host, port, addresses.FAKE_DNS_REASON if fake else reason
-            )
+            raise Denied(FailureKind.BLOCKED_ADDRESS, host, port, reason)
 
     def _own_loopback(self, host: str, port: int) -> list[Address]:
         allowed = [a for a in LOOPBACK if addresses.refusal(a, self._allowed) is None]
