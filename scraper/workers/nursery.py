@@ -1,0 +1,234 @@
+"""What runs in the worker processes. Started as a script, so that nothing of the server is imported here.
+
+One process, the nursery, imports the pure rooms once and forks workers on demand: a new one is there in
+milliseconds, warm, and shares the memory of the imports. Nobody outlives the server: the nursery ends when
+its socket closes, its children when the nursery does.
+
+To the nursery: one letter and the number of a worker: `F` fork, with the worker's socket attached; `K` kill.
+To a worker and back: a length of 8 bytes, then a pickle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import io
+import json
+import os
+import pickle
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import traceback
+from types import MappingProxyType
+from typing import Any
+
+COMMAND = struct.Struct("<cI")
+LENGTH = struct.Struct("<Q")
+FORK, KILL = b"F", b"K"
+
+RESULT, RAISED, FAULT, MEMORY = range(4)
+"""How a call ended: a value; an exception; one that cannot travel, told in words; no memory left."""
+
+PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
+
+GRACE_S = 1.0
+"""A worker whose server is gone and which hangs kills itself this long after its limit."""
+
+RECYCLE_CALLS = 2_000
+"""libxml2 keeps every name it ever saw, and a heap never shrinks to what it was."""
+
+RECYCLE_BYTES = 300 * 1024 * 1024
+
+
+def main(arguments: list[str]) -> None:
+    """Import, then fork and kill as told until the socket closes."""
+    die_with(int(arguments[2]))
+    control = socket.socket(fileno=int(arguments[0]))
+    setup = json.loads(arguments[1])
+    sys.path[:] = setup["path"]
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+    for name in setup["preload"]:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    Nursery(control, setup["memory_bytes"]).serve()
+
+
+class Nursery:
+    """Parent of all workers; reaps them, so that a number never stands for another process."""
+
+    def __init__(self, control: socket.socket, memory_bytes: int) -> None:
+        self._control = control
+        self._memory_bytes = memory_bytes
+        self._children: dict[int, int] = {}
+        self._wake_read, self._wake_write = os.pipe()
+        for end in (self._wake_read, self._wake_write):
+            os.set_blocking(end, False)
+
+    def serve(self) -> None:
+        """Until the server closes the socket or is gone."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        try:
+            while self._step():
+                pass
+        finally:
+            for pid in self._children.values():
+                os.kill(pid, signal.SIGKILL)
+
+    def _step(self) -> bool:
+        control = self._control.fileno()
+        ready, _, _ = select.select([control, self._wake_read], [], [])
+        if self._wake_read in ready:
+            os.read(self._wake_read, 4096)
+            self._reap()
+        return control not in ready or self._obey()
+
+    def _obey(self) -> bool:
+        command, sockets, _, _ = socket.recv_fds(self._control, COMMAND.size, 1, socket.MSG_WAITALL)
+        if len(command) < COMMAND.size:
+            return False
+        letter, number = COMMAND.unpack(command)
+        if letter == FORK:
+            self._fork(number, sockets[0])
+        elif number in self._children:
+            os.kill(self._children[number], signal.SIGKILL)
+        return True
+
+    def _fork(self, number: int, channel: int) -> None:
+        nursery = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(channel)
+            return
+        if pid:
+            self._children[number] = pid
+            os.close(channel)
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._control.close()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            die_with(nursery)
+            work(socket.socket(fileno=channel), self._memory_bytes)
+        except Exception:  # the end of this process: what is not told here is never told
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (pid := os.waitpid(-1, os.WNOHANG)[0]) > 0:
+                self._children = {number: child for number, child in self._children.items() if child != pid}
+
+
+def die_with(parent: int) -> None:
+    """Be killed when the parent dies, where the system can do that; at once if it is gone already."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def work(channel: socket.socket, memory_bytes: int) -> None:
+    """Call what is sent, answer, until the channel closes or it is time for a fresh process."""
+    limit_memory(memory_bytes)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    channel.sendall(frame(pickle.dumps(os.getpid())))
+    for calls in range(1, RECYCLE_CALLS + 1):
+        request = receive(channel)
+        if request is None:
+            return
+        kind, value = call(request)
+        leaving = kind == MEMORY or calls == RECYCLE_CALLS or peak_bytes() > RECYCLE_BYTES
+        channel.sendall(answer(kind, value, leaving))
+        if leaving:
+            return
+
+
+def call(request: bytearray) -> tuple[int, Any]:
+    """How a call ends, and with what."""
+    try:
+        limit_s, function, arguments = pickle.loads(request)
+        signal.setitimer(signal.ITIMER_REAL, limit_s + GRACE_S)
+        try:
+            return RESULT, function(*arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except MemoryError:
+        return MEMORY, None
+    except Exception as error:
+        return RAISED, (type(error), error.args, error.__dict__, told(error))
+
+
+def answer(kind: int, value: Any, leaving: bool) -> bytes:
+    """The frame of an answer; a value that cannot be sent is told in words."""
+    try:
+        return frame(dumps((kind, leaving, value)))
+    except MemoryError:
+        return frame(pickle.dumps((MEMORY, True, None)))
+    except Exception as error:
+        words = value[3] if kind == RAISED else told(error)
+        return frame(pickle.dumps((FAULT, leaving, words)))
+
+
+def told(error: BaseException) -> str:
+    """The end of an error's traceback; it goes to the log and never to a user."""
+    return "".join(traceback.format_exception(error))[-4000:]
+
+
+def dumps(value: Any) -> bytes:
+    """A pickle, in which read-only mappings may stand; they arrive as dictionaries."""
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, 5)
+    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
+    pickler.dump(value)
+    return buffer.getvalue()
+
+
+def frame(payload: bytes) -> bytes:
+    """A pickle with its length before it."""
+    return LENGTH.pack(len(payload)) + payload
+
+
+def receive(channel: socket.socket) -> bytearray | None:
+    """The next pickle; None when the channel is closed."""
+    head = channel.recv(LENGTH.size, socket.MSG_WAITALL)
+    if len(head) < LENGTH.size:
+        return None
+    payload = bytearray(LENGTH.unpack(head)[0])
+    view, got = memoryview(payload), 0
+    while got < len(payload):
+        count = channel.recv_into(view[got:])
+        if not count:
+            return None
+        got += count
+    return payload
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Address space, where the system keeps such a limit; and no core dumps of other people's pages."""
+    for kind, most in ((resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most))
+
+
+def peak_bytes() -> int:
+    """The most memory this process ever had."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
