@@ -3,7 +3,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.errors import BadUrl
@@ -150,6 +150,7 @@ def test_local_paths_are_no_queries() -> None:
     assert "is a path, not a URL" in refusal("C:\\Users\\x.html")
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=string.printable + "é例\u202e\x00@\\", max_size=60))
 def test_whatever_is_accepted_is_canonical_http_without_user_or_control_characters(text: str) -> None:
     try:

@@ -1,0 +1,1 @@
+"""Answers: pure functions from data to Markdown or JSON of bounded size."""

@@ -1,0 +1,160 @@
+"""A long text is handed out in pieces that join without gap or overlap, and each reads well alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from scraper.errors import BadArgument
+from scraper.render.blocks import Fence, fences, is_row, table_head
+
+__all__ = ["KEEP_WHOLE", "Cut", "cut"]
+
+KEEP_WHOLE = 6_000
+"""A block of code or a table row of up to this many characters stays whole, even beyond the length."""
+
+_LEAST_SHARE = 8
+"""A piece shorter than this part of the length is not worth a nicer place to cut."""
+
+_STOPS = ((". ", "? ", "! ", "。", "？", "！", "।", "؟ "), ("; ", ", ", "，", "、"), (" ",))
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A piece of a text: `text` is exactly what stands from `start` to `end`.
+
+    `before` and `after` open and close again what the cut went through: a block of code, a table.
+    """
+
+    text: str
+    start: int
+    end: int
+    total: int
+    before: str = ""
+    after: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The piece as Markdown of its own."""
+        text = self.text if self.before else self.text.lstrip("\n")
+        return f"{self.before}{text}{self.after}" if self.after else f"{self.before}{text.rstrip()}"
+
+    @property
+    def next_start(self) -> int | None:
+        """Where to go on; None at the end."""
+        return self.end if self.end < self.total else None
+
+
+def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> Cut:
+    """The piece of at most `length` characters at `start`, cut where a paragraph ends.
+
+    Never inside a table row, and inside a block of code only when the block is longer than `length` and than
+    `keep_whole`: then between two of its lines. A `start` outside of the text is moved to its nearest end.
+
+    Raises:
+        BadArgument: a negative length.
+    """
+    if length is not None and length < 0:
+        raise BadArgument(
+            "length must not be negative.", target=str(length), next_step="Give 1 or more, or leave it out."
+        )
+    total = len(markdown)
+    start = max(0, min(start, total))
+    limit = total if length is None else min(total, start + length)
+    around = fences(markdown, limit + 1)
+    end = limit if limit in (start, total) else _end(markdown, start, limit, keep_whole, around)
+    return Cut(
+        markdown[start:end],
+        start,
+        end,
+        total,
+        before=_before(markdown, start, end, around),
+        after=_after(markdown, end, around),
+    )
+
+
+def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[Fence]) -> int:
+    block = next((fence for fence in around if fence.start < limit < fence.end), None)
+    if block is not None:
+        return _end_at_code(markdown, start, limit, keep_whole, block, around)
+    least = start + (limit - start) // _LEAST_SHARE
+    for end in (
+        *islice(_paragraph_ends(markdown, start, limit, around), 1),
+        *_last_line(markdown, start, limit),
+    ):
+        if end > least and not _inside(end, around):
+            return end
+    return _end_in_line(markdown, start, limit, keep_whole)
+
+
+def _end_at_code(
+    markdown: str, start: int, limit: int, keep_whole: int, block: Fence, around: list[Fence]
+) -> int:
+    """Before the block where it fits the next piece, behind it where it is short, else between its lines."""
+    fits = block.end - block.start <= max(limit - start, keep_whole)
+    if block.start > start and (fits or block.start - start >= (limit - start) // 2):
+        return block.start
+    if block.end - max(start, block.start) <= keep_whole:
+        return min(block.end + 1, len(markdown))
+    line = markdown.rfind("\n", max(start, _body_of(markdown, block)), limit) + 1
+    return line if line > start else limit
+
+
+def _body_of(markdown: str, block: Fence) -> int:
+    return markdown.find("\n", block.start, block.end) + 1
+
+
+def _paragraph_ends(markdown: str, start: int, limit: int, around: list[Fence]) -> Iterator[int]:
+    """Where one block ends and another begins, last first; not behind a heading: it belongs to what follows."""
+    at = limit + 2
+    while (at := markdown.rfind("\n\n", start, at)) > start:
+        line = markdown[markdown.rfind("\n", 0, at) + 1 : at]
+        if not line.startswith("#") and not _inside(at + 1, around):
+            yield min(at + 2, limit)
+        at += 1
+
+
+def _last_line(markdown: str, start: int, limit: int) -> Iterator[int]:
+    at = markdown.rfind("\n", start, limit) + 1
+    if at > start:
+        yield at
+
+
+def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
+    """A line too long for the piece: a row stays whole, a sentence ends, at worst a word does."""
+    line = max(start, markdown.rfind("\n", start, limit) + 1)
+    if is_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
+        after = markdown.find("\n", limit) + 1 or len(markdown)
+        if line > start:
+            return line
+        if after - start <= keep_whole:
+            return after
+    half = max(line, start + (limit - start) // 2)
+    for stops in _STOPS:
+        ends = [
+            markdown.rfind(stop, half, limit) + len(stop) for stop in stops if stop in markdown[half:limit]
+        ]
+        if ends:
+            return max(ends)
+    return limit
+
+
+def _inside(at: int, around: list[Fence]) -> bool:
+    return any(fence.start < at < fence.end for fence in around)
+
+
+def _before(markdown: str, start: int, end: int, around: list[Fence]) -> str:
+    if start in (0, end):
+        return ""
+    for fence in around:
+        if _body_of(markdown, fence) <= start < fence.end and fence.start < start:
+            return fence.opening
+    return table_head(markdown, start) if markdown[start - 1] == "\n" else ""
+
+
+def _after(markdown: str, end: int, around: list[Fence]) -> str:
+    for fence in around:
+        if fence.start < end < fence.end:
+            return fence.closing if markdown[end - 1] == "\n" else "\n" + fence.closing
+    return ""
