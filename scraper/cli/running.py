@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import signal
 import sys
@@ -40,7 +41,8 @@ async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
     from scraper.tools import registry
     from scraper.tools.model import Call
 
-    tool = next(tool for tool in registry.tools() if tool.name == tool_name)
+    every = registry.tools(dataclasses.replace(settings, tools=()))
+    tool = next(tool for tool in every if tool.name == tool_name)
     with _ended_by_sigterm(), _bar() as progress:
         async with App.open(settings) as app:
             call = Call(deadline_s=settings.tool_timeout_s, progress=progress)

@@ -11,6 +11,7 @@ import click
 
 from scraper.cli.options import WEB_ONLY, Command, load, with_settings
 from scraper.cli.version import version
+from scraper.settings import SettingsError
 
 __all__ = ["serve", "stdio"]
 
@@ -20,13 +21,10 @@ __all__ = ["serve", "stdio"]
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP, by default at http://127.0.0.1:8000/mcp."""
     settings = load(flags)
-    with _without_collecting():  # and here, because half a second is too long for other commands
+    with _without_collecting():
         from scraper.server import start
-
-    try:
+    with _told_in_one_line(start.CannotStart):
         start.run_http(settings, version=version())
-    except start.CannotStart as error:
-        raise click.ClickException(str(error)) from None
 
 
 @click.command(cls=Command)
@@ -36,13 +34,27 @@ def stdio(**flags: Any) -> None:
     settings = load(flags)
     with _without_collecting():
         from scraper.server import start
+    with _told_in_one_line(start.CannotStart):
+        start.run_stdio(settings, version=version())
 
-    start.run_stdio(settings, version=version())
+
+@contextlib.contextmanager
+def _told_in_one_line(refusal: type[Exception]) -> Iterator[None]:
+    """What the operator must change is a message, not a traceback."""
+    try:
+        yield
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except refusal as error:
+        raise click.ClickException(str(error)) from None
 
 
 @contextlib.contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Load quickly: what is loaded stays, and looking for garbage in it took a seventh of the time."""
+    """Load the protocol library quickly: it stays, and to look for garbage in it took a seventh of the time.
+
+    It is loaded in the commands because half a second is too long for the others to wait.
+    """
     gc.disable()
     try:
         yield
