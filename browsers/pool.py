@@ -41,6 +41,7 @@ class BrowserState:
     lent: int
     peeks: int
     renders: int
+    tabs_opened: int
     age_s: float
     memory_bytes: int | None
 
@@ -102,6 +103,7 @@ class Pool:
                 lent=supply.lent,
                 peeks=supply.peeks,
                 renders=supply.renders,
+                tabs_opened=supply.tabs_opened,
                 age_s=time.monotonic() - supply.chromium.started_at,
                 memory_bytes=self._memory.get(tier),
             )

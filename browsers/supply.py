@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from browsers.cdp import CommandFailed
@@ -47,6 +47,7 @@ class Supply:
         self.lent = 0
         self.peeks = 0
         self.renders = 0
+        self.tabs_opened = 0
         self.retired = False
         self.idle_since = time.monotonic()
         self._egress = egress
@@ -86,12 +87,18 @@ class Supply:
             await self._prepare(loan.tab, request)
             yield loan
             if loan.reusable and self._keeps(loan.tab):
-                with suppress(BrowsersError, CommandFailed, TimeoutError):
-                    await loan.tab.clean()
-                    self._ready.append(loan.tab)
-                    loan.kept = True
+                await self._keep(loan)
         finally:
             self._count(loan)
+
+    async def _keep(self, loan: Loan) -> None:
+        try:
+            await loan.tab.clean()
+        except (BrowsersError, CommandFailed, TimeoutError) as error:
+            log.warning("tab not cleaned, so not used again: %s", error or type(error).__name__)
+            return
+        self._ready.append(loan.tab)
+        loan.kept = True
 
     def _count(self, loan: Loan | None) -> None:
         self.lent -= 1
@@ -138,6 +145,7 @@ class Supply:
         return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
 
     async def _open(self) -> Tab:
+        self.tabs_opened += 1
         try:
             return await Tab.open(self.chromium.connection, self._egress)
         except (CommandFailed, TimeoutError) as error:

@@ -81,14 +81,14 @@ class Tab:
     async def clean(self) -> None:
         """Forget what an aborted navigation leaves behind: its cookies, its response in the HTTP cache.
 
-        Both were seen to reach the next visit. Disabling the cache instead needs `Network.enable`, whose
-        events cost more than this one command.
+        Both were seen to reach the next visit. `Storage.clearCookies` would clear another context's, and
+        disabling the cache needs `Network.enable`, whose events cost more than this command.
         """
         self.session.off()
         async with asyncio.timeout(CLOSE_LIMIT_S):
             await asyncio.gather(
                 self.session.start("Network.clearBrowserCache"),
-                self.session.start("Storage.clearCookies", browserContextId=self.context_id),
+                self.session.start("Network.clearBrowserCookies"),
             )
 
     async def close(self) -> None:

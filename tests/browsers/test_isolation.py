@@ -60,3 +60,14 @@ async def test_a_named_profile_keeps_cookies_for_its_principal_alone(browsers: B
     assert "3" not in await show(site_profile="shop", principal="bob")
     assert "3" not in await show(site_profile="other", principal="ann")
     assert "3" not in await show(principal="ann")
+
+
+async def test_a_peeked_tab_is_used_again(browsers: Browsers, site: Site) -> None:
+    def opened() -> int:
+        return sum(browser.tabs_opened for browser in browsers.status().browsers)
+
+    await visit(browsers, site, "/static/1", Mode.PEEK)
+    before = opened()
+    for _ in range(5):
+        await visit(browsers, site, "/static/1", Mode.PEEK)
+    assert opened() == before
