@@ -61,6 +61,9 @@ async def measure(options: Options) -> Figures:
     _print(outcomes, [visitor.name for visitor in visitors])
     figures = _figures(outcomes)
     figures["detectors"] = len(detectors)
+    if len(detectors) < len(DETECTORS):
+        # Half an examination is not one that was passed.
+        del figures["failing"]
     print_goals(figures, _GOALS)
     return figures
 
@@ -116,10 +119,10 @@ def _print(outcomes: Sequence[_Outcome], visitors: Sequence[str]) -> None:
     ]
     print_table("Findings, known ones included", ("detector", *visitors), rows)
     print_table("Sources", ("detector", ""), ((one.name, _source(one)) for one in DETECTORS))
-    for outcome in outcomes:
+    for outcome in (one for one in outcomes if one.visitor.ours):
         for finding in outcome.findings:
             known = "" if finding in outcome.beyond else "  (known)"
-            print(f"  {outcome.visitor.name:26} {outcome.detector.name:24} {finding}{known}")
+            print(f"  {outcome.visitor.name:12} {outcome.detector.name:24} {finding}{known}")
 
 
 def _source(detector: Detector) -> str:
