@@ -63,6 +63,8 @@ class Page:
     head: Head = field(default_factory=Head)
     hidden_removed: int = 0
     degraded: bool = False
+    binary: bool = False
+    """It calls itself HTML and is no text."""
     asks_for_scripts: bool = False
     """It says that it needs JavaScript."""
     embeds: int = 0
@@ -74,7 +76,8 @@ def build(snapshot: Snapshot) -> Page:
     parsed = markup.parse(snapshot.html)
     root = parsed.root
     if root is None:
-        return Page(snapshot.url, snapshot.url, etree.Element("body"), degraded=parsed.degraded)
+        body = etree.Element("body")
+        return Page(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
     head = _head(root)
     base = _base(root, snapshot.url)
     shadow.inline(root)
@@ -88,7 +91,16 @@ def build(snapshot: Snapshot) -> Page:
     embeds = sum(1 for _ in root.iter("iframe", "frame"))
     _drop_unread(body, rendered=snapshot.rendered)
     lifted = markup.lift_deep(body)
-    return Page(snapshot.url, base, body, head, removed, parsed.degraded or lifted, asks, embeds)
+    return Page(
+        snapshot.url,
+        base,
+        body,
+        head,
+        hidden_removed=removed,
+        degraded=parsed.degraded or lifted,
+        asks_for_scripts=asks,
+        embeds=embeds,
+    )
 
 
 def _head(root: Element) -> Head:

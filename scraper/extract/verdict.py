@@ -134,6 +134,8 @@ def _lack(survey: Survey, main_words: int, *, rendered: bool) -> str:
     if rendered:
         return "" if main_words else "empty"
     page = survey.page
+    if page.binary:
+        return "binary"
     if survey.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
         return "refresh"
     scripted = any(script.type in _EXECUTABLE for script in page.head.scripts)

@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import importlib.machinery
 import io
 import json
 import os
@@ -25,7 +26,7 @@ import socket
 import struct
 import sys
 import traceback
-from types import MappingProxyType
+import types
 from typing import Any
 
 COMMAND = struct.Struct("<cI")
@@ -55,11 +56,22 @@ def main(arguments: list[str]) -> None:
     sys.path[:] = setup["path"]
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.SIG_IGN)
+    for name in setup["faceless"]:
+        without_face(name)
     for name in setup["preload"]:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
     Nursery(control, setup["memory_bytes"]).serve()
+
+
+def without_face(package: str) -> None:
+    """Let modules of a package be imported without what its `__init__` brings along."""
+    spec = importlib.machinery.PathFinder.find_spec(package)
+    if spec is not None:
+        module = types.ModuleType(package)
+        module.__path__ = list(spec.submodule_search_locations or ())
+        sys.modules[package] = module
 
 
 class Nursery:
@@ -192,7 +204,7 @@ def dumps(value: Any) -> bytes:
     """A pickle, in which read-only mappings may stand; they arrive as dictionaries."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, 5)
-    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
+    pickler.dispatch_table = {types.MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
     pickler.dump(value)
     return buffer.getvalue()
 

@@ -196,7 +196,10 @@ class Workers:
                 return
 
     def _fork(self) -> Worker:
-        if self._nursery is None or not self._nursery.alive:
+        if self._nursery is not None and not self._nursery.alive:
+            self._nursery.let_go()
+            self._nursery = None
+        if self._nursery is None:
             self._nursery = Nursery(preload=self._preload, memory_bytes=self._memory_bytes)
         return self._nursery.fork()
 

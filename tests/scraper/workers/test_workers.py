@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from browsers.model import Snapshot
+from scraper.errors import HttpError, UnsupportedType
+from scraper.extract import reader
+from scraper.workers import WorkerDied, WorkerFailed, WorkerMemory, Workers, WorkerTimeout
+
+from . import jobs
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+PATIENCE_S = 20.0
+
+
+@pytest.fixture(scope="module")
+async def workers() -> AsyncIterator[Workers]:
+    async with Workers(2) as running:
+        yield running
+
+
+def is_gone(pid: int) -> bool:
+    """Not even a zombie."""
+    return not psutil.pid_exists(pid)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  # other processes set no events
+            await asyncio.sleep(0.01)
+
+
+async def until_gone(*pids: int) -> None:
+    await until(lambda: all(is_gone(pid) for pid in pids))
+
+
+async def until_written(path: Path) -> str:
+    await until(lambda: path.exists() and path.read_text() != "")
+    return path.read_text()
+
+
+async def test_a_result_comes_from_another_process(workers: Workers) -> None:
+    there = await workers.run(jobs.pid)
+    assert there != os.getpid()
+    assert there in workers.pids
+
+
+async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: Workers) -> None:
+    html = "<title>T</title><main><h1>Heading</h1><p>Text with <a href=/x>a link</a>.</p></main>"
+    snapshot = Snapshot(
+        "https://example.com/", "https://example.com/", 200, media_type="text/html", html=html
+    )
+    assert await workers.run(reader.read, snapshot) == reader.read(snapshot)
+
+
+async def test_thirty_megabytes_travel_both_ways(workers: Workers) -> None:
+    text = "é漢x" * 5_000_000
+    assert await workers.run(jobs.echo, text, limit_s=PATIENCE_S) == text
+
+
+async def test_exceptions_travel_with_their_class_fields_and_origin(workers: Workers) -> None:
+    with pytest.raises(HttpError, match="It said no") as caught:
+        await workers.run(jobs.fail_as_a_site_does)
+    error = caught.value
+    assert (error.status, error.target, error.next_step, error.retryable) == (
+        503,
+        "https://example.com/",
+        "Wait.",
+        True,
+    )
+    assert "fail_as_a_site_does" in error.__notes__[0]
+    with pytest.raises(UnsupportedType):
+        await workers.run(jobs.fail_by_type)
+
+
+async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: Workers) -> None:
+    with pytest.raises(TimeoutError, match="from the function"):
+        await workers.run(jobs.timeout_of_its_own)
+
+
+@pytest.mark.parametrize("job", [jobs.fail_unsendably, jobs.unsendable_result, jobs.untrusted_result])
+async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_process(
+    workers: Workers, job
+) -> None:
+    before = set(workers.pids)
+    with pytest.raises(WorkerFailed):
+        await workers.run(job)
+    assert await workers.run(jobs.pid) in before
+
+
+async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice(
+    workers: Workers, tmp_path: Path
+) -> None:
+    slow = asyncio.create_task(workers.run(jobs.spin, str(tmp_path / "pid"), limit_s=0.5))
+    pid = int(await until_written(tmp_path / "pid"))
+    neighbours = [await workers.run(jobs.echo, number) for number in range(20)]
+    with pytest.raises(WorkerTimeout, match=r"longer than 0\.5 s"):
+        await slow
+    assert neighbours == list(range(20))
+    await until_gone(pid)
+    assert await workers.run(jobs.echo, "again") == "again"
+
+
+async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: Workers) -> None:
+    with pytest.raises(WorkerMemory):
+        await workers.run(jobs.take, 3 << 30)
+    assert await workers.run(jobs.take, 1_000) == 1_000
+
+
+async def test_a_process_that_grew_large_is_replaced(workers: Workers) -> None:
+    async with Workers(1) as one:
+        first = await one.run(jobs.pid)
+        assert await one.run(jobs.take, 400 << 20) == 400 << 20
+        assert await one.run(jobs.pid) != first
+        await until_gone(first)
+
+
+async def test_a_dead_process_is_tried_once_more(workers: Workers, tmp_path: Path) -> None:
+    assert await workers.run(jobs.die_once, str(tmp_path / "once")) == "alive"
+    with pytest.raises(WorkerDied):
+        await workers.run(jobs.note_and_die, str(tmp_path / "twice"))
+    assert (tmp_path / "twice").read_text() == "xx"
+
+
+async def test_killed_idle_workers_are_replaced_unseen(workers: Workers) -> None:
+    await asyncio.gather(*(workers.run(jobs.sleep, 0.1) for _ in range(2)))
+    idle = workers.pids[1:]
+    assert len(idle) == 2
+    for pid in idle:
+        os.kill(pid, signal.SIGKILL)
+    await until_gone(*idle)
+    assert await workers.run(jobs.echo, "here") == "here"
+
+
+async def test_calls_go_on_after_the_nursery_was_killed(workers: Workers) -> None:
+    await workers.run(jobs.pid)
+    before = workers.pids
+    os.kill(before[0], signal.SIGKILL)
+    if sys.platform == "linux":
+        await until_gone(*before[1:])
+    assert await workers.run(jobs.echo, "here", limit_s=PATIENCE_S) == "here"
+    assert before[0] not in workers.pids
+
+
+async def test_a_cancelled_call_frees_its_process(workers: Workers, tmp_path: Path) -> None:
+    call = asyncio.create_task(workers.run(jobs.spin, str(tmp_path / "pid"), limit_s=60.0))
+    pid = int(await until_written(tmp_path / "pid"))
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await until_gone(pid)
+    await asyncio.gather(*(workers.run(jobs.echo, number) for number in range(10)))
+
+
+async def test_calls_are_served_in_the_order_of_asking(tmp_path: Path) -> None:
+    notes = str(tmp_path / "order")
+    async with Workers(1) as one:
+        await asyncio.gather(*(one.run(jobs.say_number, number, notes) for number in range(30)))
+    assert (tmp_path / "order").read_text().split() == [str(number) for number in range(30)]
+
+
+async def test_callers_that_leave_the_queue_take_no_worker_with_them() -> None:
+    async with Workers(1) as one:
+        busy = asyncio.create_task(one.run(jobs.sleep, 0.2))
+        await asyncio.sleep(0)
+        leaving = [asyncio.create_task(one.run(jobs.echo, number)) for number in range(5)]
+        staying = asyncio.create_task(one.run(jobs.echo, "stays"))
+        await asyncio.sleep(0.05)
+        for call in leaving:
+            call.cancel()
+        assert await staying == "stays"
+        await busy
+        assert one.waiting == 0
+
+
+@LINUX
+async def test_standard_streams_and_secrets_stay_with_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_MCP_TOKEN", "secret")
+    async with Workers(1) as one:
+        assert (await one.run(jobs.descriptors))[:2] == ["/dev/null", "/dev/null"]
+        assert "SEARCH_MCP_TOKEN" not in await one.run(jobs.environment)
+
+
+async def test_a_worker_imports_the_pure_rooms_alone(workers: Workers) -> None:
+    loaded = await workers.run(jobs.modules)
+    assert "scraper.extract.reader" in loaded
+    assert not {"asyncio", "mcp", "playwright", "scraper.workers", "apsw"} & set(loaded)
+
+
+@LINUX
+async def test_nothing_is_left_after_close() -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    running = Workers(2)
+    await running.start()
+    await asyncio.gather(*(running.run(jobs.sleep, 0.05) for _ in range(4)))
+    call = asyncio.create_task(running.run(jobs.sleep, 30.0, limit_s=60.0))
+    await asyncio.sleep(0.1)
+    pids = running.pids
+    assert len(pids) == 3
+    await running.close()
+    with pytest.raises(WorkerDied, match="closed"):
+        await call
+    with pytest.raises(WorkerDied, match="closed"):
+        await running.run(jobs.pid)
+    await until_gone(*pids)
+    assert set(os.listdir("/proc/self/fd")) <= before
+
+
+async def test_workers_that_cannot_start_are_told_to_who_waits() -> None:
+    async with Workers(1, preload=("scraper.no_such_room",)) as broken:
+        with pytest.raises(WorkerDied, match="no worker process can be started"):
+            await broken.run(jobs.pid)
+
+
+SERVER = """
+    import asyncio, os, sys
+    from scraper.workers import Workers
+    from tests.scraper.workers import jobs
+
+    async def main():
+        async with Workers(2) as workers:
+            await asyncio.gather(*(workers.run(jobs.sleep, 0.05) for _ in range(4)))
+            call = asyncio.create_task(workers.run(jobs.spin, sys.argv[1], limit_s=600.0))
+            while not os.path.exists(sys.argv[1]):
+                await asyncio.sleep(0.01)
+            print(*workers.pids, flush=True)
+            await call
+
+    asyncio.run(main())
+"""
+
+
+async def test_no_process_outlives_a_killed_server(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", textwrap.dedent(SERVER), str(tmp_path / "pid")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, text=True) as server:  # noqa: ASYNC220
+        assert server.stdout is not None
+        pids = [int(word) for word in server.stdout.readline().split()]
+        assert len(pids) == 3
+        server.kill()
+    await until_gone(*pids)
+
+
+async def test_a_hundred_calls_at_once_all_come_back(workers: Workers) -> None:
+    started = time.monotonic()
+    assert await asyncio.gather(*(workers.run(jobs.echo, number) for number in range(100))) == list(
+        range(100)
+    )
+    assert time.monotonic() - started < PATIENCE_S
