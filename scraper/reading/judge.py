@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from browsers.model import Snapshot
+from scraper.errors import ScraperError
 from scraper.extract import reader
 from scraper.model import Document
 from scraper.reading.deadline import Deadline
+from scraper.urls import host_of
 from scraper.workers import WorkerFailed, Workers
 
 __all__ = ["Judge"]
+
+log = logging.getLogger(__name__)
 
 READ_LIMIT_S = 10.0
 """A page takes the reader 5 to 50 ms; one that takes longer than this was made to."""
@@ -52,9 +59,25 @@ class Judge:
 
         Raises:
             WorkerFailed: the reader broke or took too long.
+            ScraperError: it is nothing to be read.
         """
         limit_s = min(READ_LIMIT_S, self._deadline.left_s())
-        return await self._workers.run(reader.read, snapshot, limit_s=limit_s)
+        # The text is what is read; the bytes it was decoded from need not travel.
+        light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
+        try:
+            async with asyncio.timeout(self._deadline.left_s()):
+                # As a value, so that a fault in the reader costs this page and nothing else.
+                (read,) = await asyncio.gather(
+                    self._workers.run(reader.read, light, limit_s=limit_s), return_exceptions=True
+                )
+        except TimeoutError as error:
+            raise WorkerFailed("no reader was free in time") from error
+        if isinstance(read, Document):
+            return read
+        if not isinstance(read, (ScraperError, WorkerFailed)):
+            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=read)
+            raise WorkerFailed("the reader failed on it") from read
+        raise read
 
 
 def _is_enough(peek: Snapshot, document: Document) -> bool:
