@@ -31,8 +31,8 @@ def read(body: bytes, codec: str) -> str:
     text = body.decode(codec, "replace")
     if codec in _GAPS and 0 < text.count("\ufffd") <= _GAPS_FILLED:
         text = body.decode(codec, _GAPS[codec])
-    for python, browser in _TWINS.get(codec, ()):
-        text = text.replace(python, browser)
+    for twins in _TWINS.get(codec, ()):
+        text = text.replace(twins[0], twins[1])
     return text
 
 

@@ -147,6 +147,9 @@ _FAMILIES: tuple[tuple[str, tuple[Kind, str]], ...] = (
     ("ERR_RESPONSE_HEADERS", _NOT_HTTP),
     ("ERR_CONNECTION", _CLOSED),
 )
+SHOWN_CHARS = 200
+"""How much of a caller's URL an error repeats."""
+
 _UNKNOWN = (errors.Unreachable, "{site} could not be loaded ({error}).")
 
 _REFUSED_AT_THE_WALL = ("ERR_SOCKS_", "ERR_PROXY_", "ERR_TUNNEL_", "ERR_NO_SUPPORTED_PROXIES")
@@ -235,7 +238,8 @@ def _blocked(failure: Failure, url: str, first: _Place, failed: _Place) -> error
     if failed.host != first.host:
         message = f"{_named(first)} redirects to a host that is not on the public internet."
     elif failed.is_address:
-        message = "The address in this URL is not on the public internet."
+        # The caller's own spelling: the address it stands for is not ours to tell.
+        message = f"{url[:SHOWN_CHARS]} is not on the public internet."
     else:
         message = f"{first.host} is not on the public internet."
     return errors.BlockedAddress(message, url=url, next_step=next_step)

@@ -148,7 +148,10 @@ class Pool:
         if found is None:
             raise errors.NoBrowser("No Chromium was found on this machine.")
         version = await asyncio.to_thread(locate.version, found)
-        identity = Identity.of(version, tier, self._settings)
+        try:
+            identity = Identity.of(version, tier, self._settings)
+        except ValueError as error:
+            raise errors.NoBrowser(f"{found.executable} does not tell its version.") from error
         order = LaunchOrder(tier, found.executable, plan(tier, identity, self._settings))
         try:
             chromium = await launch(self._driver, order, self._folder.path)

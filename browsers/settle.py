@@ -17,15 +17,14 @@ from browsers.cdp import CommandFailed, Event, Session
 from browsers.scripts import PROBE
 from browsers.traffic import Traffic
 
-__all__ = ["WORLD", "Clock", "Decision", "Look", "Settling", "decide"]
+__all__ = ["WORLD", "Clock", "Decision", "Look", "Settling", "decide", "pause_s"]
 
 WORLD = "settling"
 """Name of the isolated world that our scripts run in."""
 
-POLL_S = 0.03
-SLOW_POLL_S = 0.08
-SLOW_POLL_AFTER_S = 0.6
-"""A look costs a millisecond: what has not settled by now is asked less often."""
+MIN_PAUSE_S = 0.02
+MAX_PAUSE_S = 0.12
+"""Between two looks. A look costs a millisecond of CPU, so none is taken before it can bring a decision."""
 
 QUIET_S = 0.10
 QUIET_WITH_DATA_S = 0.25
@@ -119,7 +118,7 @@ def decide(look: Look, traffic: Traffic, clock: Clock) -> Decision:
     """Whether the page is done."""
     thin = clock.may_be_thin and _is_thin(look)
     waits = thin or look.spinner
-    quiet_for = look.quiet_s if traffic.polls else min(look.quiet_s, clock.now - traffic.last_at)
+    quiet_for = _quiet_for(look, traffic, clock.now)
     needed = clock.quiet_with_data_s if traffic.used_data else clock.quiet_s
     if not _is_loaded(look, clock, thin) or _is_held(traffic, clock.now, waits) or quiet_for < needed:
         return Decision.WAIT
@@ -134,6 +133,18 @@ def decide(look: Look, traffic: Traffic, clock: Clock) -> Decision:
         return Decision.FORWARD
     patience, calm = (SPINNER_WAIT_S, SPINNER_QUIET_S) if look.spinner else (THIN_WAIT_S, needed)
     return Decision.DONE if age > patience and quiet_for > calm else Decision.WAIT
+
+
+def pause_s(look: Look, traffic: Traffic, clock: Clock) -> float:
+    """How long nothing but a network event can change the decision."""
+    if not _is_loaded(look, clock, False) or _is_held(traffic, clock.now, False):
+        return MAX_PAUSE_S
+    needed = clock.quiet_with_data_s if traffic.used_data else clock.quiet_s
+    return min(MAX_PAUSE_S, max(MIN_PAUSE_S, needed - _quiet_for(look, traffic, clock.now)))
+
+
+def _quiet_for(look: Look, traffic: Traffic, now: float) -> float:
+    return look.quiet_s if traffic.polls else min(look.quiet_s, now - traffic.last_at)
 
 
 def _is_thin(look: Look) -> bool:
@@ -195,10 +206,9 @@ class Settling:
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Wait until the page is done; False when `limit_s` ran out or `stop` said so first."""
-        began = time.monotonic()
-        end = began + limit_s
-        while (now := time.monotonic()) < end and not stop():
-            look = await self.look()
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end and not stop():
+            look, wait_s = await self.look(), MIN_PAUSE_S
             if look is not None:
                 self._note(look)
                 clock = Clock(
@@ -216,7 +226,8 @@ class Settling:
                 if decision is Decision.FORWARD:
                     await self._run_timers()
                     continue
-            await asyncio.sleep(POLL_S if now - began < SLOW_POLL_AFTER_S else SLOW_POLL_S)
+                wait_s = pause_s(look, self.traffic, clock)
+            await self.traffic.quiet_or(wait_s)
         return False
 
     async def look(self) -> Look | None:

@@ -69,6 +69,10 @@ class Tab:
             self._language = request.language
             override = identity.override(request.language)
             commands.append(self.session.start("Emulation.setUserAgentOverride", **override))
+            locale = identity.locale_override(request.language)
+            if locale is not None:
+                # Refused where another tab of the process has one already: dates are then in that one's form.
+                self.session.post("Emulation.setLocaleOverride", **locale)
         shaped = request.method != "GET" or bool(request.headers)
         if self._pauses_requests != shaped:
             self._pauses_requests = shaped

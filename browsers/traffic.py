@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import time
 from dataclasses import dataclass
@@ -49,12 +51,20 @@ class Traffic:
         self._documents: set[str] = set()
         self._live: dict[str, InFlight] = {}
         self._asked: dict[str, int] = {}
+        self._emptied = asyncio.Event()
         session.on("Network.requestWillBeSent", self._started)
         session.on("Network.loadingFinished", self._ended)
         session.on("Network.loadingFailed", self._ended)
         session.on("Network.dataReceived", self._received)
         session.on("Network.webSocketCreated", self._socket_opened)
         session.on("Network.webSocketFrameReceived", self._socket_spoke)
+
+    async def quiet_or(self, limit_s: float) -> None:
+        """Wait until the last counted request has ended, or for so long."""
+        self._emptied.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._emptied.wait()
 
     def reset(self) -> None:
         """A new main document: what the last one waited for no longer counts."""
@@ -101,6 +111,8 @@ class Traffic:
     def _ended(self, event: Event) -> None:
         if self._live.pop(event["requestId"], None) is not None:
             self.last_at = time.monotonic()
+            if not self._live:
+                self._emptied.set()
 
     def _received(self, event: Event) -> None:
         self.received_bytes += event["dataLength"]

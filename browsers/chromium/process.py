@@ -174,7 +174,7 @@ async def _launch(
     meeting = asyncio.ensure_future(rendezvous.meet()) if rendezvous is not None else None
     executable = str(rendezvous.executable) if rendezvous is not None else order.executable
     try:
-        browser = await _start(driver, order, executable, sandboxed)
+        browser = await _start(driver, order, executable, folder, sandboxed)
     except BaseException:
         if meeting is not None:
             meeting.cancel()
@@ -219,28 +219,30 @@ async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> W
     return wire
 
 
-async def _start(driver: Driver, order: LaunchOrder, executable: str, sandboxed: bool) -> Browser:
+async def _start(
+    driver: Driver, order: LaunchOrder, executable: str, folder: Path, sandboxed: bool
+) -> Browser:
     playwright = await driver.playwright()
     try:
-        return await _launch_with(playwright, order, executable, sandboxed)
+        return await _launch_with(playwright, order, executable, folder, sandboxed)
     except Exception as error:
         if not _driver_is_dead(error):
             raise _no_browser(order, error) from error
         await driver.restart(playwright)
     try:
-        return await _launch_with(await driver.playwright(), order, executable, sandboxed)
+        return await _launch_with(await driver.playwright(), order, executable, folder, sandboxed)
     except Exception as error:
         raise _no_browser(order, error) from error
 
 
 async def _launch_with(
-    playwright: Playwright, order: LaunchOrder, executable: str, sandboxed: bool
+    playwright: Playwright, order: LaunchOrder, executable: str, folder: Path, sandboxed: bool
 ) -> Browser:
     return await playwright.chromium.launch(
         executable_path=executable,
         args=list(order.plan.args),
         ignore_default_args=list(order.plan.ignore_default_args),
-        env=dict(order.plan.env),
+        env={**order.plan.env, "TMPDIR": str(folder)},
         chromium_sandbox=sandboxed,
         handle_sigint=False,
         handle_sigterm=False,

@@ -152,8 +152,8 @@ class PipeWire:
         self._write(self._to_chromium, {"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
         self._ours.add(self._own)
-        # Playwright would be shown each of our tabs, halted, to say that it does not want it: a detour for every
-        # tab, and a tab that stays halted for ever when Playwright's driver has died.
+        # Playwright would be shown each of our tabs, halted, to say that it does not want it: a detour for
+        # every tab, and a tab that stays halted for ever when Playwright's driver has died.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
         command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
         self._write(self._to_chromium, command)

@@ -109,10 +109,10 @@ def test_the_proxys_own_words_are_told() -> None:
     "spelled",
     ["http://10.1.2.3/", "http://[fd00::2]/", "http://167838211/", "http://0xa010203/", "http://１０.1.2.3/"],
 )
-def test_an_address_that_was_asked_for_is_refused_without_repeating_it(spelled: str) -> None:
+def test_an_address_that_was_asked_for_is_refused_in_its_own_spelling(spelled: str) -> None:
     explained = explain(SOCKS, spelled, spelled, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
     assert isinstance(explained, errors.BlockedAddress)
-    assert str(explained) == "The address in this URL is not on the public internet."
+    assert str(explained) == f"{spelled} is not on the public internet."
 
 
 @pytest.mark.parametrize("target", ["http://169.254.169.254/meta", "http://hr.corp.internal/"])
