@@ -5,7 +5,6 @@ Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called 
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -19,7 +18,6 @@ from scraper.cli.version import version
 __all__ = ["main"]
 
 _INTERRUPTED = 130
-_BROKEN_PIPE = 141
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -59,10 +57,6 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
-    except BrokenPipeError:
-        # What is left in the buffer has no reader either, and would be reported at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
     return code if isinstance(code, int) else 0
 
 

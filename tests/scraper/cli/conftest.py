@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,11 @@ SEARCH_MCP = ("-m", "scraper.cli.main")
 
 
 @pytest.fixture
-def here(site: Site, tmp_path: Path) -> Iterator[dict[str, str]]:
+def here(site: Site, tmp_path: Path) -> dict[str, str]:
     """Variables under which the site's hosts are found, and a cache of the test's own."""
-    yield {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(tmp_path / "data")}
+    return {
+        "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
+        "SEARCH_MCP_DATA": str(tmp_path / "data"),
+        # Mapped hosts are a warning at each start.
+        "SEARCH_MCP_LOG_LEVEL": "error",
+    }

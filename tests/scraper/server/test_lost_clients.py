@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from mcp import Client
 
-from tests.scraper.process import Program, browsers_say
+from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say
 from tests.scraper.server.wire import (
     ERAS,
     HEADERS,
@@ -21,7 +21,6 @@ from tests.scraper.server.wire import (
     tool_result,
 )
 
-SECOND = 1.0
 LONG = {"seconds": 30}
 
 
@@ -32,7 +31,7 @@ async def waiting_for(
     """A client of its own that has posted this call; its connection is dropped when the block ends."""
     async with aiohttp.ClientSession() as client:
         posting = asyncio.create_task(client.post(server.url, headers=headers, json=message))
-        await browsers_say(server.base, "active", 1, limit_s=5)
+        await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
         yield client
         posting.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -43,9 +42,9 @@ async def waiting_for(
 async def test_a_call_that_the_client_cancels_ends(server: Program, era: str) -> None:
     async with Client(server.url, mode=era) as client:
         waiting = asyncio.create_task(client.call_tool("slow", LONG))
-        await browsers_say(server.base, "active", 1, limit_s=5)
+        await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
         waiting.cancel()
-        await browsers_say(server.base, "active", 0, limit_s=SECOND)
+        await browsers_say(server.base, "active", 0, limit_s=SOON_S)
         assert not (await client.call_tool("echo", {})).is_error
 
 
@@ -54,13 +53,13 @@ async def test_a_cancelled_call_is_answered_as_cancelled_in_the_old_era(
 ) -> None:
     headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, server.url)}
     posting = asyncio.create_task(http.post(server.url, headers=headers, json=call("slow", LONG, number=7)))
-    await browsers_say(server.base, "active", 1, limit_s=5)
+    await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
     async with http.post(server.url, headers=headers, json=cancel) as noted:
         assert noted.status == 202
     async with await posting as answer:
         assert (await body_of(answer))["error"]["code"] == -32800
-    await browsers_say(server.base, "active", 0, limit_s=SECOND)
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
 
 
 async def test_a_lost_connection_of_a_session_ends_its_call_and_not_the_session(
@@ -69,7 +68,7 @@ async def test_a_lost_connection_of_a_session_ends_its_call_and_not_the_session(
     headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, server.url)}
     async with waiting_for(server, headers, call("slow", LONG)):
         pass
-    await browsers_say(server.base, "active", 0, limit_s=SECOND)
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
     async with http.post(server.url, headers=headers, json=call("echo", number=3)) as answer:
         assert "principal" in await tool_result(answer)
 
@@ -81,8 +80,8 @@ async def test_a_lost_connection_ends_its_own_call_alone(
     async with waiting_for(server, headers, call("slow", LONG)):
         short = call("slow", {"seconds": 1.5}, number=3)
         staying = asyncio.create_task(http.post(server.url, headers=headers, json=short))
-        await browsers_say(server.base, "active", 2, limit_s=5)
-    await browsers_say(server.base, "active", 1, limit_s=SECOND)
+        await browsers_say(server.base, "active", 2, limit_s=LIMIT_S)
+    await browsers_say(server.base, "active", 1, limit_s=SOON_S)
     async with await staying as answer:
         assert await tool_result(answer) == "done 15"
 
@@ -90,13 +89,13 @@ async def test_a_lost_connection_ends_its_own_call_alone(
 async def test_a_lost_connection_without_a_session_ends_its_call(server: Program) -> None:
     async with waiting_for(server, {**HEADERS, "Mcp-Session-Id": "of-another-life"}, call("slow", LONG)):
         pass
-    await browsers_say(server.base, "active", 0, limit_s=SECOND)
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
 
 
 async def test_a_lost_connection_of_the_new_era_ends_its_call(server: Program) -> None:
     async with waiting_for(server, *modern_call("slow", LONG)):
         pass
-    await browsers_say(server.base, "active", 0, limit_s=SECOND)
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
 
 
 async def test_a_session_that_the_client_ends_takes_its_calls_along(
@@ -106,7 +105,7 @@ async def test_a_session_that_the_client_ends_takes_its_calls_along(
     async with waiting_for(server, headers, call("slow", LONG)):
         async with http.delete(server.url, headers=headers) as answer:
             assert answer.status == 200
-        await browsers_say(server.base, "active", 0, limit_s=SECOND)
+        await browsers_say(server.base, "active", 0, limit_s=SOON_S)
 
 
 async def test_fifty_lost_clients_leave_nothing(server: Program) -> None:
@@ -119,4 +118,4 @@ async def test_fifty_lost_clients_leave_nothing(server: Program) -> None:
         for post in posts:
             post.cancel()
         await asyncio.wait(posts)
-    await browsers_say(server.base, "active", 0, limit_s=3 * SECOND)
+    await browsers_say(server.base, "active", 0, limit_s=2 * SOON_S)

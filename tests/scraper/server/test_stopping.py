@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from mcp import Client, MCPError
 
-from tests.scraper.process import Program, browsers_say, running, serving
+from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import ask, read, write
 from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
@@ -33,7 +33,7 @@ async def test_a_running_call_finishes_and_a_new_one_is_told(era: str) -> None:
     async with serving(*STAND_IN, "http") as program, Client(program.url, mode=era) as client:
         await client.list_tools()
         slow = asyncio.create_task(client.call_tool("slow", {"seconds": 1.5}))
-        await browsers_say(program.base, "active", 1, limit_s=5)
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         await program_drains(program)
         with pytest.raises(MCPError, match=SHUTTING_DOWN):
@@ -45,7 +45,7 @@ async def test_a_running_call_finishes_and_a_new_one_is_told(era: str) -> None:
 
 async def program_drains(program: Program) -> None:
     """Return once `/ready` says that the server is shutting down."""
-    async with asyncio.timeout(5), aiohttp.ClientSession() as client:
+    async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
         while True:
             async with client.get(program.base + "/ready") as answer:
                 if answer.status == 503:
@@ -58,7 +58,7 @@ async def test_a_call_that_takes_longer_than_the_drain_is_ended_and_told(http: a
     async with serving(*STAND_IN, "http", "--drain_s=0.3") as program:
         headers, message = modern_call("slow", {"seconds": 30})
         posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
-        await browsers_say(program.base, "active", 1, limit_s=5)
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         async with await posting as answer:
             assert SHUTTING_DOWN in await answer.text()
@@ -70,7 +70,7 @@ async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.Cli
     async with serving(*STAND_IN, "http") as program:
         headers, message = modern_call("slow", {"seconds": 30})
         posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
-        await browsers_say(program.base, "active", 1, limit_s=5)
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         begun = time.monotonic()
         program.process.send_signal(signal.SIGINT)
         await program_drains(program)
@@ -98,7 +98,7 @@ async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession) -> None:
         posting = asyncio.create_task(
             http.post(program.url, headers=headers, json=call("slow", {"seconds": 1}))
         )
-        await browsers_say(program.base, "active", 1, limit_s=5)
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         async with await posting as answer:
             assert await tool_result(answer) == "done 10"
