@@ -11,7 +11,7 @@ from scraper.extract import tokens
 from scraper.extract.characters import line
 from scraper.model import Reading
 from scraper.render import errors
-from scraper.render.fetch import BODY_BUDGET, MAX_CHARACTERS, header, page_object, piece_of, sealed_page
+from scraper.render.fetch import BODY_BUDGET, characters_for, header, page_object, piece_of, sealed_page
 from scraper.render.paging import Cut, cut
 from scraper.render.sealed import EXPLANATION
 
@@ -39,7 +39,7 @@ def as_markdown(
     items: Sequence[Item], *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
     """A section for each URL, separated by rules; a failed one is a note."""
-    pieces = _pieces(items, budget - _HEADER_TOKENS * len(items))
+    pieces = _pieces(items, budget - _HEADER_TOKENS * len(items), characters_for(budget))
     sections = [
         _section(number, item, piece, region, now)
         for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
@@ -51,7 +51,7 @@ def as_markdown(
 
 def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
     """An object for each URL in order; `error` is null where the page was read."""
-    pieces = _pieces(items, budget - _JSON_TOKENS * len(items))
+    pieces = _pieces(items, budget - _JSON_TOKENS * len(items), characters_for(budget))
     return [_object(item, piece) for item, piece in zip(items, pieces, strict=True)]
 
 
@@ -91,12 +91,12 @@ def _object(item: Item, piece: Cut | None) -> dict[str, object]:
     return {**page_object(item.outcome, piece), "error": None}
 
 
-def _pieces(items: Sequence[Item], budget: int) -> list[Cut | None]:
+def _pieces(items: Sequence[Item], budget: int, characters: int) -> list[Cut | None]:
     """The beginning of each page that was read, the budget of tokens and of characters shared among them."""
     readings = [item.outcome for item in items if isinstance(item.outcome, Reading)]
     texts = [reading.document.markdown for reading in readings]
     tokens_each = _shares([tokens.estimate(text) for text in texts], max(0, budget))
-    characters_each = _shares([len(text) for text in texts], MAX_CHARACTERS)
+    characters_each = _shares([len(text) for text in texts], characters)
     cuts = iter(
         cut(text, 0, min(tokens.prefix_within(text, 0, share), characters), keep_whole=0)
         for text, share, characters in zip(texts, tokens_each, characters_each, strict=True)

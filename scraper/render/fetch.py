@@ -10,7 +10,17 @@ from scraper.model import Document, Reading
 from scraper.render.paging import KEEP_WHOLE, Cut, cut
 from scraper.render.sealed import EXPLANATION, seal
 
-__all__ = ["BODY_BUDGET", "MAX_CHARACTERS", "as_json", "as_markdown", "header", "piece_of", "sealed_page"]
+__all__ = [
+    "BODY_BUDGET",
+    "MAX_CHARACTERS",
+    "MAX_LENGTH",
+    "as_json",
+    "as_markdown",
+    "characters_for",
+    "header",
+    "piece_of",
+    "sealed_page",
+]
 
 BODY_BUDGET = 7_500
 """Tokens of page text in an answer of which nothing else was asked. With its header an answer stays under 9,000
@@ -34,13 +44,14 @@ def as_markdown(
     start: int = 0,
     length: int | None = None,
     now: datetime | None = None,
+    budget: int = BODY_BUDGET,
 ) -> str:
     """Header, the page in its region, and how to go on. `region`: a random id made for this answer alone.
 
     Raises:
         BadArgument: a negative length.
     """
-    piece = piece_of(reading.document, start, length)
+    piece = piece_of(reading.document, start, length, budget)
     lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
     parts = ["\n".join(lines), sealed_page(reading.document, piece, region)]
     if piece.next_start is not None:
@@ -51,13 +62,15 @@ def as_markdown(
     return "\n\n".join(parts)
 
 
-def as_json(reading: Reading, *, start: int = 0, length: int | None = None) -> dict[str, object]:
+def as_json(
+    reading: Reading, *, start: int = 0, length: int | None = None, budget: int = BODY_BUDGET
+) -> dict[str, object]:
     """The answer as an object; `next_start` only when there is more.
 
     Raises:
         BadArgument: a negative length.
     """
-    return page_object(reading, piece_of(reading.document, start, length))
+    return page_object(reading, piece_of(reading.document, start, length, budget))
 
 
 def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
@@ -93,7 +106,12 @@ def piece_of(document: Document, start: int, length: int | None, budget: int = B
         return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
     start = max(0, min(start, len(document.markdown)))
     affordable = tokens.prefix_within(document.markdown, start, budget)
-    return cut(document.markdown, start, min(affordable, MAX_CHARACTERS), keep_whole=0)
+    return cut(document.markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
+
+
+def characters_for(budget: int) -> int:
+    """The bound in characters that goes with a budget; an operator who raises one means both."""
+    return max(MAX_CHARACTERS, MAX_CHARACTERS * budget // BODY_BUDGET)
 
 
 def header(reading: Reading, piece: Cut, now: datetime | None) -> list[str]:

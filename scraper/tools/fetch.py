@@ -11,7 +11,7 @@ from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, W
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, RENDER, compact, new_region
+from scraper.tools.shared import FORMAT, RENDER, body_budget, compact, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -62,10 +62,11 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    start, length = given["start"], given["length"]
+    start, length, budget = given["start"], given["length"], body_budget(app.settings)
     if given["format"] == "json":
-        page = render.as_json(reading, start=start, length=length)
+        page = render.as_json(reading, start=start, length=length, budget=budget)
         return Answer(compact(page), page)
-    return Answer(
-        render.as_markdown(reading, region=new_region(), start=start, length=length, now=datetime.now(UTC))
+    text = render.as_markdown(
+        reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )
+    return Answer(text)
