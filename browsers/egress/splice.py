@@ -9,8 +9,8 @@ Measured, CPU of this process (Python 3.11, loopback, 128 MB and 400 connections
     bare sockets, add_reader, 1 MB           0.27 ms/MB   0.23 ms   <- this
     os.splice through a pipe (Linux only)    0.26 ms/MB   0.28 ms, and two more descriptors each way
 
-The whole wall on two busy cores (`python -m benchmarks.egress`): 0.28-0.44 ms a MB, and 10-13 ms for a page of
-40 resources, which Chromium loads over 38 connections.
+The whole wall on two busy cores (`python -m benchmarks.egress`): 0.28-0.44 ms a MB, and 10-13 ms for a page
+of 40 resources, which Chromium loads over 38 connections.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ PATIENCE_S = 10.0
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
+SITE = "www.example.com"
+
 SUCCEEDED, GENERAL, NOT_ALLOWED, UNREACHABLE, NO_HOST, REFUSED, EXPIRED = 0, 1, 2, 3, 4, 5, 6
 
 
@@ -39,6 +41,11 @@ class Conversation:
         with suppress(ConnectionError):
             return await asyncio.wait_for(self.reader.read(), PATIENCE_S)
         return b""
+
+
+def at(port: int) -> tuple[tuple[str, str, int], ...]:
+    """Test hosts: the site, served from this port."""
+    return ((SITE, "127.0.0.1", port),)
 
 
 def request(host: str, port: int, command: int = 1) -> bytes:

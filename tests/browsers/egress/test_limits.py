@@ -1,0 +1,153 @@
+"""Bounds of a visit and of a gate: bytes, silence, connections."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from browsers.egress import Egress, FailureKind, WallLimits
+from browsers.settings import BrowserSettings
+from tests.browsers.egress.conftest import WIRE_BYTES, OpenGate
+from tests.browsers.egress.wire import (
+    GENERAL,
+    NOT_ALLOWED,
+    PATIENCE_S,
+    SITE,
+    SUCCEEDED,
+    at,
+    code,
+    echo,
+    hello,
+    raw,
+    request,
+    served,
+    settled,
+    through,
+)
+
+
+async def test_what_is_said_too_early_counts_too(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port), wire_bytes=4)
+        watched = _watched()
+        async with raw(gate) as conversation:
+            await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
+            await conversation.hear_all()
+        assert gate.ledger.too_large
+        await settled(lambda: not gate._passages and _watched() <= watched)
+        gate.begin(WIRE_BYTES)
+        assert await code(gate, SITE) == SUCCEEDED
+
+
+def _watched() -> int:
+    return len(asyncio.get_running_loop()._selector.get_map())  # type: ignore[attr-defined]
+
+
+async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_gate: OpenGate) -> None:
+    sent = 0
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        while True:
+            writer.write(bytes(1 << 20))
+            await writer.drain()
+            sent += 1 << 20
+
+    async with served(pour) as port:
+        gate = await open_gate(test_hosts=at(port), wire_bytes=1 << 40)
+        async with through(gate, SITE) as conversation:
+            conversation.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            await settled(lambda: gate.ledger.down_bytes > 0)
+            before = -1
+            async with asyncio.timeout(PATIENCE_S):
+                while sent != before:
+                    before = sent
+                    await asyncio.sleep(0.2)
+            assert 0 < gate.ledger.down_bytes < 64 << 20, "kernel buffers and one of ours"
+
+
+async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: OpenGate) -> None:
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            writer.write(bytes(65536))
+            await writer.drain()
+
+    async with served(pour) as port, served(echo) as other:
+        hosts = (*at(port), ("other.example.com", "127.0.0.1", other))
+        gate = await open_gate(test_hosts=hosts, wire_bytes=1_000_000)
+        async with through(gate, "other.example.com") as idle, through(gate, SITE) as greedy:
+            assert len(await greedy.hear_all()) <= 1_000_000
+            assert await idle.hear_all() == b""
+        assert gate.ledger.too_large
+        assert await code(gate, "other.example.com") == GENERAL
+        failure = gate.ledger.failure_for("other.example.com", 80)
+        assert failure is not None
+        assert failure.kind is FailureKind.TOO_LARGE
+        fresh = gate.begin(WIRE_BYTES)
+        assert await code(gate, "other.example.com") == SUCCEEDED
+        assert not fresh.too_large
+        assert fresh.failures == ()
+
+
+async def test_what_goes_up_is_limited_as_well(open_gate: OpenGate) -> None:
+    async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(65536):
+            pass
+
+    async with served(swallow) as port:
+        gate = await open_gate(test_hosts=at(port), wire_bytes=100_000)
+        async with through(gate, SITE) as conversation:
+            with pytest.raises(ConnectionError):
+                for _ in range(1000):
+                    await conversation.say(bytes(65536))
+    assert gate.ledger.too_large
+
+
+async def test_nothing_passes_before_a_visit_has_begun() -> None:
+    async with served(hello) as port:
+        egress = Egress(BrowserSettings(test_hosts=at(port)))
+        gate = await egress.open_gate()
+        assert await code(gate, SITE) == NOT_ALLOWED
+        gate.begin(WIRE_BYTES)
+        assert await code(gate, SITE) == SUCCEEDED
+        await egress.close()
+
+
+async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate) -> None:
+    async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    async with served(keep_silent) as port:
+        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=0.1))
+        async with raw(gate) as mute, through(gate, SITE) as conversation:
+            await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
+            assert await conversation.hear_all() == b""
+            assert await mute.hear_all() == b""
+    failure = gate.ledger.failure_for(SITE, 80)
+    assert failure is not None
+    assert failure.kind is FailureKind.IDLE
+    assert gate.ledger.idle_s > 0
+
+
+async def test_a_connection_on_which_somebody_speaks_is_kept(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=1.0))
+        async with through(gate, SITE) as conversation:
+            for _ in range(17):
+                await conversation.say(b"x")
+                assert await conversation.hear(1) == b"x"
+                await asyncio.sleep(0.1)
+    assert gate.ledger.failures == ()
+
+
+async def test_a_gate_takes_only_so_many_connections_at_once(open_gate: OpenGate) -> None:
+    async with served(echo) as port, AsyncExitStack() as stack:
+        gate = await open_gate(test_hosts=at(port), limits=WallLimits(connections=3))
+        for _ in range(3):
+            assert (await stack.enter_async_context(through(gate, SITE))).code == SUCCEEDED
+        async with raw(gate) as one_too_many:
+            assert await one_too_many.hear_all() == b""
+        assert gate.ledger.latest_failure is not None
+        assert gate.ledger.latest_failure.kind is FailureKind.TOO_MANY_CONNECTIONS
