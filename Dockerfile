@@ -30,6 +30,7 @@ RUN apt-get update \
         fonts-liberation \
         fonts-noto-cjk \
         fonts-noto-color-emoji \
+        libatomic1 \
         python3 \
         tini \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt

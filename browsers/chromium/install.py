@@ -1,4 +1,5 @@
-"""Gets a Chromium onto this machine: the system's own package as root, Playwright's download otherwise.
+"""Gets a Chromium onto this machine, and what its driver needs: by the system's own packages as root, by
+Playwright's download otherwise.
 
 python -m browsers.chromium.install            when none is there yet
 python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
@@ -25,6 +26,8 @@ Log = Callable[[str], None]
 PACKAGES_LIMIT_S = 1800.0
 """250 MB over a slow line; a package manager is only stopped when it must be hanging."""
 DOWNLOAD_LIMIT_S = 900.0
+DRIVER_LIMIT_S = 60.0
+"""Playwright's driver says its version in half a second; a cold disk has to read 120 MB."""
 
 _STDERR = 2
 """Where installers print: stdout belongs to whoever called us."""
@@ -37,6 +40,9 @@ _FONTS: Mapping[str, str] = {
 # Another apt may be at work, as on a machine that has just started: wait for its lock instead of failing.
 _APT = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300")
 _APT_INSTALL = (*_APT, "install", "-y", "--no-install-recommends")
+
+# Playwright brings its own node, which needs a library that a bare Debian and its slim images lack (node 24).
+_DRIVER_LIBRARY: Mapping[str, str] = {"apt-get": "libatomic1", "dnf": "libatomic", "zypper": "libatomic1"}
 _APT_BOTH = (*_APT_INSTALL, "chromium", "chromium-headless-shell", "fonts-liberation")
 # With the lists as they are, then with fresh ones, then without the shell that older releases lack.
 _APT_ATTEMPTS = (
@@ -78,11 +84,21 @@ class InstallReport:
     missing: tuple[Tier, ...]
     next_step: str | None
     """One command to run; None when nothing is left to do."""
+    driver_starts: bool = True
+    """Whether Playwright's own program, which launches the browsers, runs here."""
 
     @property
     def usable(self) -> bool:
-        """Whether at least one Chromium starts; it serves both tiers."""
-        return bool(self.found)
+        """Whether pages can be read: one Chromium is enough, it serves both tiers."""
+        return bool(self.found) and self.driver_starts
+
+    @property
+    def lacking(self) -> str:
+        """What is not there, in words; empty when everything is."""
+        names = [f"Chromium for the {tier} tier" for tier in self.missing]
+        if not self.driver_starts:
+            names.append("a library that Playwright's driver needs")
+        return ", ".join(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +111,7 @@ class _Way:
 
 
 def ensure(log: Log, host: Host | None = None) -> InstallReport:
-    """Install only when there is no Chromium at all: one tier can serve both."""
+    """Install only where nothing works at all: one tier can serve both."""
     host = host or Host()
     report = _look(host, tiers=tuple(Tier))
     return report if report.usable else install(log, host=host)
@@ -117,10 +133,13 @@ def install(
         if not _walk(way, host, log):
             log(f"{way.name} did not succeed.")
         report = _look(host, tiers)
+    if not report.driver_starts:
+        _install_for_driver(host, log)
+        report = _look(host, tiers)
     if fonts:
         _install_fonts(host, log)
-    for tier in report.missing:
-        log(f"No Chromium for the {tier} tier is installed and starts.")
+    if report.lacking:
+        log(f"Not installed, or does not start: {report.lacking}.")
     return report
 
 
@@ -131,7 +150,24 @@ def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
         chromium for chromium in located if locate.version(chromium, host.machine) != locate.UNKNOWN_VERSION
     )
     missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
+    driver_starts = _driver_starts(host)
+    if not driver_starts:
+        return InstallReport(found, missing, _next_step_for_driver(host), driver_starts)
     return InstallReport(found, missing, _next_step(host) if missing else None)
+
+
+def _driver_starts(host: Host) -> bool:
+    try:
+        asked = subprocess.run(
+            (*host.playwright, "--version"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=DRIVER_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.returncode == 0
 
 
 def _ways(host: Host) -> Iterator[_Way]:
@@ -159,6 +195,16 @@ _OTHER_MANAGERS: Mapping[str, tuple[str, ...]] = {
     "pacman": ("pacman", "-S", "--noconfirm", "--needed", "chromium"),
     "zypper": ("zypper", "--non-interactive", "install", "chromium"),
 }
+
+
+def _install_for_driver(host: Host, log: Log) -> None:
+    program = next((program for program in _DRIVER_LIBRARY if host.has(program)), None)
+    if host.is_root and program is not None:
+        log(f"Installing what Playwright's driver needs with {program} ...")
+        install_it = _APT_INSTALL if program == "apt-get" else (program, "install", "-y")
+        command = (*install_it, _DRIVER_LIBRARY[program])
+        fresh = ((*_APT, "update"), command) if program == "apt-get" else (command,)
+        _walk(_Way(program, ((command,), fresh), PACKAGES_LIMIT_S), host, log)
 
 
 def _install_fonts(host: Host, log: Log) -> None:
@@ -214,6 +260,15 @@ def _next_step(host: Host) -> str:
     return f"{sudo}{' '.join(host.playwright)} install --with-deps chromium chromium-headless-shell"
 
 
+def _next_step_for_driver(host: Host) -> str:
+    sudo = "" if host.is_root else "sudo "
+    for program, library in _DRIVER_LIBRARY.items():
+        if host.has(program):
+            return f"{sudo}{program} install -y {library}"
+    # It says itself what it lacks.
+    return f"{' '.join(host.playwright)} --version"
+
+
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -227,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for chromium in report.found:
         _say(f"Chromium {locate.version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
-        _say(f"No Chromium could be installed. Run: {report.next_step}")
+        _say(f"Not everything could be installed. Run: {report.next_step}")
     return 0 if report.usable else 1
 
 

@@ -17,5 +17,5 @@ def install_browser(fonts: bool) -> int:
     for chromium in report.found:
         click.echo(f"{chromium.tier}: {chromium.executable}")
     if report.next_step:
-        click.echo(f"Still missing: {', '.join(report.missing)}. Run: {report.next_step}", err=True)
+        click.echo(f"Still missing: {report.lacking}. Run: {report.next_step}", err=True)
     return 0 if report.usable else 1

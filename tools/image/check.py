@@ -11,6 +11,7 @@ import contextlib
 import http.client
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -66,6 +67,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.image.check", description=__doc__)
     parser.add_argument("--keep", action="store_true", help="leave the image in place to look at it")
     chosen = parser.parse_args()
+    # Whoever stops us must not leave mounts behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         with workshop(keep=chosen.keep) as place, served() as port:
             _prove(place, port)
