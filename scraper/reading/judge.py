@@ -45,6 +45,10 @@ class Judge:
     async def enough(self, peek: Snapshot) -> bool:
         """Whether the page as served holds what a person would read there."""
         self.peek, self.document = peek, None
+        if not peek.html.strip() and "refresh" not in peek.headers:
+            # No script can add anything where there is none.
+            self.document = Document(url=peek.url)
+            return True
         try:
             self.document = await self.read(peek)
         except WorkerFailed:

@@ -80,7 +80,7 @@ def reading_of(
         raise _nothing_sent(snapshot)
     if not _is_success(snapshot):
         raise _http_error(snapshot, document)
-    if not snapshot.html or document.verdict.reason == "binary":
+    if not snapshot.html or document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_MARK):
         raise _unsupported(snapshot)
     if wanted_rendering and not document.markdown.strip():
         raise _blank(snapshot)
@@ -198,9 +198,9 @@ def _unsupported(snapshot: Snapshot) -> errors.UnsupportedType:
 def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
     reason = document.verdict.reason
     what = _WALLS.get(reason, _WALLS["denied"])
-    status = "" if _is_success(snapshot) else f" ({_status_words(snapshot.status)})"
+    status = "" if _is_success(snapshot) else _status_words(snapshot.status)
     return errors.Walled(
-        f"{host_of(snapshot.url)} {what}{status}{_titled(document)}.",
+        f"{host_of(snapshot.url)} {what}{_noted(status, _titled(document))}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
         next_step=_limits_step(snapshot) if reason == "rate_limit" else _WALL_STEPS.get(reason, _LATER),
@@ -210,7 +210,7 @@ def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
 def _http_error(snapshot: Snapshot, document: Document) -> errors.HttpError:
     status = snapshot.status
     return errors.HttpError(
-        f"{host_of(snapshot.url)} answered {_status_words(status)}{_titled(document)}.",
+        f"{host_of(snapshot.url)} answered {_status_words(status)}{_noted(_titled(document))}.",
         status=status,
         target=snapshot.requested_url,
         next_step=_status_step(snapshot),
@@ -242,7 +242,13 @@ def _status_words(status: int) -> str:
         return str(status)
 
 
+def _noted(*notes: str) -> str:
+    """Notes in brackets; nothing where there are none."""
+    told = ", ".join(note for note in notes if note)
+    return f" ({told})" if told else ""
+
+
 def _titled(document: Document) -> str:
     """The page's title as a quotation of one short line."""
     title = line(document.title or "", TITLE_CHARS).replace('"', "'")
-    return f' (page titled "{title}")' if title else ""
+    return f'page titled "{title}"' if title else ""

@@ -50,7 +50,7 @@ class ScriptedDoor:
         peek = replace(peek, **self._more)
         if request.mode is not Mode.RENDER:
             assert enough is not None
-            if request.mode is Mode.PEEK or not peek.html or await enough(peek):
+            if request.mode is Mode.PEEK or not peek.is_html or await enough(peek):
                 return peek
         await self.while_rendering(request)
         return replace(peek, html=self._rendered, rendered=True)
@@ -102,7 +102,7 @@ class CountingPages:
 
 
 def _verdict(html: str) -> Verdict:
-    if "THIN" in html or "BLANK" in html:
+    if "THIN" in html or "BLANK" in html or not html:
         return Verdict(VerdictKind.THIN, "javascript")
     for reason in ("captcha", "login"):
         if reason.upper() in html:

@@ -79,6 +79,15 @@ class TestHowFar:
         assert isinstance(await house.error(), errors.HttpError)
         assert house.workers.reads == 1
 
+    async def test_an_empty_page_is_not_rendered(self) -> None:
+        house = House(ScriptedDoor(" "))
+        assert isinstance(await house.error(), errors.Empty)
+        assert house.workers.reads == 0
+
+    async def test_an_empty_page_that_sends_its_reader_on_is_rendered(self) -> None:
+        house = House(ScriptedDoor("", headers={"refresh": "0; url=/there"}))
+        assert await house.text() == "Rendered."
+
     async def test_a_file_is_not_read_as_a_page(self) -> None:
         house = House(ScriptedDoor(html="", media_type="application/pdf"))
         assert "read_doc" in (await house.error()).sentence()

@@ -142,9 +142,10 @@ def test_a_document_is_sent_to_the_tool_that_reads_it(media_type: str) -> None:
 
 
 def test_a_document_that_is_declared_a_page_is_still_sent_to_its_tool() -> None:
-    binary = replace(TEXT, verdict=Verdict(VerdictKind.THIN, "binary"))
-    told = sentence(replace(PAGE, body=b"%PDF-1.7 ...", html="%PDF-1.7 ..."), binary)
-    assert "application/pdf" in told and "`read_doc`" in told
+    pdf = replace(PAGE, body=b"%PDF-1.7 ...", html="%PDF-1.7 ...")
+    for document in (TEXT, replace(TEXT, verdict=Verdict(VerdictKind.THIN, "binary"))):
+        told = sentence(pdf, document)
+        assert "application/pdf" in told and "`read_doc`" in told
 
 
 def test_what_nothing_reads_is_named_by_its_type() -> None:
@@ -162,7 +163,9 @@ def test_a_wall_is_named_and_never_content(reason: str) -> None:
 
 
 def test_a_wall_with_an_error_status_is_named_as_a_wall_with_its_status() -> None:
-    assert "asks for a captcha (403 Forbidden)" in sentence(status(403), walled("captcha"))
+    assert 'asks for a captcha (403 Forbidden, page titled "Title").' in sentence(
+        status(403), walled("captcha")
+    )
 
 
 def test_a_wall_of_limits_says_when_to_come_back() -> None:
