@@ -55,10 +55,14 @@ class Browsers:
     visits wait for it.
     """
 
-    def __init__(self, settings: BrowserSettings | None = None) -> None:
-        """Raises ValueError, with what to correct, for a proxy, network or test host that makes no sense."""
+    def __init__(self, settings: BrowserSettings | None = None, egress: Egress | None = None) -> None:
+        """`egress` stands in for the wall that `settings` describe, e.g. with names of one's own.
+
+        Raises:
+            ValueError: a proxy, network or test host makes no sense; says what to correct.
+        """
         self._settings = settings or BrowserSettings()
-        self._egress = Egress(self._settings)
+        self._egress = egress or Egress(self._settings)
         self._pool = Pool(self._settings, self._egress)
         self._profiles = Profiles()
         limit = self._settings.queue_limit

@@ -182,7 +182,7 @@ class Connection:
         """Dispose of a context with all its tabs."""
         await self.call("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
 
-    async def open_session(self, context_id: str, *, limit_s: float = 2.0) -> tuple[str, Session]:
+    async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
         """A blank tab in the context: its target (which is also its main frame's id) and its session."""
         target = await self.call(
             "Target.createTarget", url="about:blank", browserContextId=context_id, limit_s=limit_s

@@ -22,7 +22,7 @@ __all__ = ["Loan", "Supply"]
 
 log = logging.getLogger(__name__)
 
-FAILED_TABS = 2
+FAILED_TABS = 3
 """A browser that fails to make so many tabs in a row is taken for broken, and ended."""
 
 

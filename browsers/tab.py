@@ -15,6 +15,8 @@ from browsers.model import Request
 __all__ = ["Tab"]
 
 CLOSE_LIMIT_S = 2.0
+PREPARE_LIMIT_S = 5.0
+"""A machine under heavy load was seen to need more than two seconds for a tab's first answer."""
 PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
 PAUSE_AT_BOTH = [
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
@@ -79,7 +81,7 @@ class Tab:
             patterns = PAUSE_AT_BOTH if shaped else PAUSE_AT_RESPONSE
             commands.append(self.session.start("Fetch.enable", patterns=patterns))
         if commands:
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(PREPARE_LIMIT_S):
                 await asyncio.gather(*commands)
 
     async def clean(self) -> None:

@@ -7,6 +7,7 @@ import os
 import os.path
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -100,7 +101,13 @@ async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim
     assert not os.path.exists(folder)
 
 
-async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(site: Site) -> None:
+async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Any other server of this machine would sweep the common folder at its own start.
+    common = tempfile.mkdtemp(prefix="kill-")
+    monkeypatch.setattr(tempfile, "tempdir", common)
+    monkeypatch.setenv("TMPDIR", common)
     hosts = repr(site.test_hosts)
     program = (
         "import asyncio\n"
@@ -126,6 +133,7 @@ async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(si
     assert os.path.exists(folder)
     with RunFolder():
         assert not os.path.exists(folder)
+    os.rmdir(common)
 
 
 async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
