@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import enum
 import gc
 import importlib
 import importlib.machinery
@@ -203,10 +204,20 @@ def told(error: BaseException) -> str:
 def dumps(value: Any) -> bytes:
     """A pickle, in which read-only mappings may stand; they arrive as dictionaries."""
     buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, 5)
+    pickler = _Pickler(buffer, 5)
     pickler.dispatch_table = {types.MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
     pickler.dump(value)
     return buffer.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Writes an enum's member as a call of its class.
+
+    Early releases of Python 3.11 (Debian 12 has 3.11.2) write a call of `getattr`, which is rightly refused.
+    """
+
+    def reducer_override(self, value: Any) -> Any:
+        return (type(value), (value.value,)) if isinstance(value, enum.Enum) else NotImplemented
 
 
 def frame(payload: bytes) -> bytes:
