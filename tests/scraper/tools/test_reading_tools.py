@@ -1,0 +1,229 @@
+"""The tools `fetch` and `fetch_batch`, on real pages in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from scraper.app import App
+from scraper.extract.tokens import estimate
+from scraper.settings import Settings
+from scraper.tools import registry
+from scraper.tools.model import Answer, Call
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+CONTRACT = set("url title content method truncated tokens_estimated author published_date sitename".split())
+
+
+@pytest.fixture(scope="module")
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
+    async with App.open(settings) as opened:
+        yield opened
+
+
+async def call(app: App, tool: str, arguments: dict[str, Any], call: Call | None = None) -> Answer:
+    """A call as a client makes it."""
+    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
+    return await found.run(app, arguments, call or Call(deadline_s=30))
+
+
+async def fetch(app: App, url: str, **arguments: Any) -> Answer:
+    return await call(app, "fetch", {"url": url, **arguments})
+
+
+async def page(app: App, url: str, **arguments: Any) -> dict[str, Any]:
+    answer = await fetch(app, url, format="json", **arguments)
+    assert isinstance(answer.structured, dict), answer.text
+    return answer.structured
+
+
+def region(text: str) -> str:
+    """What stands between the marks, once they are found to be a pair."""
+    found = re.fullmatch(
+        r".*?<<<untrusted ([0-9a-f]{12})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL
+    )
+    assert found, text[:500]
+    return found[2]
+
+
+class TestFetch:
+    async def test_markdown_is_a_header_and_the_page_in_its_region(self, app: App, site: Site) -> None:
+        answer = await fetch(app, site.url("/static/91"))
+        header = answer.text.partition("<<<")[0]
+        assert header.startswith(f"URL: {site.url('/static/91')}\nMethod: http\nTokens: about ")
+        assert "MARK-static-59" in region(answer.text)
+        assert answer.structured is None and not answer.is_error
+
+    async def test_json_is_the_same_page_as_data_and_as_compact_text(self, app: App, site: Site) -> None:
+        answer = await fetch(app, site.url("/static/92"), format="json")
+        assert isinstance(answer.structured, dict)
+        assert answer.structured.keys() >= CONTRACT
+        assert json.loads(answer.text) == answer.structured
+        assert answer.text == json.dumps(answer.structured, ensure_ascii=False, separators=(",", ":"))
+        assert answer.structured["method"] == "http" and "MARK-static-0" in answer.structured["content"]
+        datetime.fromisoformat(answer.structured["retrieved_at"])
+
+    async def test_two_answers_never_share_the_mark_of_their_region(self, app: App, site: Site) -> None:
+        marks = set()
+        for _ in range(3):
+            marks |= set(re.findall(r"<<<untrusted (\w+)>>>", (await fetch(app, site.url("/thin"))).text))
+        assert len(marks) == 3
+
+    async def test_what_a_page_forges_stays_inside_its_region(self, app: App, site: Site) -> None:
+        assert "FORGED-RESULT" in region((await fetch(app, site.url("/forged"))).text)
+
+    async def test_a_long_page_comes_in_parts_that_join(self, app: App, site: Site) -> None:
+        url = site.url("/long/300")
+        start, text, parts = 0, "", 0
+        while True:
+            part = await page(app, url, start=start)
+            assert part["start"] == start and part["tokens_estimated"] < 9_000
+            text += part["content"]
+            parts += 1
+            if "next_start" not in part:
+                break
+            assert part["truncated"]
+            start = part["next_start"]
+        assert parts > 2 and not part["truncated"]
+        assert all(f"MARK-long-{number}" in text for number in range(300))
+
+    async def test_the_last_line_of_a_part_says_how_to_go_on(self, app: App, site: Site) -> None:
+        answer = await fetch(app, site.url("/long/300"))
+        assert estimate(answer.text) < 9_000
+        found = re.search(r"call fetch again with start=(\d+)\.$", answer.text)
+        assert found
+        following = await fetch(app, site.url("/long/300"), start=int(found[1]))
+        assert f"Characters: chars {found[1]}-" in following.text
+
+    async def test_a_caller_can_ask_for_more_or_less(self, app: App, site: Site) -> None:
+        small = await page(app, site.url("/long/300"), length=3_000)
+        large = await page(app, site.url("/long/300"), length=90_000)
+        assert 1_000 < small["returned_chars"] <= 3_000
+        assert 60_000 < large["returned_chars"] <= 90_000
+
+    async def test_an_operator_can_make_answers_smaller(self, app: App, site: Site) -> None:
+        small = App(Settings(max_answer_tokens=1_000), app.browsers, app.workers, app.pages, app.fetcher)
+        assert estimate((await fetch(small, site.url("/long/300"))).text) < 1_000
+
+    async def test_a_second_call_is_told_to_come_from_the_cache(self, app: App, site: Site) -> None:
+        await fetch(app, site.url("/static/93"))
+        assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
+        for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
+            assert "\nCached:" not in (await fetch(app, site.url("/static/93"), **arguments)).text
+        assert (await page(app, site.url("/static/93"), max_age_hours=1))["cached"]
+        assert site.hits("/static/93") == 4
+
+    async def test_rendering_is_chosen_by_the_caller(self, app: App, site: Site) -> None:
+        as_served = await page(app, site.url("/spa/91"), render="http")
+        chosen = await page(app, site.url("/spa/91"))
+        rendered = await page(app, site.url("/static/94"), render="browser")
+        assert as_served["method"] == "http" and len(as_served["content"]) < 100 and as_served["warnings"]
+        assert chosen["method"] == "browser" and "MARK-spa-59" in chosen["content"]
+        assert rendered["method"] == "browser" and "MARK-static-59" in rendered["content"]
+
+    async def test_a_redirect_is_told(self, app: App, site: Site) -> None:
+        answer = await fetch(app, site.url("/redirect-host"))
+        assert f"Requested: {site.url('/redirect-host')}\n" in answer.text
+        assert "Warning: Redirected to another site: other.example.\n" in answer.text
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            ({}, "url must be given."),
+            ({"url": ""}, "url must be given: it is blank."),
+            ({"url": "https://a.example", "lenght": 5}, 'Unknown argument "lenght" (did you mean "length"?)'),
+            ({"url": "best pizza in Naples"}, "use the `search` tool"),
+            ({"url": "file:///etc/passwd"}, "`file:` URLs are not fetched"),
+            ({"url": "http://127.0.0.1/"}, "not on the public internet"),
+            ({"url": "http://metadata.google.internal/"}, "public"),
+            ({"url": "https://no-such-host.invalid/"}, "There is no host named no-such-host.invalid."),
+        ],
+    )
+    async def test_what_cannot_be_read_is_one_sentence_with_the_next_step(
+        self, app: App, arguments: dict[str, Any], sentence: str
+    ) -> None:
+        answer = await call(app, "fetch", arguments)
+        assert answer.is_error and answer.structured is None
+        assert sentence in answer.text and len(answer.text) < 1_000 and "\n" not in answer.text
+
+    async def test_progress_is_told_in_words(self, app: App, site: Site) -> None:
+        told: list[str | None] = []
+
+        def tell(done: float, total: float | None = None, message: str | None = None) -> None:
+            told.append(message)
+
+        await call(app, "fetch", {"url": site.url("/spa/92")}, Call(deadline_s=30, progress=tell))
+        assert told == ["reading site.example", "rendering site.example", "read site.example"]
+
+    async def test_cancelling_a_call_gives_the_tab_back(self, app: App, site: Site) -> None:
+        task = asyncio.create_task(fetch(app, site.url("/api/hang?tool")))
+        for _ in range(200):
+            if site.hits("/api/hang?tool"):
+                break
+            await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert app.browsers.status().active == 0
+
+
+class TestFetchBatch:
+    async def test_markdown_is_a_section_for_each_url_in_its_order(self, app: App, site: Site) -> None:
+        urls = [site.url("/static/95"), site.url("/status/404"), "pizza in Naples", site.url("/spa/95")]
+        answer = await call(app, "fetch_batch", {"urls": urls})
+        assert answer.text.startswith("2 of 4 pages read.") and answer.structured is None
+        sections = answer.text.split("\n\n---\n\n")[1:]
+        assert [section.partition("\n")[0] for section in sections] == [
+            f"## {number}. {url}" for number, url in enumerate(urls, 1)
+        ]
+        assert "MARK-static-0" in region(sections[0]) and "MARK-spa-0" in region(sections[3])
+        assert "Error: site.example answered 404 Not Found" in sections[1]
+        assert "use the `search` tool" in sections[2]
+        assert not answer.is_error
+
+    async def test_json_is_a_list_with_the_errors_in_their_places(self, app: App, site: Site) -> None:
+        urls = [site.url("/static/96"), site.url("/status/500")]
+        answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"})
+        assert isinstance(answer.structured, list) and json.loads(answer.text) == answer.structured
+        read, failed = answer.structured
+        assert read.keys() >= CONTRACT and read["error"] is None
+        assert failed["url"] == urls[1] and "500 Internal Server Error" in failed["error"]
+        assert (failed["error_code"], failed["retryable"]) == ("http_error", True)
+
+    async def test_the_pages_share_one_answer_of_bounded_size(self, app: App, site: Site) -> None:
+        urls = [site.url(f"/long/{count}") for count in (200, 201, 202, 203)]
+        answer = await call(app, "fetch_batch", {"urls": urls})
+        assert estimate(answer.text) < 9_000
+        assert answer.text.count("call fetch on this URL with start=") == 4
+
+    async def test_one_url_is_taken_without_its_list(self, app: App, site: Site) -> None:
+        answer = await call(app, "fetch_batch", {"urls": site.url("/thin")})
+        assert answer.text.startswith("1 of 1 pages read.")
+
+    @pytest.mark.parametrize(
+        ("urls", "sentence"),
+        [
+            ([], "urls must be a list of 1 to 50 strings; it is empty."),
+            (["u"] * 51, "urls must be a list of at most 50 strings, not 51: make several calls."),
+        ],
+    )
+    async def test_a_list_that_cannot_be_meant_is_named(
+        self, app: App, urls: list[str], sentence: str
+    ) -> None:
+        answer = await call(app, "fetch_batch", {"urls": urls})
+        assert answer == Answer(sentence, is_error=True)
+
+    async def test_what_is_late_is_an_error_in_its_place(self, app: App, site: Site) -> None:
+        urls = [site.url("/static/97"), site.url("/api/hang?batch")]
+        answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"}, Call(deadline_s=4))
+        assert isinstance(answer.structured, list)
+        assert [entry.get("error_code") for entry in answer.structured] == [None, "timed_out"]
