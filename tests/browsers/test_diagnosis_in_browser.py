@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, errors
+from browsers.egress import Egress
 from tests.browsers.egress.proxies import URL_CREDENTIALS, http_proxy
 from tests.browsers.egress.wire import Handler, Names, free_port, hello, reset, served
 from tests.site.certificate import server_context
@@ -68,10 +69,9 @@ async def door() -> AsyncIterator[Browsers]:
         stack.callback(tls.close)
         ports |= {"selfsigned": tls.sockets[0].getsockname()[1], "refused": free_port()}
         hosts = tuple((f"{name}.example", "127.0.0.1", port) for name, port in ports.items())
-        browsers = Browsers(BrowserSettings(test_hosts=hosts))
+        settings = BrowserSettings(test_hosts=hosts)
         names = Names(private_example=[PRIVATE], mixed_example=["8.8.8.8", PRIVATE])
-        browsers._egress._resolver._names = names
-        yield await stack.enter_async_context(browsers)
+        yield await stack.enter_async_context(Browsers(settings, Egress(settings, names=names)))
 
 
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
