@@ -6,8 +6,8 @@ import pytest
 
 from browsers import Browsers, Mode
 from tests.browsers.reading import marks, visit
-from tests.site.server import all_pages
 from tests.site.running import Site
+from tests.site.server import all_pages
 
 pytestmark = pytest.mark.browser
 
