@@ -70,9 +70,9 @@ def parse_target(text: str) -> str:
 
 
 def cache_key(url: str) -> str:
-    """What names the page in a canonical URL: all but its fragment, unless a script routes by it (`#!`)."""
+    """What names the page in a canonical URL: all but its fragment, unless a script routes by it (#! or #/)."""
     page, mark, fragment = url.partition("#")
-    return url if mark and fragment.startswith("!") else page
+    return url if mark and fragment.startswith(("!", "/")) else page
 
 
 def host_of(url: str) -> str:

@@ -169,6 +169,7 @@ def test_the_cache_key_drops_the_fragment_unless_a_script_routes_by_it() -> None
     assert cache_key("https://example.com/a#b") == "https://example.com/a"
     assert cache_key("https://example.com/a?b#") == "https://example.com/a?b"
     assert cache_key("https://example.com/#!/inbox") == "https://example.com/#!/inbox"
+    assert cache_key("https://example.com/#/about") == "https://example.com/#/about"
 
 
 def test_the_host_is_lower_case_without_port_and_dot() -> None:
