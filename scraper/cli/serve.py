@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 
 from scraper.cli.options import WEB_ONLY, Command, load, with_settings
 from scraper.cli.version import version
+from scraper.server import start
 from scraper.settings import SettingsError
 
 __all__ = ["serve", "stdio"]
@@ -21,9 +21,7 @@ __all__ = ["serve", "stdio"]
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP, by default at http://127.0.0.1:8000/mcp."""
     settings = load(flags)
-    with _without_collecting():
-        from scraper.server import start
-    with _told_in_one_line(start.CannotStart):
+    with _told_in_one_line():
         start.run_http(settings, version=version())
 
 
@@ -32,32 +30,16 @@ def serve(**flags: Any) -> None:
 def stdio(**flags: Any) -> None:
     """Serve MCP to the program that started this one, over standard input and output."""
     settings = load(flags)
-    with _without_collecting():
-        from scraper.server import start
-    with _told_in_one_line(start.CannotStart):
+    with _told_in_one_line():
         start.run_stdio(settings, version=version())
 
 
 @contextlib.contextmanager
-def _told_in_one_line(refusal: type[Exception]) -> Iterator[None]:
+def _told_in_one_line() -> Iterator[None]:
     """What the operator must change is a message, not a traceback."""
     try:
         yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    except refusal as error:
+    except start.CannotStart as error:
         raise click.ClickException(str(error)) from None
-
-
-@contextlib.contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Load the protocol library quickly: it stays, and to look for garbage in it took a seventh of the time.
-
-    It is loaded in the commands because half a second is too long for the others to wait.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()

@@ -1,7 +1,7 @@
 """Who may talk to the server: a name we answer to, an origin we know, a token we gave out.
 
-The Host and Origin checks stand in front of every route: without them any web page that a user opens could
-reach a server on their loopback by DNS rebinding.
+The Host and Origin rules hold for every route: without them any web page that a user opens could reach a
+server on their loopback by DNS rebinding.
 """
 
 from __future__ import annotations
@@ -13,16 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.server.auth.provider import AccessToken
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
-
-__all__ = ["AccessRules", "CannotStart", "Gate", "Key", "is_loopback", "read_keys"]
+__all__ = ["AccessRules", "CannotStart", "Key", "is_loopback", "read_keys", "rules_for"]
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_CHALLENGE = 'Bearer realm="search-mcp"'
 
 
 class CannotStart(Exception):
@@ -163,38 +156,3 @@ def _host_and_port(header: str) -> tuple[str, str]:
 
 def _bracketed(name: str) -> str:
     return f"[{name}]" if ":" in name else name
-
-
-class Gate:
-    """ASGI layer in front of every route: 421, 403 or 401 for those whom the rules do not know."""
-
-    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
-        self._app = app
-        self._rules = rules
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        refusal = self._judge(scope)
-        await (refusal or self._app)(scope, receive, send)
-
-    def _judge(self, scope: Scope) -> Response | None:
-        """The answer for a request that must not pass; marks the one that may with its principal."""
-        headers = Headers(scope=scope)
-        if not self._rules.knows_host(headers.get("host", "")):
-            return _refusal(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
-        if not self._rules.knows_origin(headers.get("origin")):
-            return _refusal(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
-        if not self._rules.keys or scope["path"] in self._rules.open_paths:
-            return None
-        name = self._rules.principal(headers.get("authorization", ""))
-        if name is None:
-            challenge = {"WWW-Authenticate": _CHALLENGE}
-            return _refusal(401, "Send the header Authorization: Bearer <token>.", challenge)
-        # The SDK binds each session to this user: another token's session id is answered 404.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
-        return None
-
-
-def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": message}, status_code=status, headers=headers)

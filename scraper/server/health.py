@@ -15,10 +15,7 @@ from scraper.server.household import Household
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["OPEN_PATHS", "Health"]
-
-OPEN_PATHS = frozenset({"/health", "/ready"})
-"""Probes carry no token, and learn nothing about pages or callers."""
+__all__ = ["Health"]
 
 
 class Health:

@@ -1,41 +1,111 @@
-"""Starts the server of a process: the full set of tools, over HTTP or over standard input and output."""
+"""Starts the server of a process, over HTTP or over standard input and output, and ends it in order."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import importlib
+import logging
+import os
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from scraper.server import logs
-from scraper.server.access import CannotStart
-from scraper.server.household import Opening
+from scraper.server.access import AccessRules, CannotStart, is_loopback, read_keys, rules_for
+from scraper.server.household import CannotOpen, Household, Opening, household
+from scraper.server.lines import private_stdin
+from scraper.server.listen import listen
+from scraper.server.service import Service
+from scraper.server.signals import stop_signals
 from scraper.settings import Settings
 from scraper.tools import registry
+from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["CannotStart", "run_http", "run_stdio"]
+__all__ = ["CannotStart", "run_http", "run_stdio", "serve_http", "serve_stdio"]
+
+_LOG = logging.getLogger(__name__)
+
+_OPEN_PATHS = frozenset({"/health", "/ready"})
+"""Probes carry no token, and learn nothing about pages or callers."""
 
 
 def run_http(settings: Settings, *, version: str) -> None:
-    """Serve over HTTP until told to stop.
+    """Serve all tools over HTTP until told to stop.
+
+    Raises:
+        CannotStart: the port is taken, or the address would be open to everyone.
+        SettingsError: the settings name a tool that does not exist.
+    """
+    logs.configure(settings.log_level, settings.log_format)
+    asyncio.run(serve_http(settings, registry.tools(settings), _opening(settings), version=version))
+
+
+def run_stdio(settings: Settings, *, version: str) -> None:
+    """Serve all tools to the client at standard input and output until it hangs up.
+
+    Raises:
+        SettingsError: the settings name a tool that does not exist.
+    """
+    logs.configure(settings.log_level, settings.log_format)
+    asyncio.run(serve_stdio(settings, registry.tools(settings), _opening(settings), version=version))
+
+
+async def serve_http(
+    settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str
+) -> None:
+    """Serve these tools over HTTP until told to stop.
 
     Raises:
         CannotStart: the port is taken, or the address would be open to everyone.
     """
-    from scraper.server import web
+    rules = _rules(settings)
+    sockets = listen(settings.host, settings.port)
+    with stop_signals() as stops:
+        async with household(opening) as house:
+            await _begun(house)
+            # In a thread: the browser starts while the protocol library is loaded, which takes half a second.
+            web = await asyncio.to_thread(_loaded, "scraper.server.web")
+            await web.serve(Service(settings, tools, house, stops, version), rules, sockets)
 
-    logs.configure(settings.log_level, settings.log_format)
-    asyncio.run(web.serve(settings, registry.tools(settings), _opening(settings), version=version))
+
+async def serve_stdio(
+    settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str
+) -> None:
+    """Serve these tools to one client, and open the App once that has had its handshake answered."""
+    with stop_signals() as stops, private_stdin() as descriptor:
+        async with household(opening) as house:
+            stdio = _loaded("scraper.server.stdio")
+            ended = await stdio.serve(Service(settings, tools, house, stops, version), descriptor)
+    if not ended:
+        # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
+        os._exit(0)
 
 
-def run_stdio(settings: Settings, *, version: str) -> None:
-    """Serve the client at standard input and output until it hangs up."""
-    from scraper.server import stdio
+async def _begun(house: Household[App]) -> None:
+    """Begin to open the App; that it fails is told to each caller, and tried again."""
+    with contextlib.suppress(CannotOpen):
+        await house.app()
 
-    logs.configure(settings.log_level, settings.log_format)
-    asyncio.run(stdio.serve(settings, registry.tools(settings), _opening(settings), version=version))
+
+def _rules(settings: Settings) -> AccessRules:
+    keys = read_keys(settings.token, settings.tokens_file)
+    rules = rules_for(
+        settings.host,
+        hosts=settings.allowed_hosts,
+        origins=settings.allowed_origins,
+        keys=keys,
+        allow_unauthenticated=settings.allow_unauthenticated,
+        open_paths=_OPEN_PATHS,
+    )
+    if not keys and not is_loopback(settings.host):
+        _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
+    return rules
 
 
 def _opening(settings: Settings) -> Opening[App]:
@@ -45,3 +115,13 @@ def _opening(settings: Settings) -> Opening[App]:
         return App.open(settings)
 
     return opening
+
+
+def _loaded(module: str) -> ModuleType:
+    """A module that stays: to look for garbage in it while it is loaded took a seventh of the time."""
+    gc.disable()
+    try:
+        return importlib.import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()

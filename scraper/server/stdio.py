@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import anyio
 from mcp.server.lowlevel import Server
@@ -14,15 +12,10 @@ from mcp.server.stdio import stdio_server
 
 from scraper.server import protocol
 from scraper.server.calls import Calls
-from scraper.server.household import Opening, household
-from scraper.server.lines import Lines, private_stdin
+from scraper.server.lines import Lines
 from scraper.server.outbox import Outbox
-from scraper.server.signals import first_of, stop_signals
-from scraper.settings import Settings
-
-if TYPE_CHECKING:
-    from scraper.app import App
-    from scraper.tools.model import Tool
+from scraper.server.service import Service
+from scraper.server.signals import first_of
 
 __all__ = ["serve"]
 
@@ -32,24 +25,20 @@ _LAST_BYTES_S = 2.0
 """How long a client that is told to stop may take to read its last answer."""
 
 
-async def serve(settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str) -> None:
-    """Serve until the client hangs up or the process is told to stop."""
-    with stop_signals() as stops, private_stdin() as descriptor:
-        lines = Lines(descriptor)
-        async with household(opening) as house:
-            calls = Calls(tools, house, deadline_s=settings.tool_timeout_s)
-            server = protocol.build(tools, calls, version=version, on_settled=house.open)
-            outbox = Outbox()
-            server.middleware.append(outbox.middleware)
-            talking = asyncio.create_task(_talk(server, lines, outbox))
-            await first_of(talking, lines.ended.wait(), stops.asked.wait())
-            await calls.drain(settings.drain_s, stops.at_once)
-            await outbox.emptied(_LAST_BYTES_S)
-            lines.end()
-            await _hang_up(talking)
-    if not talking.done():
-        # The SDK writes in a thread, and a client that stopped reading holds it for ever.
-        os._exit(0)
+async def serve(service: Service, descriptor: int) -> bool:
+    """Serve until the client hangs up or the process is told to stop; whether the conversation has ended."""
+    settings, house, stops = service.settings, service.house, service.stops
+    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s)
+    server = protocol.build(service.tools, calls, version=service.version, on_settled=house.open)
+    lines, outbox = Lines(descriptor), Outbox()
+    server.middleware.append(outbox.middleware)
+    talking = asyncio.create_task(_talk(server, lines, outbox))
+    await first_of(talking, lines.ended.wait(), stops.asked.wait())
+    await calls.drain(settings.drain_s, stops.at_once)
+    await outbox.emptied(_LAST_BYTES_S)
+    lines.end()
+    await _hang_up(talking)
+    return talking.done()
 
 
 async def _talk(server: Server[Any], lines: Lines, outbox: Outbox) -> None:

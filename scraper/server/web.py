@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import uvicorn
 from mcp.server.lowlevel import Server
@@ -18,19 +18,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from scraper.server import protocol
-from scraper.server.access import AccessRules, Gate, is_loopback, read_keys, rules_for
+from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
-from scraper.server.health import OPEN_PATHS, Health
-from scraper.server.household import Opening, household
-from scraper.server.listen import listen
+from scraper.server.gate import Gate
+from scraper.server.health import Health
 from scraper.server.revival import Revival
-from scraper.server.signals import first_of, stop_signals
+from scraper.server.service import Service
+from scraper.server.signals import first_of
 from scraper.server.streams import Streams
-from scraper.settings import Settings
-
-if TYPE_CHECKING:
-    from scraper.app import App
-    from scraper.tools.model import Tool
 
 __all__ = ["serve"]
 
@@ -50,44 +45,21 @@ _LAST_BYTES_S = 2
 """How long connections may take to take their last bytes when the server stops."""
 
 
-async def serve(settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str) -> None:
-    """Serve until told to stop, then finish what runs.
-
-    Raises:
-        CannotStart: the port is taken, or the address would be open to everyone.
-    """
-    rules = _rules(settings)
-    sockets = listen(settings.host, settings.port)
-    with stop_signals() as stops:
-        async with household(opening) as house:
-            house.open()
-            calls = Calls(tools, house, deadline_s=settings.tool_timeout_s)
-            server = protocol.build(tools, calls, version=version, on_settled=house.open)
-            async with _endpoint(server) as endpoint:
-                health = Health(house, calls, queue_limit=settings.queue_limit, version=version)
-                streams = Streams(_routes(endpoint, health))
-                async with _listening(Gate(streams, rules), sockets) as serving:
-                    _LOG.info("serving MCP at %s", _address(sockets[0]))
-                    await first_of(serving, stops.asked.wait())
-                    await calls.drain(settings.drain_s, stops.at_once)
-                    await asyncio.sleep(_LINGER_S)
-                    await streams.answered(_LAST_BYTES_S)
-                    streams.stop()
-
-
-def _rules(settings: Settings) -> AccessRules:
-    keys = read_keys(settings.token, settings.tokens_file)
-    rules = rules_for(
-        settings.host,
-        hosts=settings.allowed_hosts,
-        origins=settings.allowed_origins,
-        keys=keys,
-        allow_unauthenticated=settings.allow_unauthenticated,
-        open_paths=OPEN_PATHS,
-    )
-    if not keys and not is_loopback(settings.host):
-        _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
-    return rules
+async def serve(service: Service, rules: AccessRules, sockets: list[socket.socket]) -> None:
+    """Serve until told to stop, then finish what runs."""
+    settings, house, stops = service.settings, service.house, service.stops
+    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s)
+    server = protocol.build(service.tools, calls, version=service.version, on_settled=house.open)
+    health = Health(house, calls, queue_limit=settings.queue_limit, version=service.version)
+    async with _endpoint(server) as endpoint:
+        streams = Streams(_routes(endpoint, health))
+        async with _listening(Gate(streams, rules), sockets) as serving:
+            _LOG.info("serving MCP at %s", _address(sockets[0]))
+            await first_of(serving, stops.asked.wait())
+            await calls.drain(settings.drain_s, stops.at_once)
+            await asyncio.sleep(_LINGER_S)
+            await streams.answered(_LAST_BYTES_S)
+            streams.stop()
 
 
 @contextlib.asynccontextmanager

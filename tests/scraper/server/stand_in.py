@@ -14,8 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scraper.server import logs, stdio, web
-from scraper.server.access import CannotStart
+from scraper.server import logs, start
 from scraper.settings import Settings
 from scraper.tools.model import Answer, Call, Tool
 
@@ -127,10 +126,10 @@ def main() -> None:
     given = dict(flag.removeprefix("--").split("=", 1) for flag in flags)
     settings = Settings.load({}, {"port": 0, **given})
     logs.configure(settings.log_level, settings.log_format)
-    serve: Any = {"http": web.serve, "stdio": stdio.serve}[kind]
+    serve: Any = {"http": start.serve_http, "stdio": start.serve_stdio}[kind]
     try:
         asyncio.run(serve(settings, TOOLS, App.open, version="1.2.3"))
-    except CannotStart as error:
+    except start.CannotStart as error:
         sys.exit(str(error))
 
 
