@@ -70,7 +70,7 @@ def parse_target(text: str) -> str:
 
 
 def cache_key(url: str) -> str:
-    """What names the page in a canonical URL: all but its fragment, unless a script routes by it (#! or #/)."""
+    """What names the page in a canonical URL: all but a fragment that no script routes by (#! or #/)."""
     page, mark, fragment = url.partition("#")
     return url if mark and fragment.startswith(("!", "/")) else page
 

@@ -88,4 +88,7 @@ def _is_enough(peek: Snapshot, document: Document) -> bool:
     verdict = document.verdict
     if peek.status >= 400:
         return verdict.reason not in _OPENED_BY_SCRIPTS
+    if "#" in peek.requested_url:
+        # A script routes by it: what was served is the same for every such address.
+        return False
     return verdict.ok or verdict.reason == "binary"

@@ -74,6 +74,12 @@ class TestHowFar:
         assert await house.text(render="browser") == "Rendered."
         assert house.modes == [Mode.RENDER]
 
+    async def test_a_page_that_a_script_routes_to_is_rendered_at_its_route(self) -> None:
+        house = House()
+        assert await house.text(URL + "#/about") == "Rendered."
+        assert house.door.requests[0].url == URL + "#/about"
+        assert not (await house.read(URL + "#/contact")).cached
+
     async def test_an_error_page_is_not_rendered(self) -> None:
         house = House(ScriptedDoor(SHELL, status=404))
         assert isinstance(await house.error(), errors.HttpError)
