@@ -31,7 +31,7 @@ __all__ = [
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
-_PROXY_SCHEMES = frozenset({"http", "socks5"})
+_PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
 
 class Kind(Protocol):

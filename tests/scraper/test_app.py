@@ -8,7 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from scraper import errors
 from scraper.app import App
+from scraper.model import Reading
 from scraper.settings import Settings
 from tests.site.running import Site
 
@@ -65,6 +67,42 @@ async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -
         await asyncio.sleep(0.3)
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.browser
+async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_closed(
+    site: Site, tmp_path: Path
+) -> None:
+    url = site.direct("/static/83")
+    async with App.open(Settings(data_dir=tmp_path, allow_nets=("127.0.0.0/8",))) as app:
+        await app.fetcher.fetch(url)
+        assert (await app.fetcher.fetch(url)).cached
+    async with App.open(Settings(data_dir=tmp_path)) as app:
+        with pytest.raises(errors.PrivateAddress):
+            await app.fetcher.fetch(url)
+
+
+@pytest.mark.browser
+async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
+    async with App.open(settings) as app:
+        assert await is_ready(app)
+        calls = (app.fetcher.fetch(site.url(f"/static/{number}")) for number in range(200, 220))
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    read = [outcome for outcome in outcomes if isinstance(outcome, Reading)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, errors.Overloaded)]
+    assert len(read) >= 3 and len(refused) >= 1 and len(read) + len(refused) == 20
+    assert all(error.retry_after_s >= 1 for error in refused)
+
+
+@pytest.mark.browser
+async def test_a_batch_larger_than_the_queue_waits_for_itself(site: Site, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
+    async with App.open(settings) as app:
+        outcomes = await app.fetcher.fetch_batch(
+            [site.url(f"/static/{number}") for number in range(220, 230)]
+        )
+    assert all(isinstance(outcome, Reading) for outcome in outcomes)
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -11,10 +12,10 @@ from browsers import errors as door_errors
 from browsers.model import Mode, Request, Tier
 from scraper import errors
 from scraper.model import Reading
-from scraper.reading import fetcher as fetching
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.visits import READ_RESERVE_S
 from scraper.settings import Settings
-from scraper.workers import WorkerFailed
+from scraper.workers import WorkerFailed, Workers
 
 from .standins import RENDERED, SERVED, SHELL, CountingPages, ScriptedDoor, ScriptedWorkers, for_ever
 
@@ -28,15 +29,15 @@ class House:
         self.door = door or ScriptedDoor()
         self.workers = ScriptedWorkers()
         self.pages = CountingPages()
-        self.fetcher = Fetcher(self.door, self.workers, self.pages, settings or Settings())
+        self.fetcher = Fetcher(self.door, cast(Workers, self.workers), self.pages, settings or Settings())
 
-    async def text(self, url: str = URL, **options: object) -> str:
+    async def text(self, url: str = URL, **options: Any) -> str:
         return (await self.read(url, **options)).document.text
 
-    async def read(self, url: str = URL, **options: object) -> Reading:
+    async def read(self, url: str = URL, **options: Any) -> Reading:
         return await self.fetcher.fetch(url, **options)
 
-    async def error(self, url: str = URL, **options: object) -> errors.ScraperError:
+    async def error(self, url: str = URL, **options: Any) -> errors.ScraperError:
         with pytest.raises(errors.ScraperError) as caught:
             await self.fetcher.fetch(url, **options)
         return caught.value
@@ -291,7 +292,7 @@ class TestFaults:
     async def test_the_visit_is_given_less_time_than_the_call(self) -> None:
         house = House()
         await house.read(deadline_s=50)
-        assert 45 < house.door.requests[0].deadline_s <= 50 - fetching.READ_RESERVE_S
+        assert 45 < house.door.requests[0].deadline_s <= 50 - READ_RESERVE_S
 
     async def test_a_reader_that_fails_on_the_page_as_served_means_not_enough(self) -> None:
         house = House()

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ async def fetcher(
     await pages.close()
 
 
-async def told(fetcher: Fetcher, url: str, **options: float) -> errors.ScraperError:
+async def told(fetcher: Fetcher, url: str, **options: Any) -> errors.ScraperError:
     with pytest.raises(errors.ScraperError) as caught:
         await fetcher.fetch(url, **options)
     return caught.value

@@ -1,0 +1,184 @@
+"""Visits a page for a job and reads what comes: once or patiently, or what there is when time is up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import tenacity
+
+from browsers import errors as door_errors
+from browsers.model import Mode, Request, Snapshot, Tier
+from browsers.visit import Enough
+from scraper import errors
+from scraper.model import Document
+from scraper.reading import outcome
+from scraper.reading.deadline import Deadline
+from scraper.reading.errors import translated
+from scraper.reading.judge import Judge
+from scraper.urls import host_of
+from scraper.workers import WorkerFailed, Workers
+
+__all__ = ["Door", "Job", "Tell", "Visited", "Visits", "out_of_time"]
+
+log = logging.getLogger(__name__)
+
+_MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
+
+READ_RESERVE_S = 3.0
+"""Kept back from the deadline to read what the visit brought."""
+READ_RESERVE_SHARE = 0.2
+TRIES = 2
+PATIENCE_S = 5.0
+"""A site that asks for a longer pause is left to the caller."""
+
+
+class Door(Protocol):
+    """The part of `Browsers` that is used."""
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot: ...
+
+
+class Tell(Protocol):
+    """Told how many of a visit's steps (one) are done, and what is being done."""
+
+    def __call__(self, done: float, verb: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be read, for whom: two equal jobs are one visit."""
+
+    url: str
+    render: str
+    principal: str
+
+    @property
+    def host(self) -> str:
+        """The host of the URL."""
+        return host_of(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """What a visit brought, and what is to be read in it."""
+
+    snapshot: Snapshot
+    document: Document
+
+
+class Visits:
+    """Makes visits."""
+
+    def __init__(self, browsers: Door, workers: Workers, language: str) -> None:
+        self._browsers = browsers
+        self._workers = workers
+        self._language = language
+
+    async def patiently(self, job: Job, tier: Tier, deadline: Deadline, tell: Tell) -> Visited:
+        """Visit, and once more after a pause where the site's failure may pass.
+
+        Raises:
+            ScraperError: nothing came.
+        """
+
+        def pause_s(state: tenacity.RetryCallState) -> float:
+            assert state.outcome is not None
+            return outcome.pause_s(state.outcome.result().snapshot) or 0.0
+
+        def may_pass(visited: Visited) -> bool:
+            pause = outcome.pause_s(visited.snapshot)
+            return pause is not None and pause <= min(PATIENCE_S, deadline.left_s() / 2)
+
+        retrying = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(TRIES),
+            wait=pause_s,
+            retry=tenacity.retry_if_result(may_pass),
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        visited: Visited = await retrying(self.once, job, tier, deadline, tell)
+        return visited
+
+    async def once(self, job: Job, tier: Tier, deadline: Deadline, tell: Tell) -> Visited:
+        """Visit and read what came; what was served stands in where rendering it fails.
+
+        Raises:
+            ScraperError: nothing came.
+        """
+        judge = Judge(self._workers, deadline, on_render=lambda: tell(0, "rendering"))
+        request = self._request(job, tier, deadline)
+        # The door keeps the deadline itself; this is for a door that does not.
+        limit_s = (request.deadline_s + deadline.left_s()) / 2
+        try:
+            async with asyncio.timeout(limit_s):
+                snapshot = await self._browsers.visit(request, judge.enough)
+        except (door_errors.BrowsersError, TimeoutError) as error:
+            if isinstance(error, door_errors.Refused) or not judge.has_text:
+                raise _told(error, job) from error
+            return _as_served(judge)
+        _log_visit(job, snapshot)
+        return await _read_by(judge, snapshot)
+
+    def _request(self, job: Job, tier: Tier, deadline: Deadline) -> Request:
+        reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
+        return Request(
+            job.url,
+            tier=tier,
+            mode=_MODES[job.render],
+            principal=job.principal,
+            language=self._language,
+            deadline_s=deadline.left_s(reserve_s=reserve_s),
+        )
+
+
+def out_of_time(job: Job) -> errors.TimedOut:
+    """What is told of a page that did not come in time."""
+    return errors.TimedOut(
+        f"The page at {job.host} was not read in time.",
+        target=job.url,
+        next_step="Try again later, or another source.",
+    )
+
+
+async def _read_by(judge: Judge, snapshot: Snapshot) -> Visited:
+    if not snapshot.html:
+        return Visited(snapshot, Document(url=snapshot.url))
+    if not snapshot.rendered and judge.document is not None:
+        return Visited(snapshot, judge.document)
+    try:
+        return Visited(snapshot, await judge.read(snapshot))
+    except WorkerFailed as error:
+        if judge.has_text:
+            return _as_served(judge)
+        raise errors.TooLarge(
+            f"The page at {host_of(snapshot.url)} could not be read: {error}.",
+            target=snapshot.requested_url,
+            next_step="Look for a smaller page, or another source.",
+        ) from error
+
+
+def _as_served(judge: Judge) -> Visited:
+    assert judge.peek is not None and judge.document is not None
+    return Visited(replace(judge.peek, complete=False), judge.document)
+
+
+def _told(error: door_errors.BrowsersError | TimeoutError, job: Job) -> errors.ScraperError:
+    return out_of_time(job) if isinstance(error, TimeoutError) else translated(error, job.url)
+
+
+def _log_visit(job: Job, snapshot: Snapshot) -> None:
+    """One line a visit, without path and query: they may be private."""
+    timing = snapshot.timing
+    fields = {
+        "host": job.host,
+        "render": job.render,
+        "tier": snapshot.tier.value,
+        "status": snapshot.status,
+        "rendered": snapshot.rendered,
+        "queued_ms": round(timing.queued_s * 1000),
+        "response_ms": round(timing.response_s * 1000),
+        "total_ms": round(timing.total_s * 1000),
+    }
+    log.info("visit", extra={"fields": fields})
