@@ -22,7 +22,11 @@ _COLOURS = {Level.GOOD: "green", Level.POOR: "yellow", Level.BAD: "red"}
 @click.command(cls=Command)
 @with_settings()
 def doctor(**flags: Any) -> int:
-    """Say in words whether this machine can serve, and what to mend; exit code 0 when it can."""
+    """Say whether this machine can serve.
+
+    Tells what is installed, what is missing and how to mend it, and reads a page as proof. The exit code is
+    0 when it can serve.
+    """
     logging.basicConfig(level=logging.ERROR)
     try:
         settings = Settings.load(os.environ, flags)

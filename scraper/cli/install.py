@@ -10,7 +10,11 @@ __all__ = ["install_browser"]
 @click.command()
 @click.option("--fonts/--no-fonts", default=True, help="Also fonts for Chinese, Japanese, Korean and emoji.")
 def install_browser(fonts: bool) -> int:
-    """Install Chromium: the system's package as root, Playwright's download otherwise."""
+    """Install Chromium.
+
+    The system's package as root, Playwright's download otherwise; where neither works, it prints the command
+    to run.
+    """
     from browsers import survey
 
     report = survey.install(lambda line: click.echo(line, err=True), fonts=fonts)

@@ -10,6 +10,7 @@ import click
 
 from scraper.cli import running
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+from scraper.settings import SettingsError
 
 __all__ = ["fetch", "fetch_batch"]
 
@@ -47,7 +48,10 @@ def fetch(url: str, **given: Any) -> int:
 @_shared
 @with_settings(without=SERVER_ONLY)
 def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> int:
-    """Read many pages at once and print them; - takes the URLs from standard input."""
+    """Read many pages at once.
+
+    A - among the URLs takes more of them from standard input, one a line.
+    """
     wanted = [url for word in urls for url in _meant(word)]
     wanted += _urls_in(lines) if lines else []
     if not wanted:
@@ -59,7 +63,11 @@ def _print(tool: str, arguments: dict[str, Any], given: dict[str, Any], names: t
     """Run a tool and print its answer; the exit code."""
     options = {name: given.pop(name) for name in names}
     arguments |= {name: value for name, value in options.items() if value is not None}
-    answer = running.ask(tool, arguments, load(given))
+    settings = load(given)
+    try:
+        answer = running.ask(tool, arguments, settings)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
     click.echo(answer.text, err=answer.is_error)
     return int(answer.is_error)
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scraper.settings import Settings
+from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from scraper.reading.progress import Progress
@@ -25,6 +25,7 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
 
     Raises:
         KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
+        SettingsError: the browsers cannot be set up so.
     """
     # A person sees what went wrong; the log of a server's every step is for those who ask for it.
     level = "warning" if settings.log_level == "info" else settings.log_level
@@ -44,7 +45,11 @@ async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
     every = registry.tools(dataclasses.replace(settings, tools=()))
     tool = next(tool for tool in every if tool.name == tool_name)
     with _ended_by_sigterm(), _bar() as progress:
-        async with App.open(settings) as app:
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                app = await stack.enter_async_context(App.open(settings))
+            except ValueError as error:
+                raise SettingsError(str(error)) from None
             call = Call(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(app, arguments, call)
 

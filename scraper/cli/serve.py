@@ -19,7 +19,10 @@ __all__ = ["serve", "stdio"]
 @click.command(cls=Command)
 @with_settings()
 def serve(**flags: Any) -> None:
-    """Serve MCP over HTTP, by default at http://127.0.0.1:8000/mcp."""
+    """Serve MCP over HTTP.
+
+    By default at http://127.0.0.1:8000/mcp, for programs on this machine alone.
+    """
     settings = load(flags)
     with _told_in_one_line():
         start.run_http(settings, version=version())
@@ -28,7 +31,10 @@ def serve(**flags: Any) -> None:
 @click.command(cls=Command)
 @with_settings(without=WEB_ONLY)
 def stdio(**flags: Any) -> None:
-    """Serve MCP to the program that started this one, over standard input and output."""
+    """Serve MCP over standard input and output.
+
+    For the one program that started it; its log goes to stderr.
+    """
     settings = load(flags)
     with _told_in_one_line():
         start.run_stdio(settings, version=version())

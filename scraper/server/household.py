@@ -73,9 +73,12 @@ class Household(Generic[A]):
                 opened.set_result(app)
                 await self._closing.wait()
         except Exception as error:
-            _LOG.exception("the app does not %s", "close" if opened.done() else "open")
+            # A ValueError is a setting that makes no sense, and says so in one line.
+            trace = not isinstance(error, ValueError)
+            what = "close" if opened.done() else "open"
+            _LOG.error("the services do not %s: %s", what, error, exc_info=trace)
             if not opened.done():
-                opened.set_exception(CannotOpen(f"The server could not start its services: {error}"))
+                opened.set_exception(CannotOpen(f"The server cannot start its services: {error}"))
         finally:
             opened.cancel()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import importlib
 import logging
 import os
-from collections.abc import Sequence
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from scraper.server import logs
@@ -39,7 +38,7 @@ def run_http(settings: Settings, *, version: str) -> None:
     """Serve all tools over HTTP until told to stop.
 
     Raises:
-        CannotStart: the port is taken, or the address would be open to everyone.
+        CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
         SettingsError: the settings name a tool that does not exist.
     """
     logs.configure(settings.log_level, settings.log_format)
@@ -62,7 +61,7 @@ async def serve_http(
     """Serve these tools over HTTP until told to stop.
 
     Raises:
-        CannotStart: the port is taken, or the address would be open to everyone.
+        CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
     """
     rules = _rules(settings)
     sockets = listen(settings.host, settings.port)
@@ -70,8 +69,8 @@ async def serve_http(
         async with household(opening) as house:
             await _begun(house)
             # In a thread: the browser starts while the protocol library is loaded, which takes half a second.
-            web = await asyncio.to_thread(_loaded, "scraper.server.web")
-            await web.serve(Service(settings, tools, house, stops, version), rules, sockets)
+            serve = await asyncio.to_thread(_http_server)
+            await serve(Service(settings, tools, house, stops, version), rules, sockets)
 
 
 async def serve_stdio(
@@ -80,17 +79,19 @@ async def serve_stdio(
     """Serve these tools to one client, and open the App once that has had its handshake answered."""
     with stop_signals() as stops, private_stdin() as descriptor:
         async with household(opening) as house:
-            stdio = _loaded("scraper.server.stdio")
-            ended = await stdio.serve(Service(settings, tools, house, stops, version), descriptor)
+            serve = _stdio_server()
+            ended = await serve(Service(settings, tools, house, stops, version), descriptor)
     if not ended:
         # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
         os._exit(0)
 
 
 async def _begun(house: Household[App]) -> None:
-    """Begin to open the App; that it fails is told to each caller, and tried again."""
-    with contextlib.suppress(CannotOpen):
+    """Open the App, whose browser starts in the background."""
+    try:
         await house.app()
+    except CannotOpen as error:
+        raise CannotStart(str(error)) from None
 
 
 def _rules(settings: Settings) -> AccessRules:
@@ -117,11 +118,26 @@ def _opening(settings: Settings) -> Opening[App]:
     return opening
 
 
-def _loaded(module: str) -> ModuleType:
-    """A module that stays: to look for garbage in it while it is loaded took a seventh of the time."""
+def _http_server() -> Callable[[Service, AccessRules, list[socket.socket]], Awaitable[None]]:
+    with _without_collecting():
+        from scraper.server.web import serve
+
+    return serve
+
+
+def _stdio_server() -> Callable[[Service, int], Awaitable[bool]]:
+    with _without_collecting():
+        from scraper.server.stdio import serve
+
+    return serve
+
+
+@contextlib.contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Load what stays without looking for garbage in it, which takes a seventh of the time."""
     gc.disable()
     try:
-        return importlib.import_module(module)
+        yield
     finally:
         gc.freeze()
         gc.enable()

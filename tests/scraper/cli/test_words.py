@@ -50,6 +50,9 @@ async def test_the_version_is_one_line() -> None:
         (("fetch", "http://x.example", "--render", "magic"), "is not one of"),
         (("serve", "--port", "100000"), "give a whole number from 0 to 65535"),
         (("serve", "--prot", "1"), "No such option"),
+        (("serve", "--port", "0", "--tools", "ftech"), "did you mean fetch?"),
+        (("stdio", "--tools", "ftech"), "did you mean fetch?"),
+        (("fetch", "http://x.example", "--proxy", "http://proxy"), "SEARCH_MCP_PROXY has no port"),
     ],
 )
 async def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str, ...], reason: str) -> None:
@@ -70,6 +73,13 @@ async def test_an_open_address_without_a_token_is_one_line_and_exit_code_one() -
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith("Error: Refusing to listen on 0.0.0.0 without a token")
     assert told.err.count("\n") == 1
+
+
+async def test_services_that_cannot_start_keep_the_server_from_starting() -> None:
+    told = await output_of(*SEARCH_MCP, "serve", "--port", "0", "--proxy", "http://proxy")
+    assert (told.code, told.out) == (1, "")
+    assert "Error: The server cannot start its services: SEARCH_MCP_PROXY has no port" in told.err
+    assert "Traceback" not in told.err
 
 
 @pytest.mark.parametrize("command", [(), ("stdio",)])

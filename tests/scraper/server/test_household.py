@@ -70,7 +70,15 @@ async def test_an_opening_that_failed_is_tried_again(caplog: pytest.LogCaptureFi
         assert house.present() is None
         assert await house.app() == "app"
     assert (life.opened, life.closed) == (2, 1)
-    assert "the disk is full" in caplog.text
+    assert "Traceback" in caplog.text
+
+
+async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async with household(Life(ValueError("PROXY has no port")).open) as house:
+        with pytest.raises(CannotOpen, match="PROXY has no port"):
+            await house.app()
+    assert caplog.messages == ["the services do not open: PROXY has no port"]
+    assert "Traceback" not in caplog.text
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:

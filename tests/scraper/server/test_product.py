@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
@@ -88,7 +89,10 @@ async def test_a_page_that_needs_javascript_is_read_over_http(product: Program, 
     async with Client(product.url, mode=era) as client:
         answer = await client.call_tool("fetch", {"url": site.url("/timer"), "render": "browser"})
         assert not answer.is_error
-        assert "timer" in answer.content[0].text
+        before, region, _ = re.split("<<<untrusted .*>>>|<<<end untrusted .*>>>", answer.content[0].text)
+        assert "timer" in region
+        assert "data" in before
+        assert "<<<untrusted ...>>> and <<<end untrusted ...>>>" in (client.instructions or "")
 
 
 @pytest.mark.parametrize("era", ERAS)
