@@ -192,7 +192,7 @@ class Proxy:
         url = Text().read(value)
         try:
             parts = urlsplit(url)
-            usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
+            usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname and parts.port)
         except ValueError:
             usable = False
         if not usable or parts.path.strip("/") or parts.query:

@@ -123,7 +123,14 @@ def test_a_test_host_is_an_exact_name_with_an_address_and_a_port(pair: str) -> N
 
 
 @pytest.mark.parametrize(
-    "proxy", ["ftp://user:geheim@host", "http://user:geheim@", "user:geheim", "http://h:99999/x"]
+    "proxy",
+    [
+        "ftp://user:geheim@host",
+        "http://user:geheim@",
+        "user:geheim",
+        "http://h:99999/x",
+        "http://user:geheim@host",
+    ],
 )
 def test_a_wrong_proxy_is_refused_without_its_password(proxy: str) -> None:
     assert "geheim" not in refusal("SEARCH_MCP_PROXY", proxy)
