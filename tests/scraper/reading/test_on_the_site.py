@@ -117,6 +117,27 @@ async def test_a_redirect_to_a_private_address_is_refused_and_not_tried_another_
     assert site.hits("/redirect-private") == before + 1
 
 
+async def test_a_wall_is_tried_once_more_with_the_full_browser_and_then_told(
+    fetcher: Fetcher, site: Site
+) -> None:
+    before = site.hits("/wall/forbidden")
+    error = await told(fetcher, site.url("/wall/forbidden"))
+    assert isinstance(error, errors.Walled) and error.reason == "denied"
+    assert site.hits("/wall/forbidden") == before + 2
+
+
+async def test_a_site_that_limits_is_asked_once_and_its_pause_is_told(fetcher: Fetcher, site: Site) -> None:
+    before = site.hits("/wall/too-many")
+    error = await told(fetcher, site.url("/wall/too-many"))
+    assert error.sentence().endswith("The site asks to try again in 7 s.")
+    assert site.hits("/wall/too-many") == before + 1
+
+
+async def test_a_check_of_browsers_that_lets_them_in_is_waited_for(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(site.url("/challenge"))
+    assert reading.status == 200 and marks(reading, "challenge") == 10
+
+
 async def test_a_document_is_sent_to_the_tool_that_reads_it(fetcher: Fetcher, site: Site) -> None:
     assert "`read_doc`" in (await told(fetcher, site.url("/download-pdf"))).sentence()
 
