@@ -29,7 +29,7 @@ _FIRST = "/hidden"
 _MORE = "/hidden/more"
 _LIMIT_S = 60.0
 _WAYS = ("browser", "http", "textContent", "innerText")
-_GOALS = (Goal("through", at_most=3), Goal("lost", at_most=1))
+_GOALS = (Goal("through", at_most=3),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ _OURS = "search-mcp"
 _MARKS = 60
 _MARKS_OF_A_BATCH = 5
 """A batch shares one answer's budget among its pages, so that each is cut."""
+_WARMING = 4
+"""The unmeasured lap has so many times fewer pages."""
 _COLUMNS = (
     "",
     "complete",
@@ -75,11 +77,11 @@ class _Race:
 async def measure(options: Options) -> Figures:
     """Run the three races."""
     figures: Figures = {}
-    rounds = 2 if options.quick else 5
+    rounds, budget_s = (2, 25.0) if options.quick else (5, 150.0)
     async with local_site() as site:
         with own_server(_OURS) as ours:
             for race in _races(ours):
-                results = await interleaved(_entries(race, site), rounds)
+                results = await interleaved(_entries(race, site), rounds, budget_s)
                 _print_race(race, results)
                 figures |= _figures(race.key, results)
     print_goals(figures, _GOALS)
@@ -130,8 +132,9 @@ def _entries(race: _Race, site: LocalSite) -> list[Entry]:
     def entry(runner: _Runner) -> Entry:
         urls = site.fresh_of_one_host if race.together else site.fresh
 
-        def reading(_: int) -> Reading:
-            return Reading(urls(race.path, runner.pages), runner.how, together=race.together)
+        def reading(number: int) -> Reading:
+            pages = runner.pages if number else max(2, runner.pages // _WARMING)
+            return Reading(urls(race.path, pages), runner.how, together=race.together)
 
         return Entry(runner.contender, reading, _MARKS_OF_A_BATCH if race.together else _MARKS)
 

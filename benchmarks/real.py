@@ -32,7 +32,7 @@ _PAGES_QUICK = 40
 _AT_ONCE = 4
 _WAYS = ("auto", "browser")
 _CALL_LIMIT_S = 70.0
-_GOALS = (Goal("answered_share", at_least=1),)
+_GOALS = (Goal("answered_share", at_least=1), Goal("broken", at_most=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class _Answer:
     seconds: float
     text: str
     failure: str
+    broken: bool = False
+    """No answer at all came, not even what was wrong with the page."""
 
 
 async def measure(options: Options) -> Figures:
@@ -98,7 +100,7 @@ async def _answer(client: Client, page: SavedPage, way: str) -> _Answer:
     try:
         result = await client.call_tool("fetch", arguments, read_timeout_seconds=_CALL_LIMIT_S)
     except MCPError as error:
-        return _Answer(page, way, time.perf_counter() - started, "", str(error))
+        return _Answer(page, way, time.perf_counter() - started, "", str(error), broken=True)
     seconds = time.perf_counter() - started
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     return _Answer(page, way, seconds, text, text if result.is_error else "")
@@ -122,6 +124,7 @@ def _print(pages: Sequence[SavedPage], answers: Sequence[_Answer]) -> Figures:
     return figures | {
         "pages": len(pages),
         "answered": len(pages) - len(failed),
+        "broken": sum(answer.broken for answer in answers),
         "answered_share": (len(pages) - len(failed)) / len(pages),
         "p50_s": percentile(seconds, 0.5),
         "p95_s": percentile(seconds, 0.95),
@@ -134,7 +137,7 @@ def _print_worst(answers: Sequence[_Answer]) -> None:
     print_table("Slowest", ("page", "render", "type", "s"), rows)
     failures = [answer for answer in answers if answer.failure]
     rows_failed = [(a.page.url[:80], a.way, a.page.kind, a.failure.splitlines()[0][:110]) for a in failures]
-    print_table(f"Without an answer: {len(failures)}", ("page", "render", "type", "why"), rows_failed)
+    print_table(f"Nothing to read: {len(failures)}", ("page", "render", "type", "why"), rows_failed)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from math import inf
 
 from benchmarks.contender import Contender, Lap, Reading, Running, running
 
@@ -95,12 +97,18 @@ class Result:
         return statistics.median(part(lap) * 1000 / lap.pages for lap in self.laps)
 
 
-async def interleaved(entries: Sequence[Entry], rounds: int) -> dict[str, Result]:
-    """Start all contenders, let each read once unmeasured, then `rounds` times in turn."""
+async def interleaved(entries: Sequence[Entry], rounds: int, budget_s: float = inf) -> dict[str, Result]:
+    """Start all contenders, let each read once unmeasured, then `rounds` times in turn.
+
+    No round is begun after `budget_s`, but for the first.
+    """
     async with AsyncExitStack() as stack:
         started = [await stack.enter_async_context(running(entry.contender)) for entry in entries]
         results = {entry.name: Result() for entry in entries}
+        end = time.monotonic() + budget_s
         for number in range(rounds + 1):
+            if number > 1 and time.monotonic() > end:
+                break
             for entry, contender in zip(entries, started, strict=True):
                 lap, complete = await _lap(entry, contender, number)
                 if number > 0:
