@@ -73,7 +73,7 @@ class Addresses:
 def image_source(attributes: dict[str, str], fallback_set: str = "") -> str:
     """Where the picture of an `img` really is: pages that load late keep a placeholder in `src`."""
     source = attributes.get("src", "")
-    if source and not source.startswith("data:") and not _PLACEHOLDER.search(source):
+    if source and not source.startswith("data:") and not _PLACEHOLDER.search(source[:_MAX_CHARS]):
         return source
     late = next((attributes[name] for name in _LAZY if attributes.get(name)), "")
     candidates = attributes.get("data-srcset") or attributes.get("srcset") or fallback_set

@@ -7,19 +7,25 @@ import unicodedata
 
 __all__ = ["clean", "line"]
 
-_SUSPECT = re.compile(
-    "["
+_NEVER = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
     "\u00ad"  # soft hyphen
-    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e"  # joiner, Arabic letter mark, Hangul and Khmer fillers
-    "\u200b-\u200f"  # zero-width space, joiners, direction marks
+    "\u034f\u115f\u1160\u17b4\u17b5\u180e"  # grapheme joiner, Hangul, Khmer and Mongolian fillers
+    "\u200b"  # zero-width space
     "\u202a-\u202e\u2060-\u206f"  # direction overrides and isolates, word joiner, invisible operators
     "\u3164\uffa0"  # Hangul fillers
-    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb"  # variation selectors, byte order mark, annotation marks
+    "\ufeff\ufff9-\ufffb"  # byte order mark, annotation marks
     "\U0001d173-\U0001d17a"  # musical controls
-    "\U000e0000-\U000e0fff"  # tags, further variation selectors
-    "]"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags
 )
+_IN_PLACE = (
+    "\u061c\u200e\u200f"  # direction marks
+    "\u200c\u200d"  # joiners
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
+)
+_SUSPECT = re.compile(f"[{_NEVER}{_IN_PLACE}]")
+_NEVER_KEPT = re.compile(f"[{_NEVER}]+")
+_REPEATED = re.compile(f"([{_IN_PLACE}])\\1+")
 _ASCII_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n")
 _JOINERS = "\u200c\u200d"
 _MARKS = "\u200e\u200f\u061c"
@@ -46,7 +52,8 @@ def clean(text: str) -> tuple[str, int]:
     if _plain(text) or _SUSPECT.search(text) is None:
         return text, 0
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    cleaned = _SUSPECT.sub(_kept, text)
+    cleaned = _REPEATED.sub(r"\1", _NEVER_KEPT.sub("", text))
+    cleaned = _SUSPECT.sub(_kept, cleaned)
     return cleaned, len(text) - len(cleaned)
 
 

@@ -12,16 +12,19 @@ from scraper.extract.styles import (
     hidden_names,
     same_colour,
 )
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, elements, having, text_of
 
 __all__ = ["remove_marked", "remove_styled"]
 
-# `//@name/..` costs a quarter of `//*[@name]`.
-_MARKED = elements("//@data-x-hidden/..")
-_STYLED = elements("//@style/..")
-_HIDDEN = elements("//@hidden/..")
-_NAMED = elements("//@class/.. | //@id/..")
+_MARKED = having("data-x-hidden")
+_STYLED = having("style")
+_HIDDEN = having("hidden")
+_CLASSED = having("class")
+_IDENTIFIED = having("id")
 _SHEETS = elements("//style | //link[contains(@rel, 'stylesheet')]")
+_MAX_STYLES = 10_000
+"""Different inline styles that are read, at some 30 us each; a page with more is hostile or a spreadsheet."""
+
 _WHITE: Colour = (255, 255, 255, 1)
 
 
@@ -41,7 +44,8 @@ def remove_styled(root: Element) -> int:
     hidden = [element for element in candidates if judge.hides(element)]
     names = hidden_names(sheet.text or "" for sheet in sheets if sheet.tag == "style")
     if names:
-        hidden += [element for element in _NAMED(root) if _is_named(element, names)]
+        named = [*_CLASSED(root), *_IDENTIFIED(root)]
+        hidden += [element for element in named if _is_named(element, names)]
     return _remove_all(hidden)
 
 
@@ -81,6 +85,8 @@ class _StyleJudge:
 
     def _style(self, text: str) -> tuple[dict[str, str], bool]:
         known = self._read.get(text)
+        if known is None and len(self._read) > _MAX_STYLES:
+            return {}, False
         if known is None:
             style = declarations(text)
             known = self._read[text] = (style, conceals(style))

@@ -34,7 +34,7 @@ _MORE_BLOCKS = frozenset(
 _BLOCKS = STOCK_BLOCKS | _MORE_BLOCKS
 _CONTROLS = frozenset("button select textarea option optgroup input".split())
 _WHITE = re.compile(r"[ \t\r\n\f]+")
-_LIST_LINE = re.compile(r"[ \t]*[\r\n]+[ \t]*(?=(?:[-+]|\d{1,3}[.)])[ \t])")
+_LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b"})

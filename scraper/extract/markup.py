@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -25,14 +26,15 @@ _LONG_TAG = 16_000
 """The parser's cost grows with the square of the attributes in a tag: 2,000 take 3 ms, 40,000 take 1.5 s."""
 
 _STRETCH = re.compile(rf"<[^<]{{{_LONG_TAG}}}")
-_TAG = re.compile(r"<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>")
+_TAG = re.compile(r"<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
+
+_CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 
 _BINARY_PROBE = 4_096
 _BINARY_SHARE = 0.1
 
-_RAW = re.compile(r"<(script|style|template|svg|head)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_ANY_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z!?][^>]*>", re.DOTALL)
+_RAW_TEXT = ("script", "style")
 
 _AT_LIMIT = elements("/" + "/".join("*" * MAX_DEPTH))
 
@@ -51,7 +53,7 @@ def parse(text: str) -> Markup:
         return Markup(None, degraded=True)
     bounded = _bounded(text)
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
-    encoded = bounded.replace("\x00", "\ufffd").encode("utf-8", "replace")
+    encoded = bounded.encode("utf-8", "replace").translate(None, _CONTROLS)
     root: Element | None = etree.fromstring(encoded, parser)
     if root is None:
         return Markup(None)
@@ -120,13 +122,40 @@ def _gave_up(parser: etree.HTMLParser) -> bool:
 def _flat(text: str) -> Element:
     """A tree of paragraphs, one for each run of text between tags."""
     body = etree.Element("body")
-    for piece in _ANY_TAG.sub("\x00", _RAW.sub("\x00", text)).split("\x00"):
+    for piece in _between_tags(text):
         if piece.strip():
             paragraph = etree.SubElement(body, "p")
             paragraph.text = _legal(html.unescape(piece))
     root = etree.Element("html")
     root.append(body)
     return root
+
+
+def _between_tags(text: str) -> Iterator[str]:
+    """The text outside of tags, comments, scripts and styles, in one pass whatever is left open."""
+    lowered = text.lower() if len(text.lower()) == len(text) else text
+    at = 0
+    while at >= 0:
+        opening = text.find("<", at)
+        yield text[at:] if opening < 0 else text[at:opening]
+        if opening < 0:
+            return
+        name = next((name for name in _RAW_TEXT if lowered.startswith(name, opening + 1)), None)
+        if text.startswith("<!--", opening):
+            at = _behind(text, "-->", opening)
+        elif name is not None:
+            at = _behind(text, ">", lowered.find(f"</{name}", opening))
+        elif text[opening + 1 : opening + 2].isalpha() or text.startswith(("</", "<!", "<?"), opening):
+            at = _behind(text, ">", opening)
+        else:
+            yield "<"
+            at = opening + 1
+
+
+def _behind(text: str, mark: str, at: int) -> int:
+    """The place behind the next mark; negative where there is none."""
+    found = text.find(mark, at) if at >= 0 else -1
+    return found + len(mark) if found >= 0 else -1
 
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

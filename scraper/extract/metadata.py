@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.extract import dates, jsonld
 from scraper.extract.characters import line
 from scraper.extract.tree import Head, Page
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, elements, having, text_of
 
 __all__ = ["Metadata", "read"]
 
@@ -23,11 +23,9 @@ _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+")
 _WORD = re.compile(r"\w+")
 _HEADINGS = elements("(//h1)[position() <= 5]")
-_AUTHORS = elements(
-    "(//@rel[. = 'author']/.. | //@itemprop[. = 'author']/.. "
-    "| //@class[contains(concat(' ', ., ' '), ' byline ')]/.. "
-    "| //@class[contains(concat(' ', ., ' '), ' author ')]/..)[position() <= 3]"
-)
+_WITH_REL = having("rel")
+_WITH_ITEMPROP = having("itemprop")
+_WITH_CLASS = having("class")
 _TIMES = elements("(//time[@datetime])[position() <= 20]")
 _PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
 
@@ -44,6 +42,7 @@ _AUTHOR_METAS = (
     "sailthru.author",
     "citation_author",
 )
+_BYLINES = frozenset({"author", "byline"})
 _NOBODY = frozenset("admin administrator author editor editors guest staff unknown anonymous".split())
 _BY = re.compile(r"^(?:written\s+by|posted\s+by|by|von|par|por|di)\s*:?\s+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
@@ -119,7 +118,20 @@ def _author(body: Element, metas: dict[str, str], items: list[jsonld.Item], site
         name = _person(candidate, site)
         if name:
             return name
-    return next(filter(None, (_person(text_of(element), site) for element in _AUTHORS(body))), None)
+    return next(filter(None, (_person(text_of(element), site) for element in _bylines(body)[:3])), None)
+
+
+def _bylines(body: Element) -> list[Element]:
+    """Elements that are marked as naming the author."""
+    return [
+        *(element for element in _WITH_REL(body) if element.tag == "a" and element.get("rel") == "author"),
+        *(element for element in _WITH_ITEMPROP(body) if element.get("itemprop") == "author"),
+        *(
+            element
+            for element in _WITH_CLASS(body)
+            if not _BYLINES.isdisjoint((element.get("class") or "").split())
+        ),
+    ]
 
 
 def _person(text: str, site: str | None) -> str | None:

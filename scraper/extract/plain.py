@@ -50,7 +50,8 @@ _DOCUMENTS = {
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
 }
 _MARKUP_START = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.I | re.S,
 )
 
 

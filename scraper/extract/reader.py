@@ -29,9 +29,11 @@ def _read_page(snapshot: Snapshot) -> Document:
     about = metadata.read(page)
     survey = Survey(page)
     consent = regions.prune(page.body)
-    main = regions.main_content(page.body)
     main_words = words_in(text_of(page.body))
     verdict = verdict_on(snapshot, survey, main_words=main_words, consent=consent)
+    if survey.words and not main_words:  # all of it stands in what is side matter elsewhere
+        page = tree.build(snapshot)
+    main = regions.main_content(page.body)
     converted = markdown.convert(main, page.base)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
     text, _ = characters.clean(converted.text[:MAX_CHARACTERS])

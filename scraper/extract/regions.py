@@ -6,22 +6,18 @@ from lxml import etree
 
 from scraper.extract.markup import remove
 from scraper.extract.walls import CONSENT_BOX
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["main_content", "prune"]
 
 _ALWAYS_OFF = ("nav", "menu", "button", "select", "textarea", "option", "input", "dialog")
-_LANDMARKS = elements(
-    "//@role[. = 'navigation' or . = 'search' or . = 'complementary' or . = 'dialog' or . = 'banner' "
-    "or . = 'alertdialog' or . = 'contentinfo' or . = 'menu' or . = 'menubar' or . = 'tablist' "
-    "or . = 'toolbar']/.."
+_ROLES_OFF = frozenset(
+    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "
+    "toolbar".split()
 )
+_WITH_ROLE = having("role")
+_WITH_ITEMPROP = having("itemprop")
 _CONTENT_TAGS = frozenset({"article", "main"})
-_MAINS = elements("//main | //@role[. = 'main']/..")
-_ARTICLES = elements(
-    "//article[not(ancestor::article)] | //*[@itemprop='articleBody'][not(ancestor::article)]"
-)
-
 _TOO_MUCH = 0.5
 """An element with more of the page's text than this is content, whatever it is called."""
 
@@ -42,7 +38,8 @@ def prune(body: Element) -> int:
             consent += _length(child)
             if _off(child, total):
                 remove(child)
-    for element in [*_LANDMARKS(body), *body.iter("aside", "form"), *_outer_parts(body)]:
+    landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _ROLES_OFF]
+    for element in [*landmarks, *body.iter("aside", "form"), *_outer_parts(body)]:
         if element.getparent() is not None and _off(element, total):
             remove(element)
     return consent
@@ -60,24 +57,32 @@ def _outer_parts(body: Element) -> list[Element]:
 def main_content(body: Element) -> Element:
     """The element that holds the content of a pruned body."""
     total = len(text_of(body))
-    mains = _MAINS(body)
+    mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
     if mains:
         main = max(mains, key=_length)
         if _length(main) >= _MAIN_SHARE * total:
-            return _leading_article(main, total=_length(main)) or main
-    return _leading_article(body, total=total) or body
+            return _leading_article(main, total=_length(main))
+    return _leading_article(body, total=total)
 
 
-def _leading_article(within: Element, *, total: int) -> Element | None:
-    """The one article that a page is about, or what holds all of its articles."""
-    articles = [article for article in _ARTICLES(within) if within in article.iterancestors()]
-    if not articles:
-        return None
+def _leading_article(within: Element, *, total: int) -> Element:
+    """The one article that a page is about; all that holds it where there are several or none."""
+    articles = [article for article in _articles(within) if within in article.iterancestors()]
     lengths = [_length(article) for article in articles]
-    longest = max(lengths)
-    if longest >= _LEADING_SHARE * sum(lengths) and longest >= _MAIN_SHARE * total:
+    longest = max(lengths, default=0)
+    if longest and longest >= _LEADING_SHARE * sum(lengths) and longest >= _MAIN_SHARE * total:
         return articles[lengths.index(longest)]
-    return None
+    return within
+
+
+def _articles(root: Element) -> list[Element]:
+    """Articles that stand in no other."""
+    bodies = (element for element in _WITH_ITEMPROP(root) if element.get("itemprop") == "articleBody")
+    return [
+        article
+        for article in (*root.iter("article"), *bodies)
+        if next(article.iterancestors("article"), None) is None
+    ]
 
 
 def _off(element: Element, total: int) -> bool:

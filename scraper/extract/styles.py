@@ -24,8 +24,12 @@ _OFF_SCREEN_PX = -900.0
 """Nobody moves a visible box this far; -9999px and -999em are the usual ways to park text."""
 
 _LOW_CONTRAST = 1.1
+_MAX_STYLE = 2_000
 _MAX_CSS = 64_000
 """How much of a page's style sheets is looked at: rules that hide stand at the top, in what is inlined."""
+
+_MAX_AT_RULES = 500
+"""Beyond, nothing is taken as hidden: unclosed blocks cost the square of their number."""
 
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
 _LENGTH = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
@@ -61,7 +65,7 @@ _NAMED: dict[str, Colour] = {
 def declarations(style: str) -> dict[str, str]:
     """Properties and values of an inline style, in lower case and without `!important`."""
     found: dict[str, str] = {}
-    for declaration in style.lower().split(";"):
+    for declaration in style[:_MAX_STYLE].lower().split(";"):
         name, colon, value = declaration.partition(":")
         if colon:
             found[name.strip()] = value.replace("!important", "").strip()
@@ -203,7 +207,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
     """Classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
     css = "\n".join(sheets)[:_MAX_CSS]
-    if "none" not in css and "hidden" not in css:
+    if ("none" not in css and "hidden" not in css) or css.count("@") > _MAX_AT_RULES:
         return frozenset()
     css = _COMMENT.sub("", css)
     hidden: set[str] = set()

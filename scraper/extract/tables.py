@@ -12,7 +12,7 @@ __all__ = ["cells_of", "is_layout", "pipe_table", "rows_of"]
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
 _MAX_COLUMNS = 200
-"""A span may claim a thousand columns; browsers allow it, nobody reads it."""
+"""Spans and short rows are filled up to this width: a span may claim a thousand columns for nothing."""
 
 _COLUMN_OF_PROSE = 300
 """One column with a cell this long is a page laid out as a table."""
@@ -52,7 +52,7 @@ def is_layout(table: Element) -> bool:
 def pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
     """The table as rows between pipes; its first row is the header."""
     grid = _grid(table, markdown_of)
-    width = max(map(len, grid), default=0)
+    width = min(_MAX_COLUMNS, max(map(len, grid), default=0))
     if not any(any(row) for row in grid):
         return ""
     lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in grid]
@@ -72,12 +72,13 @@ def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[st
             _skip_spanned(line, below)
             text = _one_line(markdown_of(cell))
             rowspan = _span(cell.get("rowspan"), _MAX_ROWSPAN)
-            for place in range(_span(cell.get("colspan"), _MAX_COLSPAN)):
-                if rowspan > 1:
+            room = max(1, _MAX_COLUMNS - len(line))
+            for place in range(min(room, _span(cell.get("colspan"), _MAX_COLSPAN))):
+                if rowspan > 1 and len(line) < _MAX_COLUMNS:
                     below[len(line)] = rowspan - 1
                 line.append("" if place else text)
         _skip_spanned(line, below)
-        grid.append(line[:_MAX_COLUMNS])
+        grid.append(line)
     return grid
 
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract import hidden, markup, shadow
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, elements, having, text_of
 
 __all__ = ["Head", "Page", "Script", "build"]
 
@@ -27,7 +27,7 @@ _SVG_TEXTS = elements(".//text")
 _MAX_SVG_TEXT = 2_000
 
 _TITLES = elements("/*/head//title | /*/body//title[not(ancestor::svg)]")
-_MARKED_FRAMES = elements("//@data-x-frame/..")
+_MARKED_FRAMES = having("data-x-frame")
 _WITH_URL = elements(".//*[@href or @src or @srcset or @data-src]")
 
 

@@ -15,7 +15,7 @@ from scraper.extract import regions, tree
 from scraper.extract.texts import words_in
 from scraper.extract.tree import Page
 from scraper.extract.walls import CAPTCHA_CLASSES, CHALLENGE_IDS, CHALLENGE_SCRIPTS, LEAKY_SCRIPTS, PHRASES
-from scraper.extract.xpath import elements, text_of
+from scraper.extract.xpath import elements, having, text_of
 from scraper.model import Verdict, VerdictKind
 
 __all__ = ["Survey", "judge", "verdict_on"]
@@ -25,14 +25,15 @@ SHORT_WORDS = 150
 BARE_WORDS = 60
 """On a page this short a wall's words count wherever they stand; on a longer one in title and headings."""
 
+_MAX_TITLE = 500
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
 _MOUNT_POINTS = frozenset(
     "root app __next __nuxt ___gatsby react-root app-root main-app svelte application vue-app".split()
 )
 _REFRESH = re.compile(r"^\s*\d+\s*[;,]\s*url\s*=", re.IGNORECASE)
 
-_IDS = elements("//@id/..")
-_CLASSED = elements("//@class/..")
+_IDS = having("id")
+_CLASSED = having("class")
 _HEADINGS = elements("(//h1 | //h2)[position() <= 5]")
 _PASSWORDS = elements("(//input[@type='password'])[1]")
 _FIELDS = elements("(//textarea | //input[@type='text' or @type='email' or @type='search' or not(@type)])[1]")
@@ -62,7 +63,7 @@ class Survey:
         self.classes = {name for element in _CLASSED(body) for name in (element.get("class") or "").split()}
         self.asks_password = bool(_PASSWORDS(body))
         self.has_fields = bool(_FIELDS(body))
-        shown = [self.page.head.title, *map(text_of, _HEADINGS(body))]
+        shown = [self.page.head.title[:_MAX_TITLE], *map(text_of, _HEADINGS(body))]
         if self.words < BARE_WORDS:
             shown.append(self.text)
         self.titles = [" ".join(text.split()) for text in shown]

@@ -106,7 +106,7 @@ def _body_of(markdown: str, block: Fence) -> int:
 
 
 def _paragraph_ends(markdown: str, start: int, limit: int, around: list[Fence]) -> Iterator[int]:
-    """Where one block ends and another begins, last first; not behind a heading: it belongs to what follows."""
+    """Where a block ends and another begins, last first; not behind a heading: it belongs to what follows."""
     at = limit + 2
     while (at := markdown.rfind("\n\n", start, at)) > start:
         line = markdown[markdown.rfind("\n", 0, at) + 1 : at]
