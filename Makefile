@@ -12,10 +12,10 @@ INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test check format docs quality image image-test lock clean
+.PHONY: help setup serve test check format docs quality site image image-test lock clean
 
 help:
-	@echo "make serve | test | setup | check | format | docs | quality | image | image-test | lock | clean"
+	@echo "make serve | test | setup | check | format | docs | quality | site | image | image-test | lock | clean"
 	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
@@ -41,6 +41,11 @@ docs: $(VENV)/.runtime
 
 quality: $(VENV)/.dev $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
+
+# The pages of the tests, for trying out: in a second terminal, with the variable that maps a name to them,
+#     SEARCH_MCP_TEST_HOSTS=shop.example=127.0.0.1:8080 .venv/bin/search-mcp fetch http://shop.example/spa/1
+site: $(VENV)/.dev
+	@exec $(BIN)/python -m tests.site --port 8080
 
 image:
 	docker build --tag $(IMAGE) .

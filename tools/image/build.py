@@ -49,8 +49,9 @@ class Workshop:
     folder: Path
 
     def buildah(self, *arguments: str) -> list[str]:
-        """The command line of buildah with its storage in this folder."""
-        return ["buildah", "--root", f"{self.folder}/storage", "--runroot", f"{self.folder}/run", *arguments]
+        """The command line of buildah with its storage, and what it leaves behind when killed, in this folder."""
+        storage = ["--root", f"{self.folder}/storage", "--runroot", f"{self.folder}/run"]
+        return ["env", f"TMPDIR={self.folder}", "buildah", *storage, *arguments]
 
     def build(self, project: Path) -> Image:
         """The project's Dockerfile on a base of this machine's own making."""
