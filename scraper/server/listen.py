@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import socket
+from collections.abc import Iterator
 
 from scraper.server.access import CannotStart
 
-__all__ = ["listen"]
+__all__ = ["listening"]
 
 _BACKLOG = 2048
 
 
-def listen(host: str, port: int) -> list[socket.socket]:
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
     """One socket for each address of `host`; port 0 takes a free one, the same for all.
 
     Raises:
         CannotStart: the port is taken, or the address is not ours.
     """
-    sockets: list[socket.socket] = []
-    try:
-        for family, address in _addresses(host, port):
-            taken = sockets[0].getsockname()[1] if sockets else port
-            sockets.append(_listening(family, address, taken))
-    except OSError as error:
-        for opened in sockets:
-            opened.close()
-        raise CannotStart(_reason(host, port, error)) from None
-    return sockets
+    with contextlib.ExitStack() as opened:
+        sockets: list[socket.socket] = []
+        try:
+            for family, address in _addresses(host, port):
+                taken = sockets[0].getsockname()[1] if sockets else port
+                sockets.append(opened.enter_context(_listening(family, address, taken)))
+        except OSError as error:
+            raise CannotStart(_reason(host, port, error)) from None
+        yield sockets
 
 
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:

@@ -16,7 +16,7 @@ from scraper.server import logs
 from scraper.server.access import AccessRules, CannotStart, is_loopback, read_keys, rules_for
 from scraper.server.household import CannotOpen, Household, Opening, household
 from scraper.server.lines import private_stdin
-from scraper.server.listen import listen
+from scraper.server.listen import listening
 from scraper.server.service import Service
 from scraper.server.signals import stop_signals
 from scraper.settings import Settings
@@ -64,8 +64,7 @@ async def serve_http(
         CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
     """
     rules = _rules(settings)
-    sockets = listen(settings.host, settings.port)
-    with stop_signals() as stops:
+    with listening(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with household(opening) as house:
             await _begun(house)
             # In a thread: the browser starts while the protocol library is loaded, which takes half a second.

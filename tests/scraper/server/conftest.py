@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import aiohttp
+import pytest
 import pytest_asyncio
 
 from tests.scraper.process import Program, serving
@@ -24,3 +25,11 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
     """A plain HTTP client, for what the SDK's client does not do."""
     async with aiohttp.ClientSession() as session:
         yield session
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loopback_without_a_proxy() -> Iterator[None]:
+    """The SDK's client would take this machine's own server to the developer's proxy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1,localhost")
+        yield

@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from scraper.server import start
 from scraper.server.household import CannotOpen, household
+from scraper.settings import Settings
 
 
 class Life:
@@ -94,3 +96,10 @@ async def test_closing_gives_up_an_opening_under_way() -> None:
         house.open()
         await asyncio.sleep(0.05)
     assert (life.opened, life.given_up, life.closed) == (1, 1, 0)
+
+
+async def test_a_server_whose_app_does_not_open_does_not_start() -> None:
+    life = Life(ValueError("PROXY has no port"))
+    with pytest.raises(start.CannotStart, match="PROXY has no port"):
+        await start.serve_http(Settings.load({}, {"port": 0}), (), life.open, version="1")
+    assert (life.opened, life.closed) == (1, 0)

@@ -8,39 +8,37 @@ import socket
 import pytest
 
 from scraper.server.access import CannotStart
-from scraper.server.listen import listen
+from scraper.server.listen import listening
 from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
 
 
-def closed(sockets: list[socket.socket]) -> list[int]:
-    """The ports of these sockets, closed again."""
-    ports = [opened.getsockname()[1] for opened in sockets]
-    for opened in sockets:
-        opened.close()
-    return ports
+def ports_of(host: str, port: int) -> list[int]:
+    """The ports that are had."""
+    with listening(host, port) as sockets:
+        return [opened.getsockname()[1] for opened in sockets]
 
 
 def test_port_zero_takes_a_free_one() -> None:
-    (port,) = closed(listen("127.0.0.1", 0))
+    (port,) = ports_of("127.0.0.1", 0)
     assert port > 0
 
 
 def test_a_name_with_several_addresses_has_one_port() -> None:
-    assert len(set(closed(listen("localhost", 0)))) == 1
+    assert len(set(ports_of("localhost", 0))) == 1
 
 
 def test_a_taken_port_is_said_in_one_line() -> None:
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CannotStart, match=f"^Port {port} on 127.0.0.1 is already in use.*--port.$"):
-            listen("127.0.0.1", port)
+            ports_of("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
 def test_an_address_that_is_not_ours_is_said(host: str) -> None:
     with pytest.raises(CannotStart, match=f"^Cannot listen on {host} port 80: "):
-        listen(host, 80)
+        ports_of(host, 80)
 
 
 async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) -> None:
