@@ -41,6 +41,8 @@ class Traffic:
         self.used_data = False
         """Whether the page has asked for data, or opened a web socket, at all."""
         self.last_at = time.monotonic()
+        self.requests = 0
+        """Counted requests so far."""
         self.streams = 0
         self.sockets = 0
         self.socket_frames = 0
@@ -106,6 +108,7 @@ class Traffic:
             if not any(request.path == path for request in self._live.values()):
                 self._asked[path] = self._asked.get(path, 0) + 1
         self.last_at = time.monotonic()
+        self.requests += 1
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
 
     def _ended(self, event: Event) -> None:
