@@ -47,3 +47,9 @@ async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) ->
         assert await program.ended() == 1
         assert len(program.said) == 1
         assert "already in use" in program.said[0]
+
+
+def test_small_parts_of_an_answer_do_not_wait_for_each_other() -> None:
+    with listening("127.0.0.1", 0) as sockets:
+        # What asyncio looks at before it turns Nagle's algorithm off for a connection.
+        assert [opened.proto for opened in sockets] == [socket.IPPROTO_TCP]
