@@ -36,6 +36,8 @@ _BINARY_SHARE = 0.1
 
 _RAW_TEXT = ("script", "style")
 
+_OF_THE_HEAD = frozenset("base link meta noscript script style template title".split())
+
 _AT_LIMIT = elements("/" + "/".join("*" * MAX_DEPTH))
 
 
@@ -59,7 +61,26 @@ def parse(text: str) -> Markup:
         return Markup(None)
     if _AT_LIMIT(root) and _gave_up(parser):
         return Markup(_flat(bounded), degraded=True)
+    _empty_head(root)
     return Markup(root, degraded=len(bounded) < len(text))
+
+
+def _empty_head(root: Element) -> None:
+    """Move to the body what is none of the head's.
+
+    libxml2 knows the elements of HTML 4: where the tags of head and body are left out, as they may be, it
+    takes `main` and `article` for parts of the head.
+    """
+    head = root.find("head")
+    strays = [] if head is None else [child for child in head if child.tag not in _OF_THE_HEAD]
+    if not strays:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    strays[-1].tail = (strays[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = strays
 
 
 def lift_deep(root: Element) -> bool:
