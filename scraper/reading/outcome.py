@@ -80,7 +80,7 @@ def reading_of(
         raise _nothing_sent(snapshot)
     if not _is_success(snapshot):
         raise _http_error(snapshot, document)
-    if not snapshot.html or document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_MARK):
+    if _is_file(snapshot, document):
         raise _unsupported(snapshot)
     if wanted_rendering and not document.markdown.strip():
         raise _blank(snapshot)
@@ -121,6 +121,13 @@ def is_lasting(snapshot: Snapshot, reading: Reading) -> bool:
 
 def _is_success(snapshot: Snapshot) -> bool:
     return 200 <= snapshot.status < 300
+
+
+def _is_file(snapshot: Snapshot, document: Document) -> bool:
+    """Whether what came is no text, whatever it is declared to be."""
+    if not snapshot.html and not snapshot.is_html:
+        return True
+    return document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_MARK)
 
 
 def _retry_after_s(snapshot: Snapshot) -> float | None:

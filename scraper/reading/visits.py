@@ -144,7 +144,8 @@ def out_of_time(job: Job) -> errors.TimedOut:
 
 async def _read_by(judge: Judge, snapshot: Snapshot) -> Visited:
     if not snapshot.html:
-        return Visited(snapshot, Document(url=snapshot.url))
+        # Rendered to nothing: a capture that failed.
+        return _as_served(judge) if judge.has_text else Visited(snapshot, Document(url=snapshot.url))
     if not snapshot.rendered and judge.document is not None:
         return Visited(snapshot, judge.document)
     try:

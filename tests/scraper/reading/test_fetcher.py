@@ -275,6 +275,14 @@ class TestFaults:
         house.door.while_rendering = crash
         assert isinstance(await house.error(), errors.Broken)
 
+    async def test_a_page_that_was_rendered_to_nothing_is_given_as_served(self) -> None:
+        reading = await House(ScriptedDoor(SHELL, "")).read()
+        assert reading.document.text == "THIN" and "could not be rendered" in reading.warnings[0]
+
+    async def test_a_page_that_came_to_nothing_at_all_is_late_or_empty_but_no_file(self) -> None:
+        house = House(ScriptedDoor("<p>BLANK</p>", ""))
+        assert isinstance(await house.error(), errors.Empty)
+
     async def test_a_visit_that_hangs_ends_at_the_deadline_with_what_was_served(self) -> None:
         house = House(ScriptedDoor(SHELL))
         house.door.while_rendering = for_ever
