@@ -22,8 +22,10 @@ MAX_TAGS = 1_000_000
 MAX_DEPTH = 200
 """Deeper elements give up their structure and keep their text. Pages that people made stay below 100."""
 
+_MAX_ATTRIBUTES = 2_000
 _LONG_TAG = 16_000
-"""The parser's cost grows with the square of the attributes in a tag: 2,000 take 3 ms, 40,000 take 1.5 s."""
+"""Characters in which as many attributes may stand. The parser's cost grows with the square of their number:
+2,000 take 3 ms, 40,000 take 1.5 s. A tag with more loses them all."""
 
 _STRETCH = re.compile(rf"<[^<]{{{_LONG_TAG}}}")
 _TAG = re.compile(r"<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
@@ -31,6 +33,7 @@ _QUOTED_OPENINGS = 5_000
 
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BINARY_PROBE = 4_096
 _BINARY_SHARE = 0.1
 
@@ -132,7 +135,10 @@ def _has_quoted_openings(text: str) -> bool:
 
 
 def _short_tag(match: re.Match[str]) -> str:
-    return f"<{match.group(1)}>" if match.end() - match.start() > _LONG_TAG else match.group()
+    tag = match.group()
+    if len(tag) <= _LONG_TAG or len(_QUOTED.sub("", tag).split()) <= _MAX_ATTRIBUTES:
+        return tag
+    return f"<{match.group(1)}>"
 
 
 def _gave_up(parser: etree.HTMLParser) -> bool:

@@ -198,6 +198,7 @@ def _luminance(colour: Colour) -> float:
 
 
 _AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
+_FOR_SCREENS = re.compile(r"@media\s+(?:only\s+)?(?:screen|all)\s*\{")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
@@ -213,7 +214,10 @@ def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
     hidden: set[str] = set()
     shown: set[str] = set()
     for block in _AT_BLOCK.findall(css):
-        shown.update(_names_shown(block))
+        if _FOR_SCREENS.match(block):
+            css += block.partition("{")[2].removesuffix("}")
+        else:
+            shown.update(_names_shown(block))
     for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
         if "display" not in body and "visibility" not in body:
             continue

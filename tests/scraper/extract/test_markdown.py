@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.snapshots import URL, markdown_of, read
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>One</p><p>Two</p>", "One\n\nTwo"),
+        ("<p>a\n  b\t c</p>", "a b c"),
+        ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
+        ("<h2>Title <em>it</em></h2><p>x</p>", "## Title *it*\n\nx"),
+        ("<h2>Title<a class=headerlink href=#t>¶</a></h2><p>x</p>", "## Title\n\nx"),
+        ("<h2><a href=#t>#</a> Title</h2><p>x</p>", "## Title\n\nx"),
+        ("<p>a <b>b</b><i> c</i>, <del>d</del></p>", "a **b** *c*, ~~d~~"),
+        ("<b><p>one</p><p>two</p></b>", "one\n\ntwo"),
+        ("<p>snake_case, _edge_ and 2*3</p>", "snake_case, \\_edge\\_ and 2\\*3"),
+        ("<p># not a heading</p>", "\\# not a heading"),
+        ("<p>``` no fence</p>", "\\`\\`\\` no fence"),
+        ("<hr><p>x</p>", "***\n\nx"),
+        ("<blockquote><p>a</p><p>b</p></blockquote><p>c</p>", "> a\n>\n> b\n\nc"),
+        ("<ul><li>a</li><li><p>b</p></li></ul>", "- a\n- b"),
+        ("<ul><li>a<ul><li>b</li></ul></li></ul>", "- a\n  - b"),
+        ("<ol start=9><li>a</li><li>b<p>c</p></li></ol>", "9. a\n10. b\n\n    c"),
+        ("<ol><li>a<li value=5>b<li>c</ol>", "1. a\n5. b\n6. c"),
+        ("<p>one\n- two\n- three</p>", "one\n- two\n- three"),
+        ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n:   Meaning"),
+        (
+            "<details><summary>More</summary><p>Hidden until asked for.</p></details>",
+            "More\n\nHidden until asked for.",
+        ),
+        (
+            "<figure><img src=/i.png alt=A><figcaption>Cap</figcaption></figure>",
+            "![A](https://example.com/i.png)\n\nCap",
+        ),
+        ("<p>a <button>Copy</button> b <select><option>x</select></p>", "a b"),
+        ("<my-card><p>x</p></my-card><p>on <my-time>Monday</my-time> again</p>", "x\n\non Monday again"),
+        ("<a href=/x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.com/x)"),
+    ],
+)
+def test_elements_become_markdown(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("/a/b", "https://example.com/a/b"),
+        ("c?d=e", "https://example.com/dir/c?d=e"),
+        ("../up", "https://example.com/up"),
+        ("//cdn.example.org/x", "https://cdn.example.org/x"),
+        ("#part", "https://example.com/dir/page#part"),
+        ("https://example.org/a b(c", "https://example.org/a%20b%28c"),
+        ("https://example.org/a_(b)", "https://example.org/a_(b)"),
+        ("mailto:a@example.com", "mailto:a@example.com"),
+        ("https://example.org/\u202egnp", "https://example.org/%E2%80%AEgnp"),
+    ],
+)
+def test_links_are_absolute_and_safe_in_markdown(href: str, target: str) -> None:
+    assert markdown_of(f'<p>a <a href="{href}">label</a></p>') == f"a [label]({target})"
+
+
+@pytest.mark.parametrize(
+    "href", ["javascript:alert(1)", "JavaScript:x", "data:text/html,x", "vbscript:x", "", "http://[x"]
+)
+def test_addresses_that_nobody_can_follow_leave_their_text(href: str) -> None:
+    assert markdown_of(f'<p>a <a href="{href}">label</a></p>') == "a label"
+
+
+def test_a_base_element_moves_all_relative_addresses() -> None:
+    html = "<head><base href='/other/'></head><main><p><a href=x>l</a> <img src=i.png alt=A></p></main>"
+    document = read(html)
+    assert document.markdown == "[l](https://example.com/other/x) ![A](https://example.com/other/i.png)"
+
+
+def test_a_base_of_another_scheme_is_ignored() -> None:
+    assert markdown_of("<base href='javascript:x'><p><a href=x>l</a></p>") == "[l](https://example.com/dir/x)"
+
+
+def test_an_address_that_is_its_own_label_is_written_once() -> None:
+    assert (
+        markdown_of("<p><a href='https://example.org/'>https://example.org/</a></p>")
+        == "<https://example.org/>"
+    )
+
+
+def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
+    document = read(
+        "<main><p><a href=/a>A <b>bold</b> one</a> <a href=/a>again</a> "
+        "<a href=/b><img src=/i.png alt='An image'></a></p></main>"
+    )
+    assert [(link.url, link.text) for link in document.links] == [
+        ("https://example.com/a", "A bold one"),
+        ("https://example.com/b", ""),
+    ]
+    assert [(image.url, image.alt) for image in document.images] == [
+        ("https://example.com/i.png", "An image")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shown"),
+    [
+        ("src=/i.png alt=A", "![A](https://example.com/i.png)"),
+        ("src=/i.png", ""),
+        ("src=/i.png alt=''", ""),
+        ("src=data:image/gif;base64,xx data-src=/late.png alt=A", "![A](https://example.com/late.png)"),
+        (
+            "src=/lazy-placeholder.gif srcset='/s.png 100w, /l.png 900w' alt=A",
+            "![A](https://example.com/l.png)",
+        ),
+        ("src=data:image/gif;base64,xx alt=A", ""),
+        ("src=/i.png alt='a [b]' title=never", "![a \\[b\\]](https://example.com/i.png)"),
+    ],
+)
+def test_only_described_images_are_shown_from_where_they_really_are(attributes: str, shown: str) -> None:
+    assert markdown_of(f"<p>x</p><p><img {attributes}></p>") == f"x\n\n{shown}".strip()
+
+
+def test_an_alternative_text_is_one_line_of_two_hundred_characters() -> None:
+    markdown = markdown_of(f"<p><img src=/i.png alt='first\n{'long ' * 5_000}'></p>")
+    assert len(markdown) < 260
+    assert markdown.startswith("![first long") and "\n" not in markdown
+
+
+def test_code_keeps_its_text_and_names_its_language() -> None:
+    html = "<pre><code class='hljs language-python'>def f():\n\n\n\n    return '*_`'\n</code></pre>"
+    assert markdown_of(html) == "```python\ndef f():\n\n\n\n    return '*_`'\n```"
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<div class='highlight-source-js'><pre>x = 1</pre></div>", "js"),
+        ("<div class='highlight python'><pre>x = 1</pre></div>", "python"),
+        ("<pre data-lang=rust>x = 1</pre>", "rust"),
+        ("<pre class='brush: sql'>x = 1</pre>", "sql"),
+        ("<pre class=prettyprint>x = 1</pre>", ""),
+        ("<div class=highlight-default><pre>x = 1</pre></div>", ""),
+        ("<pre><code class=language-shell>x = 1</code></pre>", "bash"),
+    ],
+)
+def test_languages_are_found_where_highlighters_note_them(html: str, language: str) -> None:
+    assert markdown_of(html) == f"```{language}\nx = 1\n```"
+
+
+def test_several_blocks_do_not_share_the_language_of_their_wrapper() -> None:
+    html = "<div class='language-js'><pre>a</pre><pre>b</pre><pre>c</pre></div>"
+    assert markdown_of(html) == "```\na\n```\n\n```\nb\n```\n\n```\nc\n```"
+
+
+def test_line_numbers_and_copy_buttons_are_no_code() -> None:
+    numbers = "<td class=linenos><pre>1\n2</pre></td>"
+    table = f"<table class=highlighttable><tr>{numbers}<td><pre>a\nb</pre></td></tr></table>"
+    assert markdown_of(table) == "```\na\nb\n```"
+    inline = "<pre><button>Copy</button><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>"
+    assert markdown_of(inline) == "```\na\nb\n```"
+
+
+def test_a_fence_is_longer_than_any_in_the_code() -> None:
+    assert markdown_of("<pre>```\n````\n</pre>") == "`````\n```\n````\n`````"
+
+
+def test_code_in_lists_and_quotations_is_indented_line_by_line() -> None:
+    html = "<ul><li>run<pre>a\n\n  b</pre></li></ul><blockquote><pre>c\nd</pre></blockquote>"
+    assert markdown_of(html) == "- run\n\n  ```\n  a\n  \n    b\n  ```\n\n> ```\n> c\n> d\n> ```"
+
+
+def test_tables_become_rows_between_pipes() -> None:
+    html = (
+        "<table><caption>Cap</caption><tr><th>a<th>b | c</tr><tr><td rowspan=2>1<td><p>2</p><p>3</p></tr>"
+        "<tr><td><code>x</code></tr><tr><td colspan=2>wide</tr></table>"
+    )
+    assert markdown_of(html) == (
+        "Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n|  | `x` |\n| wide |  |"
+    )
+
+
+def test_tables_that_lay_out_a_page_are_read_cell_by_cell() -> None:
+    inner = "<table><tr><th>h<th>i</tr><tr><td>1<td>2</tr></table>"
+    html = f"<table><tr><td><p>left</p></td><td>{inner}</td></tr></table>"
+    assert markdown_of(html) == "left\n\n| h | i |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_plain_text_has_a_line_for_each_block() -> None:
+    document = read(
+        "<main><h1>Title<a class=headerlink href=#x>¶</a></h1><p>a <b>b</b>\n c</p>"
+        "<ul><li>d</li><li>e</li></ul>"
+        "<pre>if x:\n    y</pre><table><tr><td>1</td><td>2</td></tr></table></main>"
+    )
+    assert document.text == "Title\na b c\nd\ne\nif x:\n    y\n1\n2"
+
+
+def test_lists_nested_beyond_reason_stop_indenting() -> None:
+    depth = 60
+    markdown = markdown_of("<ul><li>x" * depth + "</ul>" * depth)
+    assert markdown.count("x") == depth
+    assert max(len(line) - len(line.lstrip()) for line in markdown.split("\n")) < 30
+
+
+def test_the_outline_knows_where_headings_stand() -> None:
+    document = read(
+        "<main><h1>One</h1><p>x</p><pre># no heading</pre>"
+        "<h3>Two <a href=/y>linked</a> `t`</h3><p># text</p></main>"
+    )
+    assert [(heading.level, heading.text) for heading in document.outline] == [
+        (1, "One"),
+        (3, "Two linked t"),
+    ]
+    for heading in document.outline:
+        assert document.markdown[heading.start :].startswith("#" * heading.level + " ")
+
+
+def test_the_address_of_the_page_is_the_final_one() -> None:
+    assert read("<main><p>x</p></main>").url == URL
