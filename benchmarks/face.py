@@ -43,9 +43,16 @@ class Goal:
 
 
 def run(description: str, measure: Callable[[Options], Coroutine[None, None, Figures]]) -> None:
-    """Read the command line, measure, and write the figures where `--json` says."""
+    """Read the command line, measure, and write the figures where `--json` says.
+
+    Raises:
+        SystemExit: a peer or a corpus is not there; the message says how to get it.
+    """
     options = _parse(description)
-    figures = asyncio.run(measure(options))
+    try:
+        figures = asyncio.run(measure(options))
+    except FileNotFoundError as error:
+        raise SystemExit(str(error)) from error
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")

@@ -20,7 +20,7 @@ from benchmarks.contender import Contender
 from benchmarks.corpora import cache_folder
 from benchmarks.own import free_port, mcp_reader
 
-__all__ = ["browsers_folder", "free_search_mcp_server", "peer", "peer_folder", "peer_python"]
+__all__ = ["browsers_folder", "free_search_mcp_server", "is_set_up", "peer", "peer_folder", "peer_python"]
 
 _ENVIRONMENTS = {
     "crawl4ai": "crawl4ai",
@@ -47,6 +47,11 @@ def browsers_folder(environment: str) -> Path:
     return peer_folder(environment) / "browsers"
 
 
+def is_set_up(reader: str) -> bool:
+    """Whether a peer's environment is there."""
+    return peer_python(_ENVIRONMENTS[reader]).exists()
+
+
 def peer(reader: str, *options: str) -> Contender:
     """A peer's reader, ready to be started.
 
@@ -55,7 +60,7 @@ def peer(reader: str, *options: str) -> Contender:
     """
     environment = _ENVIRONMENTS[reader]
     python = peer_python(environment)
-    if not python.exists():
+    if not is_set_up(reader):
         raise FileNotFoundError(f"{python} is missing. Run `python -m benchmarks.setup_peers` first.")
     return Contender(
         name=" ".join((reader, *(option.removeprefix("--") for option in options))),

@@ -16,7 +16,7 @@ from benchmarks.contender import Reading, Running, running
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.local_site import LocalSite, local_site
 from benchmarks.own import own_server, own_visits
-from benchmarks.peers_at_best import peer
+from benchmarks.peers_at_best import is_set_up, peer
 from benchmarks.processes import pss_bytes
 from benchmarks.rounds import Result, percentile
 from benchmarks.start_up import GOALS, start_up
@@ -110,12 +110,13 @@ async def _visits(site: LocalSite, plan: _Plan) -> Figures:
         visits = await stack.enter_async_context(running(own_visits()))
         memory = await stack.enter_async_context(_watched(visits))
         through = await stack.enter_async_context(running(server))
-        reference = await stack.enter_async_context(running(peer("trafilatura")))
         for kind in _KINDS:
             figures |= await _steps(kind, visits, site, plan, rows, memory)
         for kind in _SERVER_KINDS:
             figures |= await _steps(kind, through, site, plan, rows, None)
-        figures |= await _steps(_REFERENCE, reference, site, plan, rows, None)
+        if is_set_up("trafilatura"):
+            reference = await stack.enter_async_context(running(peer("trafilatura")))
+            figures |= await _steps(_REFERENCE, reference, site, plan, rows, None)
     print_table("Cost of a page", _COLUMNS, rows)
     return figures | _memory_figures(memory)
 
