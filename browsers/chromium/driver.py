@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browsers.chromium.folder import RunFolder
+from browsers.errors import NoBrowser
 
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
@@ -31,15 +32,26 @@ class Driver:
         self._starting = asyncio.Lock()
 
     async def playwright(self) -> Playwright:
-        """The running driver, started when needed."""
+        """The running driver, started when needed.
+
+        Raises:
+            NoBrowser: it does not start, as where a library that it needs is not installed.
+        """
         async with self._starting:
             if self._playwright is None:
-                # Importing Playwright costs 0.3-0.5 s of CPU: never before it is needed, never on the loop.
-                module = await asyncio.to_thread(__import__, "playwright.async_api")
-                with _temporary_folder(self._folder.path):
-                    async with asyncio.timeout(START_LIMIT_S):
-                        self._playwright = await module.async_api.async_playwright().start()
+                self._playwright = await self._start()
             return self._playwright
+
+    async def _start(self) -> Playwright:
+        # Importing Playwright costs 0.3-0.5 s of CPU: never before it is needed, never on the loop.
+        module = await asyncio.to_thread(__import__, "playwright.async_api")
+        try:
+            with _temporary_folder(self._folder.path):
+                async with asyncio.timeout(START_LIMIT_S):
+                    playwright: Playwright = await module.async_api.async_playwright().start()
+        except Exception as error:  # Playwright has no class of its own for it
+            raise NoBrowser(f"Playwright's driver does not start: {error or type(error).__name__}") from error
+        return playwright
 
     async def restart(self, dead: Playwright) -> None:
         """Let go of a driver that no longer answers; the next call of `playwright` starts another."""

@@ -256,9 +256,10 @@ def _folders_in(folder: Path) -> set[Path]:
 
 
 def _driver_is_dead(error: Exception) -> bool:
-    return "Target page, context or browser has been closed" in str(error) or "Connection closed" in str(
-        error
-    )
+    said = str(error)
+    # A browser that exits at once, as for want of a sandbox, is told in the same words, with what it printed.
+    closed = "Target page, context or browser has been closed" in said and "Browser logs" not in said
+    return closed or "Connection closed" in said
 
 
 def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowser:

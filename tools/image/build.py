@@ -49,7 +49,7 @@ class Workshop:
     folder: Path
 
     def buildah(self, *arguments: str) -> list[str]:
-        """The command line of buildah with its storage, and what it leaves behind when killed, in this folder."""
+        """The command line of buildah, whose storage and left-overs are all in this folder."""
         storage = ["--root", f"{self.folder}/storage", "--runroot", f"{self.folder}/run"]
         return ["env", f"TMPDIR={self.folder}", "buildah", *storage, *arguments]
 
