@@ -50,12 +50,14 @@ def remove_styled(root: Element) -> int:
 
 
 def _remove_all(hidden: list[Element]) -> int:
-    removed = 0
+    with_text = 0
+    removed: set[Element] = set()
     for element in hidden:
-        if element.getparent() is not None:
-            removed += bool(text_of(element).strip())
+        if element not in removed and removed.isdisjoint(element.iterancestors()):
+            with_text += bool(text_of(element).strip())
             remove(element)
-    return removed
+            removed.add(element)
+    return with_text
 
 
 def _is_named(element: Element, names: frozenset[str]) -> bool:

@@ -18,6 +18,7 @@ _MAX_ITEMS = 2_000
 _WRAPPER = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)|(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/)\s*$"
 )
+_END = " \t\r\n;"
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
@@ -51,12 +52,18 @@ def names(value: Any) -> list[str]:
 
 
 def _parsed(block: str) -> Any:
-    for text in (block, _TRAILING_COMMA.sub("", _WRAPPER.sub("", block)).rstrip(" \t\r\n;")):
+    for text in (block, _mended(block)):
         try:
             return json.loads(text, strict=False)
         except (ValueError, RecursionError):
             continue
     return None
+
+
+def _mended(block: str) -> str:
+    """Without comment and CDATA wrappers, trailing semicolons and commas."""
+    unwrapped = _WRAPPER.sub("", block.strip(_END)).strip(_END)
+    return _TRAILING_COMMA.sub("", unwrapped)
 
 
 def _collect(value: Any, found: list[Item]) -> None:

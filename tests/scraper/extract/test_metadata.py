@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from scraper.extract import dates
+from tests.scraper.extract.snapshots import WORDS, read
+
+
+def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
+    html = (
+        "<title>How to read the web | The Example Times</title><h1>The Example Times</h1>"
+        f"<main><h1>How to read the web</h1><p>{WORDS}</p></main>"
+    )
+    assert read(html).title == "How to read the web"
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>A long enough title - Site</title>", "A long enough title"),
+        ("<title>Only this</title>", "Only this"),
+        ("<title>a</title><meta property=og:title content='From the graph'>", "From the graph"),
+        ("<title> spaced\n  out\u200b </title>", "spaced out"),
+        ("<title>T &amp; U</title>", "T & U"),
+        ("", None),
+    ],
+)
+def test_titles_without_a_heading_come_from_the_head_without_the_site(head: str, title: str | None) -> None:
+    assert read(f"<head>{head}</head><main><p>{WORDS}</p></main>").title == title
+
+
+def test_a_title_is_one_line_of_bounded_length() -> None:
+    title = read("<title>" + "word\n" * 10_000 + "</title><p>x</p>").title
+    assert title is not None
+    assert len(title) <= 300 and "\n" not in title
+
+
+def with_json_ld(item: object) -> str:
+    return f"<script type='application/ld+json'>{json.dumps(item)}</script><main><p>{WORDS}</p></main>"
+
+
+def test_json_ld_gives_author_date_and_site() -> None:
+    document = read(
+        with_json_ld(
+            {
+                "@context": "https://schema.org",
+                "@graph": [
+                    {"@type": "WebSite", "name": "The Example"},
+                    {
+                        "@type": ["NewsArticle", "Article"],
+                        "author": [{"@type": "Person", "name": "Ada Lovelace"}, {"name": "Alan Turing"}],
+                        "datePublished": "2024-05-17T10:30:00+02:00",
+                    },
+                ],
+            }
+        )
+    )
+    assert document.author == "Ada Lovelace, Alan Turing"
+    assert document.published == datetime(2024, 5, 17, 8, 30, tzinfo=UTC)
+    assert document.published_source == "structured"
+    assert document.site_name == "The Example"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "{",
+        "[" * 100_000,
+        "null",
+        '{"@type": "A", "author": 7, "datePublished": ["x"]}',
+        "<!-- not json -->",
+        "\x01{}",
+        "",
+    ],
+)
+def test_a_broken_block_loses_only_itself(block: str) -> None:
+    item = '{"@type":"Article","author":"Ada Lovelace",}'
+    good = f"<script type=application/ld+json>/*<![CDATA[*/{item}/*]]>*/;</script>"
+    html = f"<script type='application/ld+json'>{block}</script>{good}<main><p>{WORDS}</p></main>"
+    assert read(html).author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize(
+    ("html", "author"),
+    [
+        ("<meta name=author content='Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='By Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content=admin><a rel=author>Ada Lovelace</a>", "Ada Lovelace"),
+        ("<meta property=article:author content='https://social.example/ada'>", None),
+        ("<p class='meta byline'>by Ada Lovelace</p>", "Ada Lovelace"),
+        ("<meta property=og:site_name content='The Site'><meta name=author content='The Site'>", None),
+    ],
+)
+def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
+    assert read(f"{html}<main><p>{WORDS}</p></main>").author == author
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "day", "source"),
+    [
+        ("<meta property=article:published_time content=2024-05-17>", "https://e.com/", "2024-05-17", "meta"),
+        ("", "https://e.com/2023/04/05/story", "2023-04-05", "url"),
+        ("<time class=published datetime=2022-01-02>Jan 2</time>", "https://e.com/", "2022-01-02", "text"),
+        ("<time datetime=2022-01-02>some time</time>", "https://e.com/", None, None),
+        ("<meta name=date content='not a date'>", "https://e.com/", None, None),
+    ],
+)
+def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, source: str | None) -> None:
+    document = read(f"{html}<main><p>{WORDS}</p></main>", url=url)
+    assert (document.published.date().isoformat() if document.published else None) == day
+    assert document.published_source == source
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-05-17", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("2024-05-17T10:00:00Z", datetime(2024, 5, 17, 10, tzinfo=UTC)),
+        ("2024-05-17T10:00:00+0200", datetime(2024, 5, 17, 8, tzinfo=UTC)),
+        ("Fri, 17 May 2024 10:00:00 GMT", datetime(2024, 5, 17, 10, tzinfo=UTC)),
+        ("2024/5/7", datetime(2024, 5, 7, tzinfo=UTC)),
+        ("May 17, 2024", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("17 May 2024", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("0001-01-01T00:00:00+23:59", None),
+        ("1970-01-01", None),
+        ("2024-13-45", None),
+        ("99999-01-01", None),
+        ("", None),
+        ("x" * 10_000, None),
+    ],
+)
+def test_dates_are_read_in_the_forms_that_pages_use(text: str, moment: datetime | None) -> None:
+    assert dates.parse(text) == moment
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<html lang=de-AT>", "de-AT"),
+        ("<html lang='pt_BR'>", "pt-BR"),
+        ("<html lang='<b>'><meta property=og:locale content=fr_FR>", "fr-FR"),
+        ("<html>", None),
+    ],
+)
+def test_languages_are_tags_or_unknown(html: str, language: str | None) -> None:
+    assert read(f"{html}<main><p>{WORDS}</p></main>").language == language
