@@ -14,7 +14,7 @@ __all__ = ["Body", "PausedResponse", "read_body"]
 BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-READ_BYTES = (16 * 1024, 64 * 1024, 256 * 1024)
+READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
 """A read answers only when it is full or the body ends, so slow bodies are begun with small ones."""
 
 NOT_PASSED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding"})
