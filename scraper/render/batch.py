@@ -95,7 +95,7 @@ def _pieces(items: Sequence[Item], budget: int, characters: int) -> list[Cut | N
     """The beginning of each page that was read, the budget of tokens and of characters shared among them."""
     readings = [item.outcome for item in items if isinstance(item.outcome, Reading)]
     texts = [reading.document.markdown for reading in readings]
-    tokens_each = _shares([tokens.estimate(text) for text in texts], max(0, budget))
+    tokens_each = _shares([tokens.estimate(text) + 1 for text in texts], max(0, budget))
     characters_each = _shares([len(text) for text in texts], characters)
     cuts = iter(
         cut(text, 0, min(tokens.prefix_within(text, 0, share), characters), keep_whole=0)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.extract import reader
+from scraper.model import Document, VerdictKind
+from tests.scraper.extract.snapshots import WORDS, page, read
+
+NAV = "<nav><a href=/a>Menu entry</a></nav>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<header>{NAV}Top</header><main><p>{WORDS}</p></main><aside>Side</aside><footer>Foot</footer>",
+        f"<div role=navigation>Top</div><div role=main><p>{WORDS}</p></div><div role=contentinfo>Foot</div>",
+        f"{NAV}<article><header><p>{WORDS}</p></header></article><aside><article>Side</article></aside>",
+        f"<div><p>{WORDS}</p></div>{NAV}<form><label>Top</label><input></form>",
+        f"<main><form>Top</form><article><p>{WORDS}</p></article><article>Side</article></main>",
+        f"<form id=whole-page><div><p>{WORDS}</p></div></form>",
+        f"<div id=onetrust-consent-sdk>Side Top Foot</div><div><p>{WORDS}</p></div>",
+    ],
+)
+def test_the_main_content_is_read_without_what_stands_around_it(body: str) -> None:
+    document = read(body)
+    assert document.text == " ".join(WORDS.split())
+    assert document.markdown == " ".join(WORDS.split())
+
+
+def test_a_list_of_articles_is_read_whole() -> None:
+    document = read(
+        "<main>"
+        + "".join(f"<article><h2>Card {n}</h2><p>Teaser {n}.</p></article>" for n in range(5))
+        + "</main>"
+    )
+    assert all(f"Teaser {n}." in document.text for n in range(5))
+
+
+def test_a_landmark_set_on_something_small_is_not_the_page() -> None:
+    document = read(f"<main><p>Skip link.</p></main><div><p>{WORDS}</p></div>")
+    assert WORDS.strip() in document.text
+
+
+def test_a_page_that_is_all_side_matter_is_read_all_the_same() -> None:
+    document = read("".join(f"<aside><p>Note {n}.</p></aside>" for n in range(10)))
+    assert "Note 9." in document.text
+
+
+def test_documents_can_be_sent_to_another_process() -> None:
+    document = read(f"<main><h1>T</h1><p>{WORDS}<a href=/x>x</a><img src=i alt=a></p></main>")
+    assert pickle.loads(pickle.dumps(document)) == document
+
+
+TAGS = """
+    <div> </div> <p> <table> <tr> <td> </table> <ul> <li> <pre> </pre> </a> <b> <script> </script> <slot>
+    <svg> <title> <h1> <br> <!-- --> <![CDATA[ &amp; &#0; ` * <style> </style> <body> <html> <head>
+    <blockquote> <dd> <details> <noscript> <frameset> <math> <x-y> text
+""".split()
+SOUP = [
+    *TAGS,
+    "<a href=x>",
+    "<template shadowrootmode=open>",
+    "<img src=x alt=y>",
+    ".a{display:none}",
+    "<p class=a>",
+    "<iframe data-x-frame=1>",
+    "<base href=//x>",
+    "<p hidden>",
+    " ",
+    "\x00",
+    "\x020\x03",
+    "\ud800",
+]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(SOUP), max_size=40).map("".join), st.booleans())
+def test_any_tag_soup_gives_a_document(html: str, rendered: bool) -> None:
+    document = reader.read(page(html, rendered=rendered))
+    assert isinstance(document, Document)
+    assert "<script" not in document.markdown
+    assert not set("\x00\x02\x03") & set(document.markdown + document.text)
+
+
+HOSTILE: dict[str, Callable[[], str]] = {
+    "200,000 nested divs": lambda: "<div>" * 200_000 + "x",
+    "200,000 nested and closed": lambda: "<div>y" * 200_000 + "x" + "</div>" * 200_000 + "<p>after",
+    "500,000 attributes": lambda: "<div " + " ".join(f"a{n}=1" for n in range(500_000)) + ">x</div><p>after",
+    "attributes with tags in them": lambda: "<div " + " ".join(f'a{n}="<"' for n in range(100_000)) + ">x",
+    "50 MB in one line": lambda: "word " * 10_000_000,
+    "a million elements": lambda: "<b>x</b> " * 1_000_000,
+    "nested lists": lambda: "<ul><li>x" * 2_000,
+    "nested quotations": lambda: "<blockquote>x" * 2_000,
+    "nested tables": lambda: "<table><tr><td>x" * 2_000,
+    "endless spans": lambda: "<table>" + ("<tr>" + "<td colspan=1000 rowspan=65534>x" * 50) * 500,
+    "100,000 hidden elements": lambda: "<p hidden>x" * 100_000 + "<p>after",
+    "100,000 styles": lambda: "".join(f"<p style='color:#fff{n}'>x" for n in range(100_000)),
+    "unclosed style rules": lambda: "<style>" + "@a{b{" * 20_000 + "display:none</style><p>x",
+    "nested shadow roots": lambda: "<div><template shadowrootmode=open>" * 900 + "<slot></slot>",
+    "line breaks": lambda: "<p>a" + "\n" * 5_000_000 + "b",
+    "line breaks before dashes": lambda: "<p>a" + "\n - " * 500_000,
+    "invisible characters": lambda: "<p>" + "\u200b\ufe0fa" * 500_000,
+    "a long title": lambda: "<title>" + " - x" * 500_000 + "</title><p>x",
+    "a long alternative text": lambda: "<img src=x alt='" + "y" * 5_000_000 + "'><p>x",
+    "open comments": lambda: "<div>" * 3_000 + "<!--" * 500_000,
+    "open drawings": lambda: "<svg>" * 100_000 + "x",
+    "angle brackets": lambda: "<" * 2_000_000,
+    "open quotes": lambda: "<a " + "x" * 20_000 + '<a "' * 300_000,
+    "deep JSON-LD": lambda: "<script type=application/ld+json>" + "[" * 400_000 + "</script><p>x",
+}  # fmt: skip
+
+SECONDS = 20.0
+"""None of them takes more than 4 s of CPU alone on a slow core; this shows that none hangs."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_give_a_document_in_seconds(name: str) -> None:
+    html = HOSTILE[name]()
+    started = time.process_time()
+    document = reader.read(page(html))
+    assert time.process_time() - started < SECONDS
+    assert len(document.markdown) <= reader.MAX_CHARACTERS
+
+
+def test_text_behind_hostile_markup_is_not_lost() -> None:
+    for name in ("200,000 nested and closed", "500,000 attributes", "100,000 hidden elements"):
+        assert "after" in reader.read(page(HOSTILE[name]())).text
+
+
+def test_binary_data_that_calls_itself_html_says_so() -> None:
+    document = reader.read(page(bytes(range(256)).decode("utf-8", "replace") * 100))
+    assert document.degraded
+    assert (document.verdict.kind, document.verdict.reason) == (VerdictKind.THIN, "binary")
+    assert document.markdown == ""
