@@ -138,8 +138,9 @@ def _unsupported(snapshot: Snapshot) -> UnsupportedType:
     media_type = snapshot.media_type or "binary data"
     kind = _DOCUMENTS.get(media_type)
     if kind:
-        message, step = f"The URL is a {kind} document ({media_type}), not a page.", "Use `read_doc` for it."
+        message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
+        step = "Use `read_doc` for it."
     else:
-        message = f"The URL is {characters.line(media_type, 100)}, which holds no text to read."
+        message = f"The URL leads to {characters.line(media_type, 100)}, which holds no text to read."
         step = "Fetch the page that links to it, or another URL."
     return UnsupportedType(message, target=snapshot.url, next_step=step)

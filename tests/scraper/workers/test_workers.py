@@ -118,6 +118,14 @@ async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(
     assert await workers.run(jobs.take, 1_000) == 1_000
 
 
+@pytest.mark.parametrize("html", ["word " * 10_000_000, "<b>x</b> " * 1_000_000, "<p>" * 5_000_000])
+async def test_the_largest_pages_are_read_within_the_memory_of_a_worker(workers: Workers, html: str) -> None:
+    snapshot = Snapshot(
+        "https://example.com/", "https://example.com/", 200, media_type="text/html", html=html
+    )
+    assert (await workers.run(reader.read, snapshot, limit_s=60.0)).degraded
+
+
 async def test_a_process_that_grew_large_is_replaced(workers: Workers) -> None:
     async with Workers(1) as one:
         first = await one.run(jobs.pid)
