@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable
 
 from browsers.cdp import CommandFailed, Event, Session
-from browsers.lazy import WINDOW_HEIGHT, WINDOW_WIDTH
 from browsers.model import JsonResponse, Request, Tier
 from browsers.response import PausedResponse
 from browsers.scripts import PROBE
@@ -64,17 +63,7 @@ class Page:
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
-        if self._tier is Tier.LIGHT:
-            commands.append(
-                session.start(
-                    "Emulation.setDeviceMetricsOverride",
-                    width=WINDOW_WIDTH,
-                    height=WINDOW_HEIGHT,
-                    deviceScaleFactor=1,
-                    mobile=False,
-                )
-            )
-        else:
+        if self._tier is Tier.FULL:
             commands.append(
                 session.start(
                     "Target.setAutoAttach",

@@ -65,6 +65,8 @@ class Visit:
         self._hops: list[Hop] = []
         self._ledger = tab.gate.begin(request.limits.wire_bytes)
         self._paused: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
+        # A visit that ends otherwise leaves its last redirect's error to nobody.
+        self._paused.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._navigated: asyncio.Future[Event] | None = None
         self._page: Page | None = None
         self._peeked: Snapshot | None = None

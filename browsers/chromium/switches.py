@@ -45,12 +45,12 @@ PERSON = (
 
 SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
 
-DESK = (
-    # The window fills what a taskbar leaves of the screen, so that inner <= outer <= available <= screen:
-    # headless Chromium's own 800 x 600, and any emulated viewport, give sums that no desktop has.
-    f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}",
-    f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",
-)
+DESK = (f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",)
+# Windows that a desktop could have: inner <= outer <= available <= screen. Headless Chromium's own 800 x 600
+# is a sign of it, and so is any emulated viewport.
+FULL_WINDOW = f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}"
+LIGHT_WINDOW = "--window-size=1280,900"
+"""What is painted costs: 7-12 % less of a JavaScript page than a window that fills the screen."""
 
 LIGHT = (
     # Fonts change no text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier loads
@@ -156,6 +156,7 @@ def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPla
         *PERSON,
         *_speech(identity),
         *DESK,
+        LIGHT_WINDOW if light else FULL_WINDOW,
         *(LIGHT if light else ()),
         _blink_settings(MOUSE | NO_IMAGES if light else MOUSE),
         f"--disable-features={','.join(DISABLED_FEATURES)}",

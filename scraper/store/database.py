@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import apsw
+import tenacity
 
 __all__ = ["Database", "Schema", "Unavailable"]
 
@@ -98,11 +99,21 @@ class Database:
         connection = apsw.Connection(str(self.path))
         try:
             connection.set_busy_timeout(BUSY_LIMIT_MS)
-            self._prepare(connection)
+            self._prepare_patiently(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _prepare_patiently(self, connection: apsw.Connection) -> None:
+        """Servers that start together meet here: SQLite gives up a change of journal without waiting."""
+        patience = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_LOCKED),
+            stop=tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000),
+            wait=tenacity.wait_random(0.005, 0.03),
+            reraise=True,
+        )
+        patience(self._prepare, connection)
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """Make the tables of a new file, replace those of an older version, refuse what is not ours."""
