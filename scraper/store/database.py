@@ -111,17 +111,21 @@ class Database:
             retry=tenacity.retry_if_exception_type(_LOCKED),
             stop=tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000),
             wait=tenacity.wait_random(0.005, 0.03),
+            before_sleep=lambda _: connection.in_transaction and connection.execute("ROLLBACK"),
             reraise=True,
         )
         patience(self._prepare, connection)
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """Make the tables of a new file, replace those of an older version, refuse what is not ours."""
-        # Asked before anything is written: a foreign file stays as it is.
-        version, ours = self._version(connection)
+        # Asked before anything is written: a foreign file stays as it is. In one transaction, because another
+        # server may be making the tables at this moment.
+        with connection:
+            version, ours = self._version(connection)
+            foreign = not ours and _has_tables(connection)
         if ours and version > self._schema.version:
             self._refuse("was made by a newer version of search-mcp")
-        if not ours and _has_tables(connection):
+        if foreign:
             self._refuse("belongs to another program")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
