@@ -19,6 +19,7 @@ __all__ = ["remove_marked", "remove_styled"]
 _MARKED = having("data-x-hidden")
 _STYLED = having("style")
 _HIDDEN = having("hidden")
+_POPOVERS = having("popover")
 _CLASSED = having("class")
 _IDENTIFIED = having("id")
 _SHEETS = elements("//style | //link[contains(@rel, 'stylesheet')]")
@@ -40,7 +41,7 @@ def remove_styled(root: Element) -> int:
     """
     sheets = _SHEETS(root)
     judge = _StyleJudge(plain=not sheets)
-    candidates = [*_STYLED(root), *_HIDDEN(root), *root.iter("font", "dialog")]
+    candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if judge.hides(element)]
     names = hidden_names(sheet.text or "" for sheet in sheets if sheet.tag == "style")
     if names:
@@ -67,6 +68,12 @@ def _is_named(element: Element, names: frozenset[str]) -> bool:
     return classes is not None and any(f".{name}" in names for name in classes.split())
 
 
+def _is_closed(element: Element) -> bool:
+    """Whether an element is out of sight without any style."""
+    closed_dialog = element.tag == "dialog" and element.get("open") is None
+    return closed_dialog or element.get("hidden") is not None or element.get("popover") is not None
+
+
 class _StyleJudge:
     """Judges elements of one page; equal styles are read once."""
 
@@ -80,7 +87,7 @@ class _StyleJudge:
         style, concealed = self._style(element.get("style") or "")
         if concealed:
             return True
-        if element.get("hidden") is not None or (element.tag == "dialog" and element.get("open") is None):
+        if _is_closed(element):
             return "display" not in style
         colour = style.get("color") or (element.get("color", "").lower() if element.tag == "font" else "")
         return bool(colour) and self._is_background(element, colour)

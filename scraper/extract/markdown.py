@@ -24,6 +24,7 @@ MAX_ALT = 200
 MAX_LINKS = 1_000
 MAX_IMAGES = 300
 MAX_LINK_TEXT = 300
+MAX_OPTIONS = 12
 MAX_INDENTS = 10
 """Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
 
@@ -32,7 +33,7 @@ _MORE_BLOCKS = frozenset(
     "figcaption dialog menu dir body html noscript".split()
 )
 _BLOCKS = STOCK_BLOCKS | _MORE_BLOCKS
-_CONTROLS = frozenset("button select textarea option optgroup input".split())
+_CONTROLS = frozenset({"button", "input"})
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
@@ -260,9 +261,10 @@ class _PageConverter(TreeConverter):
         label = alt.replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
-        url = self._addresses.absolute(image_source(_strings(element), _sources(element)))
+        source = image_source(_strings(element), _sources(element))
+        url = self._addresses.absolute(source)
         if not url:
-            return ""
+            return f"![{label}]()" if source.startswith("data:") else ""
         if len(self.images) < MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
@@ -313,6 +315,15 @@ class _PageConverter(TreeConverter):
         before = text.strip()
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
+    def _select(self, element: Element, context: Context) -> str:
+        """A choice of few is part of what a page offers; a long one lists countries."""
+        options = [" ".join(text_of(option).split()) for option in element.iter("option")]
+        if not 0 < len(options) <= MAX_OPTIONS:
+            return ""
+        text = " / ".join(filter(None, options))
+        self.said.append(text)
+        return self.escape(text, context.tags)
+
     def _nothing(self, element: Element, context: Context) -> str:
         return ""
 
@@ -323,6 +334,7 @@ class _PageConverter(TreeConverter):
         "li": _shallow,
         "blockquote": _shallow,
         "dd": _shallow,
+        "select": _select,
         **dict.fromkeys(_CONTROLS, _nothing),
     }
 

@@ -10,7 +10,7 @@ from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["main_content", "prune"]
 
-_ALWAYS_OFF = ("nav", "menu", "button", "select", "textarea", "option", "input", "dialog")
+_ALWAYS_OFF = ("nav", "menu", "button", "input")
 _ROLES_OFF = frozenset(
     "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "
     "toolbar".split()

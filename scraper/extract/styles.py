@@ -18,10 +18,14 @@ __all__ = [
 _READABLE_PX = 4.0
 """Smaller text is there for machines."""
 
+_SMALL_ZOOM = 0.2
 _FAINT = 0.05
 _FAINT_COLOUR = 0.1
-_OFF_SCREEN_PX = -900.0
-"""Nobody moves a visible box this far; -9999px and -999em are the usual ways to park text."""
+_OFF_SCREEN_PX = -400.0
+"""Nobody places a visible box this far out; -9999px and -999em are the usual ways to park text."""
+
+_FAR_PX = 4_000.0
+"""Carousels move their track by its width; beyond this nothing is on any screen."""
 
 _LOW_CONTRAST = 1.1
 _MAX_STYLE = 2_000
@@ -33,6 +37,9 @@ _MAX_AT_RULES = 500
 
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
 _LENGTH = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
+_ZERO_OPACITY = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
+_EMPTY_MASK = re.compile(r"linear-gradient\((?:to [a-z ]+,)?\s*transparent\s*,\s*transparent\s*\)")
+_TRANSLATION = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
 _ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]")
 _EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
 _EMPTY_CLIP_PATH = re.compile(
@@ -113,22 +120,31 @@ def _not_shown(style: dict[str, str]) -> bool:
         or style.get("visibility") in {"hidden", "collapse"}
         or style.get("content-visibility") == "hidden"
         or _ZERO_SCALE.search(style.get("transform", "")) is not None
+        or _ZERO_OPACITY.search(style.get("filter", "")) is not None
+        or _EMPTY_MASK.search(style.get("mask-image", style.get("mask", ""))) is not None
     )
 
 
 def _too_small(style: dict[str, str]) -> bool:
-    size = _px(style.get("font-size"))
-    return size is not None and size < _READABLE_PX
+    size, zoom = _px(style.get("font-size")), _number(style.get("zoom"))
+    return (size is not None and size < _READABLE_PX) or (zoom is not None and zoom < _SMALL_ZOOM)
 
 
 def _off_screen(style: dict[str, str]) -> bool:
     indent = _px(style.get("text-indent"))
-    if indent is not None and indent < _OFF_SCREEN_PX:
+    if (indent is not None and indent < _OFF_SCREEN_PX) or _moved_away(style.get("transform", "")):
         return True
     if style.get("position") not in {"absolute", "fixed"}:
         return False
     offsets = (_px(style.get(side)) for side in ("left", "top", "right", "bottom"))
     return any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets)
+
+
+def _moved_away(transform: str) -> bool:
+    moved = _TRANSLATION.search(transform)
+    return moved is not None and any(
+        abs(_px(part.strip()) or 0) > _FAR_PX for part in moved.group(1).split(",")
+    )
 
 
 def _clipped(style: dict[str, str]) -> bool:

@@ -33,6 +33,12 @@ HIDDEN_AS_SERVED = [
     f"<div style='max-height:0;overflow:hidden'>{MARK}</div>",
     f"<div style='content-visibility:hidden'>{MARK}</div>",
     f"<dialog>{MARK}</dialog>",
+    f"<div popover>{MARK}</div>",
+    f"<div style='position:fixed;top:-500px'>{MARK}</div>",
+    f"<div style='transform:translateX(-5000px)'>{MARK}</div>",
+    f"<div style='filter:opacity(0)'>{MARK}</div>",
+    f"<div style='mask-image:linear-gradient(transparent,transparent)'>{MARK}</div>",
+    f"<div style='zoom:0.01'>{MARK}</div>",
     f"<style>.gone{{display:none}}</style><p class='a gone'>{MARK}</p>",
     f"<style>#gone,.other{{visibility:hidden}}</style><p id=gone>{MARK}</p>",
     f"<style>@media screen{{.pr{{display:none}}}}</style><p class=pr>{MARK}</p>",
@@ -46,7 +52,6 @@ HIDDEN_AS_SERVED = [
     f"<canvas>{MARK}</canvas>",
     f"<svg width=20 height=20><title>{MARK}</title><desc>{MARK}</desc></svg>",
     f"<input type=hidden value='{MARK}'>",
-    f"<img src=data:image/gif;base64,xx alt='{MARK}'>",
 ]
 
 SHOWN = [
@@ -59,7 +64,11 @@ SHOWN = [
     f"<p style='left:-9999px'>{MARK}</p>",
     f"<h1 style='color:transparent;-webkit-background-clip:text'>{MARK}</h1>",
     f"<div style='height:0;padding-bottom:56%;overflow:hidden'>{MARK}</div>",
-    f"<dialog open>{MARK}</dialog><p>{MARK}</p>",
+    f"<dialog open>{MARK}</dialog>",
+    f"<textarea>{MARK}</textarea>",
+    f"<select><option>x<option>{MARK}</select>",
+    f"<div style='transform:translateX(-120px)'>{MARK}</div>",
+    f"<div style='filter:opacity(0.9)'>{MARK}</div>",
     f"<style>.a{{display:none}}@media(min-width:9px){{.a{{display:block}}}}</style><p class=a>{MARK}</p>",
     f"<style>.tab{{display:none}}.tab.on{{display:block}}</style><p class='tab on'>{MARK}</p>",
     f"<style>@media print{{.no{{display:none}}}}</style><p class=no>{MARK}</p>",
