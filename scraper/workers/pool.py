@@ -76,6 +76,8 @@ class Workers:
             WorkerDied: its process died, and that of the second try too.
             WorkerFailed: it raised something that cannot travel.
         """
+        if limit_s <= 0:
+            raise WorkerTimeout("there was no time left for it")
         request = packed(limit_s, function, args)
         for last in (False, True):
             worker = await self._take()

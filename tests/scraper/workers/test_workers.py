@@ -112,6 +112,14 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     assert await workers.run(jobs.echo, "again") == "again"
 
 
+async def test_a_call_without_time_costs_no_process(workers: Workers) -> None:
+    await workers.run(jobs.pid)
+    before = workers.pids
+    with pytest.raises(WorkerTimeout):
+        await workers.run(jobs.pid, limit_s=0.0)
+    assert workers.pids == before
+
+
 async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: Workers) -> None:
     with pytest.raises(WorkerMemory):
         await workers.run(jobs.take, 3 << 30)
