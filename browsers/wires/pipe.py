@@ -120,6 +120,7 @@ class PipeWire:
         self._on_message: Callable[[str | None, Message], None] = lambda *_: None
         self._on_lost: Callable[[], None] = lambda: None
         self._lost = False
+        self._outgoing: list[bytes] = []
         self._ours: set[str] = set()
 
     @classmethod
@@ -149,14 +150,14 @@ class PipeWire:
     async def attach(self) -> None:
         """Get a browser session of our own; what is attached through it is never Playwright's business."""
         self._attached = asyncio.get_running_loop().create_future()
-        self._write(self._to_chromium, {"id": ATTACH, "method": "Target.attachToBrowserTarget"})
+        self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
         self._ours.add(self._own)
         # Playwright would be shown each of our tabs, halted, to say that it does not want it: a detour for
         # every tab, and a tab that stays halted for ever when Playwright's driver has died.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
         command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
-        self._write(self._to_chromium, command)
+        self._write(command)
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
         """See Wire."""
@@ -168,7 +169,7 @@ class PipeWire:
     def send(self, session_id: str | None, message: Message) -> None:
         """See Wire."""
         message["sessionId"] = session_id or self._own
-        self._write(self._to_chromium, message)
+        self._write(message)
 
     def close(self) -> None:
         """Close every end: Chromium exits when its pipe does."""
@@ -201,9 +202,16 @@ class PipeWire:
             self._ours.discard(message["params"]["sessionId"])
         self._on_message(None if session_id == self._own else session_id, message)
 
-    def _write(self, transport: asyncio.WriteTransport | None, message: Message) -> None:
-        if transport is not None and not transport.is_closing():
-            transport.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+    def _write(self, message: Message) -> None:
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._outgoing.append(json.dumps(message, separators=(",", ":")).encode())
+
+    def _flush(self) -> None:
+        """All commands of one turn of the loop in one write: a tenth of the server's time went into writes."""
+        outgoing, self._outgoing = self._outgoing, []
+        if self._to_chromium is not None and not self._to_chromium.is_closing():
+            self._to_chromium.write(b"\0".join(outgoing) + b"\0")
 
     def _driver_gone(self) -> None:
         """Chromium's pipe is ours: it goes on without Playwright, and the visits in it do not notice."""
