@@ -50,7 +50,8 @@ class Nursery:
 
     def __init__(self, *, preload: tuple[str, ...], memory_bytes: int) -> None:
         self._control, theirs = socket.socketpair()
-        setup = {"path": sys.path, "faceless": _FACELESS, "preload": preload, "memory_bytes": memory_bytes}
+        path = [os.path.abspath(entry) for entry in sys.path]
+        setup = {"path": path, "faceless": _FACELESS, "preload": preload, "memory_bytes": memory_bytes}
         with theirs:
             self._process = subprocess.Popen(
                 [
