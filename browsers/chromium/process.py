@@ -185,8 +185,9 @@ async def _launch(
         async with asyncio.timeout(LAUNCH_LIMIT_S):
             wire = await _wire(browser, meeting)
             running = RunningChromium(browser, Connection(wire), order.tier, sandboxed, folders)
-            await running.watch()
+            # A tab has been opened by then, so the zygote that it came from is there to be watched.
             await running.self_test()
+            await running.watch()
     except BaseException as error:
         with contextlib.suppress(Exception):
             await browser.close()

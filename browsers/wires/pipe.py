@@ -208,7 +208,7 @@ class PipeWire:
         self._outgoing.append(json.dumps(message, separators=(",", ":")).encode())
 
     def _flush(self) -> None:
-        """All commands of one turn of the loop in one write: a tenth of the server's time went into writes."""
+        """All commands of one turn in one write: a tenth of the server's time went into writes."""
         outgoing, self._outgoing = self._outgoing, []
         if self._to_chromium is not None and not self._to_chromium.is_closing():
             self._to_chromium.write(b"\0".join(outgoing) + b"\0")
