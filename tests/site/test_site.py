@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from tests.site.hidden import CARRIERS
