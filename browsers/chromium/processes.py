@@ -41,7 +41,8 @@ def tree_bytes(root: int) -> int | None:
 
 def zygotes(root: int) -> list[int]:
     """The processes of the tree that all its later renderers are forked from."""
-    return [pid for pid in tree_pids(root) if b"--type=zygote" in _command_line(pid).split(b"\0")]
+    # Chromium rewrites its command lines: where NULs were, there are spaces a moment later.
+    return [pid for pid in tree_pids(root) if b"--type=zygote" in _command_line(pid)]
 
 
 def _command_line(pid: int) -> bytes:
