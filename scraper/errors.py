@@ -123,7 +123,10 @@ class HttpError(Blocked):
 
     def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
         super().__init__(
-            message, target=target, next_step=next_step, retryable=status in {408, 425, 429, 500, 502, 503, 504}
+            message,
+            target=target,
+            next_step=next_step,
+            retryable=status in {408, 425, 429, 500, 502, 503, 504},
         )
         self.status = status
 

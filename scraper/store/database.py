@@ -111,7 +111,7 @@ class Database:
             retry=tenacity.retry_if_exception_type(_LOCKED),
             stop=tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000),
             wait=tenacity.wait_random(0.005, 0.03),
-            before_sleep=lambda _: connection.in_transaction and connection.execute("ROLLBACK"),
+            before_sleep=lambda _: _roll_back(connection),
             reraise=True,
         )
         patience(self._prepare, connection)
@@ -191,6 +191,11 @@ class Database:
             log.info("cache usable again file=%s", self.path)
         else:
             log.warning("going on without the cache: %s", problem)
+
+
+def _roll_back(connection: apsw.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
 
 
 def _has_tables(connection: apsw.Connection) -> bool:
