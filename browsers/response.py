@@ -97,7 +97,9 @@ async def read_body(session: Session, response: PausedResponse, cap_bytes: int, 
     known = response.known_bytes
     if known is not None and known <= cap_bytes:
         answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
-        return Body(_decoded(answer, "body"))
+        data = _decoded(answer, "body")
+        # A connection that broke off leaves a body shorter than was promised.
+        return Body(data, truncated=len(data) < known)
     return await _read_stream(session, response, cap_bytes, limit_s)
 
 

@@ -221,10 +221,20 @@ _SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
+_HIDES = re.compile(r"none|hidden|opacity|clip|-\d{3,}")
+_SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position")
+
+
+def _hides_subtree(style: dict[str, str]) -> bool:
+    """What no descendant can undo: sizes and colours are left out, which children often set anew."""
+    faint = _faint(style) and not any(name in style for name in _MOVING)
+    return _not_shown(style) or _off_screen(style) or _clipped(style) or faint
+
+
 def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
     """Classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
     css = "\n".join(sheets)[:_MAX_CSS]
-    if ("none" not in css and "hidden" not in css) or css.count("@") > _MAX_AT_RULES:
+    if not _HIDES.search(css) or css.count("@") > _MAX_AT_RULES:
         return frozenset()
     css = _COMMENT.sub("", css)
     hidden: set[str] = set()
@@ -235,9 +245,9 @@ def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
         else:
             shown.update(_names_shown(block))
     for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
-        if "display" not in body and "visibility" not in body:
+        if not _HIDES.search(body) and not _SHOWS.search(body):
             continue
-        if _not_shown(declarations(body)):
+        if _hides_subtree(declarations(body)):
             hidden.update(part.strip() for part in selector.split(",") if _SIMPLE.fullmatch(part))
         else:
             shown.update(_NAME.findall(selector))
@@ -249,6 +259,6 @@ def _names_shown(block: str) -> list[str]:
     return [
         name
         for selector, body in rules
-        if ("display" in body or "visibility" in body) and not _not_shown(declarations(body))
+        if _SHOWS.search(body) and not _hides_subtree(declarations(body))
         for name in _NAME.findall(selector)
     ]

@@ -10,14 +10,10 @@ from datetime import UTC, datetime
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.extract.characters import line
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
 __all__ = ["is_lasting", "may_open", "pause_s", "reading_of"]
-
-TITLE_CHARS = 80
-"""How much of a site's own words an error repeats: enough to know the page by."""
 
 PAUSE_S = 0.5
 """Before a failing site is asked again, when it names no time itself."""
@@ -79,7 +75,7 @@ def reading_of(
     ):
         raise _nothing_sent(snapshot)
     if not _is_success(snapshot):
-        raise _http_error(snapshot, document)
+        raise _http_error(snapshot)
     if _is_file(snapshot, document):
         raise _unsupported(snapshot)
     if wanted_rendering and not document.markdown.strip():
@@ -116,7 +112,8 @@ def pause_s(snapshot: Snapshot) -> float | None:
 def is_lasting(snapshot: Snapshot, reading: Reading) -> bool:
     """Whether the same page would read the same tomorrow: nothing half done is kept."""
     document = reading.document
-    return snapshot.complete and document.verdict.ok and not document.degraded
+    whole = snapshot.complete and not snapshot.truncated
+    return whole and document.verdict.ok and not document.degraded
 
 
 def _is_success(snapshot: Snapshot) -> bool:
@@ -156,7 +153,7 @@ def _warnings(
     if not same_site(requested_url, snapshot.url):
         yield f"Redirected to another site: {host_of(snapshot.url)}."
     if snapshot.truncated:
-        yield "The page is larger than the limit: its end was cut off."
+        yield "The page was cut off: it is larger, or came more slowly, than the limits allow."
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
     elif not snapshot.complete:
@@ -207,17 +204,18 @@ def _walled(snapshot: Snapshot, document: Document) -> errors.Walled:
     what = _WALLS.get(reason, _WALLS["denied"])
     status = "" if _is_success(snapshot) else _status_words(snapshot.status)
     return errors.Walled(
-        f"{host_of(snapshot.url)} {what}{_noted(status, _titled(document))}.",
+        f"{host_of(snapshot.url)} {what}{_noted(status)}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
         next_step=_limits_step(snapshot) if reason == "rate_limit" else _WALL_STEPS.get(reason, _LATER),
     )
 
 
-def _http_error(snapshot: Snapshot, document: Document) -> errors.HttpError:
+def _http_error(snapshot: Snapshot) -> errors.HttpError:
     status = snapshot.status
     return errors.HttpError(
-        f"{host_of(snapshot.url)} answered {_status_words(status)}{_noted(_titled(document))}.",
+        # Nothing of the page's own words: an error stands outside the region that is marked as the web's.
+        f"{host_of(snapshot.url)} answered {_status_words(status)}.",
         status=status,
         target=snapshot.requested_url,
         next_step=_status_step(snapshot),
@@ -253,9 +251,3 @@ def _noted(*notes: str) -> str:
     """Notes in brackets; nothing where there are none."""
     told = ", ".join(note for note in notes if note)
     return f" ({told})" if told else ""
-
-
-def _titled(document: Document) -> str:
-    """The page's title as a quotation of one short line."""
-    title = line(document.title or "", TITLE_CHARS).replace('"', "'")
-    return f'page titled "{title}"' if title else ""

@@ -130,7 +130,7 @@ def header(reading: Reading, piece: Cut, now: datetime | None) -> list[str]:
     if hidden:
         lines.append(f"Left out: {hidden}")
     if reading.truncated:
-        lines.append("Truncated: the site sent more than the limit; the rest was not read.")
+        lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
     lines += [f"Warning: {line(warning, _MAX_WARNING)}" for warning in reading.warnings]
     return lines
 

@@ -135,6 +135,8 @@ class Nursery:
             os.close(self._wake_write)
             die_with(nursery)
             work(socket.socket(fileno=channel), self._memory_bytes)
+        except ConnectionError:
+            pass  # the server closed before this worker had begun
         except Exception:  # the end of this process: what is not told here is never told
             traceback.print_exc()
         finally:

@@ -63,7 +63,7 @@ def test_everything_we_know_of_the_reading_is_in_the_header() -> None:
         "Tokens: about 3\n"
         "Cached: read 5 hours ago (2026-01-02T03:04:05+00:00)\n"
         "Left out: 2 hidden elements, 1 invisible character\n"
-        "Truncated: the site sent more than the limit; the rest was not read.\n"
+        "Truncated: the site sent more, or more slowly, than the limits allow.\n"
         "Warning: The page was still changing."
     )
 
