@@ -54,10 +54,10 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
         _any_of(
             r"""
             (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
-            are you (?:a robot|human)\?
+            are you (?:a robot|a person|human)\?
             ^\W*(?:robot|security) check\b
             press (?:&|and) hold
-            unusual traffic from your computer network
+            unusual traffic from your (?:computer )?network
             complete the (?:security check|captcha)
             enter the characters you see
             请完成.{0,8}验证
@@ -101,7 +101,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "consent",
         _any_of(
             r"""
-            ^\W*before you continue to
+            ^\W*before you continue(?: to\b|\W*$)
             ^\W*bevor sie .{0,30}fortfahren
             ^\W*avant d['’]accéder à
             """

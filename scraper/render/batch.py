@@ -19,7 +19,8 @@ __all__ = ["Item", "as_json", "as_markdown"]
 
 RULE = "\n\n---\n\n"
 
-_MAX_URL = 500
+_MAX_URL = 200
+_MAX_ERROR = 500
 _HEADER_TOKENS = 90
 """A page's heading, header and border, measured on addresses of common length."""
 
@@ -39,14 +40,22 @@ def as_markdown(
     items: Sequence[Item], *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
     """A section for each URL, separated by rules; a failed one is a note."""
-    pieces = _pieces(items, budget - _HEADER_TOKENS * len(items), characters_for(budget))
-    sections = [
-        _section(number, item, piece, region, now)
-        for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
-    ]
-    failed = sum(piece is None for piece in pieces)
-    opening = f"{len(items) - failed} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
-    return RULE.join([opening, *sections])
+    read = sum(isinstance(item.outcome, Reading) for item in items)
+    opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
+
+    def within(text_budget: int) -> str:
+        pieces = _pieces(items, text_budget, characters_for(budget))
+        sections = [
+            _section(number, item, piece, region, now)
+            for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
+        ]
+        return RULE.join([opening, *sections])
+
+    text_budget = budget - _HEADER_TOKENS * len(items)
+    answer = within(text_budget)
+    # Addresses and titles of uncommon length: what they take is taken from the texts.
+    excess = tokens.estimate(answer) - budget
+    return within(max(0, text_budget - excess)) if excess > 0 else answer
 
 
 def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
@@ -58,7 +67,7 @@ def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[st
 def _section(number: int, item: Item, piece: Cut | None, region: str, now: datetime | None) -> str:
     heading = f"## {number}. {line(item.url, _MAX_URL)}"
     if isinstance(item.outcome, ScraperError):
-        return f"{heading}\n\nError: {errors.sentence(item.outcome)}"
+        return f"{heading}\n\nError: {line(errors.sentence(item.outcome), _MAX_ERROR)}"
     if piece is None:
         piece = piece_of(item.outcome.document, 0, 0)
     parts = [
