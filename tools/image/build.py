@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 RELEASE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 TOOLS = ("buildah", "debootstrap")
 BUILD_LIMIT_S = 3600.0
 COMMAND_LIMIT_S = 600.0
@@ -82,7 +81,7 @@ class Workshop:
 
     def _base(self) -> str:
         unpacked = self.folder / "base"
-        run(["debootstrap", "--variant=minbase", RELEASE, str(unpacked), _mirror()], BUILD_LIMIT_S)
+        run(["debootstrap", "--variant=minbase", RELEASE, str(unpacked), *_mirror()], BUILD_LIMIT_S)
         container = answer(self.buildah("from", "scratch"))
         run(self.buildah("add", "--quiet", container, str(unpacked), "/"))
         tag = f"localhost/debian:{RELEASE}"
@@ -168,15 +167,15 @@ def _release_here() -> str:
     return ""
 
 
-def _mirror() -> str:
-    """Where this machine itself gets the release from."""
+def _mirror() -> list[str]:
+    """Where this machine itself gets the release from; where it does not, debootstrap knows a place."""
     wanted = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         for line in answer(wanted).splitlines():
             uri, _, release = line.rpartition(" ")
             if release == RELEASE:
-                return uri
-    return MIRROR
+                return [uri]
+    return []
 
 
 def _pip_settings() -> dict[str, str]:
