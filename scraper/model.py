@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any
 
-__all__ = ["Document", "Heading", "Image", "Link", "Reading", "Verdict", "VerdictKind"]
+__all__ = [
+    "Document",
+    "Excerpt",
+    "Heading",
+    "Image",
+    "Link",
+    "Reading",
+    "Result",
+    "SearchAnswer",
+    "StructuredData",
+    "Verdict",
+    "VerdictKind",
+]
 
 
 class VerdictKind(enum.StrEnum):
@@ -100,4 +115,67 @@ class Reading:
     retrieved_at: datetime
     truncated: bool = False
     """The site sent more than the limit; the rest was cut off."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One row of a merged search."""
+
+    title: str
+    url: str
+    snippet: str
+    engines: tuple[str, ...]
+    """Who gave it, best rank first."""
+    score: float
+    date: datetime | None = None
+    source: str | None = None
+    also: tuple[str, ...] = ()
+    """Other addresses of what seems to be the same text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What several engines said together."""
+
+    query: str
+    results: tuple[Result, ...]
+    engines: tuple[str, ...]
+    """Who was asked."""
+    errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Named reason by engine, for those that gave no rows; `layout_changed` may stand beside rows."""
+    hint: str | None = None
+    """What to try next, when little came back."""
+    cached: bool = False
+    retrieved_at: datetime | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A passage of a document that bears on a question."""
+
+    text: str
+    start: int
+    """Its first character in the document's Markdown."""
+    score: float
+    heading: str = ""
+    """The heading it stands under."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredData:
+    """What a page says of itself for machines, by syntax, each block as it stands there."""
+
+    url: str
+    json_ld: tuple[dict[str, Any], ...] = ()
+    microdata: tuple[dict[str, Any], ...] = ()
+    opengraph: tuple[dict[str, Any], ...] = ()
+    """OpenGraph properties, and Twitter cards among them."""
+    rdfa: tuple[dict[str, Any], ...] = ()
+    xhr: tuple[dict[str, Any], ...] = ()
+    """JSON that the page fetched while it rendered: `url`, `status`, `data`."""
+    product: dict[str, Any] | None = None
+    """Normalised facts of a product, each with its source and confidence."""
+    recipe: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""How each search engine is asked and read: data and pure functions, one file an engine."""

@@ -1,0 +1,1 @@
+"""Search over several engines at once, and what is built on it: research and comparison."""
