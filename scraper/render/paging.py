@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from scraper.errors import BadArgument
-from scraper.render.blocks import Fence, fences, is_row, table_head
+from scraper.extract.blocks import Fence, fences, is_row, table_head
 
 __all__ = ["KEEP_WHOLE", "Cut", "cut"]
 
