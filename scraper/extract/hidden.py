@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scraper.extract.markup import remove
+from scraper.extract.reach import fold
 from scraper.extract.styles import (
     Colour,
     background_of,
@@ -31,7 +32,7 @@ _WHITE: Colour = (255, 255, 255, 1)
 
 def remove_marked(root: Element) -> int:
     """Remove what the browser found to be out of sight; how many of these elements held text."""
-    return _remove_all(_MARKED(root))
+    return _remove_all(fold(_MARKED(root), wrappers=False))
 
 
 def remove_styled(root: Element) -> int:
@@ -47,7 +48,7 @@ def remove_styled(root: Element) -> int:
     if names:
         named = [*_CLASSED(root), *_IDENTIFIED(root)]
         hidden += [element for element in named if _is_named(element, names)]
-    return _remove_all(hidden)
+    return _remove_all(fold(hidden, wrappers=True))
 
 
 def _remove_all(hidden: list[Element]) -> int:

@@ -1,0 +1,1 @@
+"""How the reader's model is made: pages with gold texts in, weights out."""

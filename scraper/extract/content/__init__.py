@@ -1,0 +1,1 @@
+"""Which blocks of a page are its content: a model that judges each block in its surroundings."""

@@ -1,0 +1,64 @@
+"""Words of any script: where no spaces are written, each character counts as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["COMMON_WORDS", "UNSPACED", "words_of", "words_of_all"]
+
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_WORD = re.compile(r"\w+")
+_ANY_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    lowered = text.lower()
+    if lowered.isascii() or _UNSPACED.search(lowered) is None:
+        return _WORD.findall(lowered)
+    return _ANY_WORD.findall(lowered)
+
+
+def words_of_all(texts: Iterable[str]) -> list[list[str]]:
+    """The words of each text."""
+    return [words_of(text) for text in texts]
+
+
+COMMON_WORDS = frozenset(
+    # Articles, pronouns, prepositions and auxiliaries: what running text is full of and menus lack.
+    "the a an of to and in is are was for on with that this it as by be from at or you your we our not have "
+    "has can will their they i my but if which more all about when what how who one so there been were his "
+    "her he she its than into also do does "
+    "de la el en que y los las del un una por con para se no su es lo como más al "
+    "der die das und den dem des ein eine ist mit von zu im nicht auf für sich auch es sie wir als bei nach "
+    "aus "
+    "le les et du une est dans pour qui sur pas par plus au ce il elle nous vous ne des "
+    "il di che e per non una sono della con più da nel ha "
+    "o os as um uma em não na no dos da mais foi ao "
+    "het een van en niet dat zijn op te voor met er aan "
+    "och att det som en på är av för inte till den jag har ett "
+    "og at på er til af ikke med der han jeg "
+    "w i z na do nie się że to jest jak po od dla przez "
+    "a v se na je že s z do to by ale jako "
+    "i u je na se da su za od što koji kao "
+    "ve bir bu da de için ile çok olarak ne gibi daha "
+    "a az és hogy nem is egy van meg ez "
+    "ja on ei se että oli hän mutta kun "
+    "și în la cu nu este pe din să care mai "
+    "и в не на я что он с как это по но к у из за от так же для было "
+    "і у на що з не до та як це від "
+    "και το να του η της με για που είναι στο από "
+    "في من على أن إلى هذا التي مع عن كان لا ما هو "
+    "של על את לא הוא זה עם כי גם היא "
+    "के में है की का से को और पर यह ने भी "
+    "và của là có cho không được một trong với người những các "
+    "yang dan di ini untuk dengan dari tidak pada adalah itu akan "
+    "der är vid um "
+    "的 了 是 在 不 有 我 他 这 和 也 就 都 說 说 们 們 這 "
+    "の は を に が と で も た て し な れ "
+    "ที่ และ ใน การ เป็น ของ มี ได้ ว่า ไม่".split()
+)

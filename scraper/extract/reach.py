@@ -1,0 +1,109 @@
+"""Text that is out of sight until a person clicks: tabs, accordions, "read more". It is content, and marked.
+
+Of 1,358 saved pages with gold texts, one in eight holds gold in such places; without them the best that a
+choice of blocks can reach falls from .977 to .957.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from lxml import etree
+
+from scraper.extract.xpath import Element, elements, having, text_of
+
+__all__ = ["FOLDED", "fold"]
+
+FOLDED = "data-x-folded"
+"""The attribute of an element that stays although it is out of sight."""
+
+_FOLDS = re.compile(
+    r"(?<![a-z])(?:tab|tabs|tab-?pane|tab-?panel|tab-?content|tabbed|accordion|collaps(?:e|ed|ible)|toggle|"
+    r"expand(?:er|able|ed)?|disclosure|read-?more|show-?more|more-?text|foldable|spoiler)(?![a-z])",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OVERLAYS = re.compile(
+    r"menu|nav(?![a-z])|navbar|modal|popup|pop-up|dialog|lightbox|overlay|drawer|off-?canvas|cookie|consent|search"
+    r"|login|sign-?in|cart|tooltip|dropdown|toast",
+    re.IGNORECASE,
+)
+_OVERLAY_ROLES = frozenset(
+    "dialog alertdialog menu menubar navigation search listbox tooltip status alert".split()
+)
+_PANEL_ROLES = frozenset({"tabpanel", "region"})
+_STREAMED = re.compile(r"S:[0-9a-f]+\Z")
+"""React sends late parts of a page hidden under these ids, and a script puts them into their places."""
+
+_CONTROLS = (
+    (having("aria-controls"), "aria-controls"),
+    (having("data-target"), "data-target"),
+    (having("data-bs-target"), "data-bs-target"),
+)
+_PAGE_LINKS = elements("//a[starts-with(@href, '#')]")
+_TEXTS = etree.XPath(".//*[not(self::script or self::style or self::template or self::noscript)]/text()")
+_MIN_TEXT = 80
+"""Characters. What folds is a passage; a hidden word or line has no control of its own."""
+
+_WRAPPER_SHARE = 2 / 3
+"""An element with so much of the page's text is hidden only until its scripts have run."""
+
+
+def fold(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
+    """Mark those of the hidden elements that a person gets to see; the others are given back.
+
+    `wrappers`: what holds most of the page counts as seen, as in a page whose scripts have not run.
+    """
+    unseen: list[Element] = []
+    waiting: list[Element] = []
+    for element in hidden:
+        (waiting if _may_fold(element) else unseen).append(element)
+    if not waiting:
+        return unseen
+    controlled = _controlled(waiting[0].getroottree().getroot())
+    whole = -1
+    for element in waiting:
+        if _is_panel(element, controlled):
+            element.set(FOLDED, "")
+            continue
+        if wrappers and whole < 0:
+            whole = _length(element.getroottree().getroot())
+        if wrappers and _length(element) > _WRAPPER_SHARE * whole:
+            continue
+        unseen.append(element)
+    return unseen
+
+
+def _may_fold(element: Element) -> bool:
+    """Whether it holds a passage, and is no overlay."""
+    if element.get("role") in _OVERLAY_ROLES or element.get("aria-modal") or element.tag in ("dialog", "nav"):
+        return False
+    return len(text_of(element).strip()) >= _MIN_TEXT
+
+
+def _is_panel(element: Element, controlled: frozenset[str]) -> bool:
+    name = element.get("id") or ""
+    if _STREAMED.match(name):
+        return True
+    names = f"{element.get('class') or ''} {name}"
+    if _OVERLAYS.search(names):
+        return False
+    if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
+        return True
+    return name in controlled or _FOLDS.search(_CAMEL.sub("-", names)) is not None
+
+
+def _controlled(root: Element) -> frozenset[str]:
+    """The ids that buttons and links of the page open."""
+    ids: set[str] = set()
+    for having_it, name in _CONTROLS:
+        for element in having_it(root):
+            ids.update((element.get(name) or "").replace("#", " ").split())
+    ids.update((link.get("href") or "#")[1:] for link in _PAGE_LINKS(root))
+    return frozenset(ids - {""})
+
+
+def _length(element: Element) -> int:
+    return sum(len(text) for text in cast("list[str]", _TEXTS(element)) if not text.isspace())
