@@ -161,6 +161,10 @@ class Excerpt:
     score: float
     heading: str = ""
     """The heading it stands under."""
+    end: int = 0
+    """Behind its last character in the document's Markdown."""
+    fragment: str = ""
+    """The text directive of a link that opens the page at it: `text=...`; empty where nothing can be quoted."""
 
 
 @dataclass(frozen=True, slots=True)
