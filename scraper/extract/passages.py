@@ -1,0 +1,178 @@
+"""What of some pages bears on a question, within a budget of tokens: the best pieces, joined where they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from scraper.extract import bm25, tokens
+from scraper.extract.blocks import Fence, fences, table_head
+from scraper.extract.bm25 import Piece, Question
+from scraper.extract.fragments import PlainText, directive
+from scraper.extract.units import units_of
+from scraper.model import Document, Excerpt
+
+__all__ = ["LINK_TOKENS", "best", "spread"]
+
+LINK_TOKENS = 60
+"""What an excerpt costs beside its text: its heading, its link, the mark of a gap."""
+
+_FLOOR_SHARE = 0.5
+"""Of an equal share of the budget each page gets this much, as far as it has anything to say; the rest goes
+to the best pieces wherever they stand."""
+
+_WORTH = 0.1
+"""A piece that scores less than this part of the best one does not bear on the question: at 2,000 tokens a
+third of the tokens is saved so, for 2 hits in 1,000."""
+
+_CONTEXT_WORTH = 0.6
+"""A piece that scores this part of the best one is shown with its neighbours, where the budget allows."""
+
+_HEADINGS_SHOWN = 2
+
+_MAX_CHARACTERS = 400_000
+"""Of one page; the rest of a longer one is not looked at."""
+
+
+def best(document: Document, question: str, budget: int) -> list[Excerpt]:
+    """The excerpts of one page, in its order."""
+    return spread([document.markdown], question, budget)[0]
+
+
+def spread(texts: Sequence[str], question: str, budget: int) -> list[list[Excerpt]]:
+    """The excerpts of each Markdown text, in its order; all together cost at most the budget.
+
+    Texts that fit together are given whole. One in which nothing of the question stands gives its beginning.
+    """
+    asked = Question.of(question)
+    pages = [_Page(text[:_MAX_CHARACTERS], asked) for text in texts]
+    for page, row in zip(pages, bm25.scores(asked, [page.pieces for page in pages]), strict=True):
+        page.scores = row
+    _choose(pages, budget)
+    return _within(budget, [page.excerpts(asked) for page in pages])
+
+
+class _Page:
+    """One text, its pieces and which of them are chosen."""
+
+    def __init__(self, markdown: str, asked: Question) -> None:
+        self.markdown = markdown
+        self.units = units_of(markdown)
+        texts = [markdown[unit.start : unit.end] for unit in self.units]
+        self.pieces = [
+            Piece.of(asked, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)
+        ]
+        self.costs = [tokens.estimate(text) + 1 for text in texts]
+        self.scores: list[float] = []
+        self.chosen: set[int] = set()
+
+    @property
+    def whole_cost(self) -> int:
+        """What all of it would take."""
+        return sum(self.costs) + LINK_TOKENS
+
+    def price(self, at: int) -> int:
+        """What one more piece would take; beside a chosen one it needs no link of its own."""
+        return self.costs[at] + LINK_TOKENS * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
+
+    def buy(self, places: Iterable[int], budget: int) -> int:
+        """Choose in this order what is affordable; what is left."""
+        for at in places:
+            price = self.price(at) if at not in self.chosen else budget + 1
+            if price <= budget:
+                self.chosen.add(at)
+                budget -= price
+        return budget
+
+    def by_score(self) -> list[int]:
+        """The pieces that bear on the question, best first; all in their order where none does."""
+        worth = _WORTH * max(self.scores, default=0.0)
+        if not worth:
+            return list(range(len(self.units)))
+        places = [at for at, score in enumerate(self.scores) if score >= worth]
+        return sorted(places, key=lambda at: -self.scores[at])
+
+    def around(self, at: int) -> list[int]:
+        """The neighbours of a piece in its section."""
+        headings = self.units[at].headings
+        return [
+            near
+            for near in (at + 1, at - 1)
+            if 0 <= near < len(self.units) and self.units[near].headings == headings
+        ]
+
+    def excerpts(self, asked: Question) -> list[Excerpt]:
+        """What was chosen, joined where it touches."""
+        if not self.chosen:
+            return []
+        plain = PlainText(self.markdown)
+        code = fences(self.markdown, len(self.markdown))
+        return [self._excerpt(run, plain, code, asked) for run in _runs(sorted(self.chosen))]
+
+    def _excerpt(self, run: list[int], plain: PlainText, code: list[Fence], asked: Question) -> Excerpt:
+        first, last = self.units[run[0]], self.units[run[-1]]
+        best = max(run, key=lambda at: self.scores[at])
+        return Excerpt(
+            text=_standing_alone(self.markdown, first.start, last.end, code),
+            start=first.start,
+            score=self.scores[best],
+            heading=" > ".join(first.headings[-_HEADINGS_SHOWN:]),
+            end=last.end,
+            fragment=directive(plain, self.units[best].start, self.units[best].end, asked),
+        )
+
+
+def _choose(pages: Sequence[_Page], budget: int) -> None:
+    if sum(page.whole_cost for page in pages) <= budget:
+        for page in pages:
+            page.chosen.update(range(len(page.units)))
+        return
+    floor = round(_FLOOR_SHARE * budget / len(pages))
+    left = budget - sum(floor - page.buy(page.by_score(), floor) for page in pages)
+    ranked = sorted(
+        ((score, page, at) for page in pages for at, score in enumerate(page.scores) if score),
+        key=lambda offer: -offer[0],
+    )
+    top = ranked[0][0] if ranked else 0.0
+    for score, page, at in ranked:
+        if score >= _WORTH * top:
+            left = page.buy((at,), left)
+    for score, page, at in ranked:
+        if score >= _CONTEXT_WORTH * top and at in page.chosen:
+            left = page.buy(page.around(at), left)
+    for page in pages:
+        left = page.buy((at for at in range(len(page.units)) if page.price(at) <= 0), left)
+
+
+def _within(budget: int, chosen: list[list[Excerpt]]) -> list[list[Excerpt]]:
+    """What heads of tables and borders of code took beyond the budget is taken from the least excerpts."""
+    total = sum(tokens.estimate(excerpt.text) + LINK_TOKENS for page in chosen for excerpt in page)
+    while total > budget and (several := [page for page in chosen if len(page) > 1]):
+        page = min(several, key=lambda page: min(excerpt.score for excerpt in page))
+        least = min(page, key=lambda excerpt: excerpt.score)
+        page.remove(least)
+        total -= tokens.estimate(least.text) + LINK_TOKENS
+    return chosen
+
+
+def _runs(places: Sequence[int]) -> Iterator[list[int]]:
+    run: list[int] = []
+    for place in places:
+        if run and place != run[-1] + 1:
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
+def _standing_alone(markdown: str, start: int, end: int, code: Sequence[Fence]) -> str:
+    """A part of the text with what it needs to be Markdown of its own: a table's head, the border of code."""
+    text = markdown[start:end].strip("\n")
+    for fence in code:
+        if fence.start < start < fence.end:
+            text = fence.opening + text
+        if fence.start < end < fence.end:
+            text = f"{text}\n{fence.closing}"
+    if start and markdown[start - 1] == "\n" and not any(fence.start < start < fence.end for fence in code):
+        text = table_head(markdown, start) + text
+    return text
