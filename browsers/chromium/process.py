@@ -178,6 +178,7 @@ async def _launch(
     except BaseException:
         if meeting is not None:
             meeting.cancel()
+            meeting.add_done_callback(_close_unused)
         raise
     folders = await asyncio.to_thread(_folders_in, folder) - before
     wire: Wire | None = None
@@ -193,7 +194,7 @@ async def _launch(
             await browser.close()
         if wire is not None:
             wire.close()
-        if isinstance(error, (TimeoutError, CommandFailed, errors.BrowserGone)):
+        if isinstance(error, (OSError, CommandFailed, errors.BrowserGone)):
             raise _no_browser(order, error) from error
         raise
     log.info(
@@ -204,6 +205,12 @@ async def _launch(
         type(wire).__name__,
     )
     return running
+
+
+def _close_unused(meeting: asyncio.Future[PipeWire]) -> None:
+    """A launcher may have brought its pipe before the browser behind it died."""
+    if not meeting.cancelled() and meeting.exception() is None:
+        meeting.result().close()
 
 
 async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> Wire:

@@ -64,7 +64,11 @@ class Rendezvous:
         peer, _ = await loop.sock_accept(self._listener)
         try:
             await _readable(peer)
-            _, (from_playwright, to_playwright), _, _ = socket.recv_fds(peer, 1, 2)
+            # Nothing is awaited from here on until the descriptors have their owner.
+            _, received, _, _ = socket.recv_fds(peer, 1, 2)
+            if len(received) != 2:
+                raise ConnectionError("the launcher ended before it handed its pipe over")
+            from_playwright, to_playwright = received
             commands_out, commands_in = os.pipe()
             answers_out, answers_in = os.pipe()
             socket.send_fds(peer, [b"c"], [commands_out, answers_in])

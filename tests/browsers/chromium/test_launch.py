@@ -1,7 +1,9 @@
-"""A browser that cannot start is told in words, at once."""
+"""A browser that cannot start is told in words, at once, and a missing sandbox is told aloud."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -11,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from browsers.browsers import Browsers
+from browsers.chromium import locate
 from browsers.errors import NoBrowser
-from browsers.model import Request
+from browsers.model import Request, Tier
 from browsers.settings import BrowserSettings
 from tests.browsers.chromium.machines import program
 
@@ -39,6 +42,24 @@ async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path
     assert str(dying) in str(refusal) and "install-browser" in refusal.next_step
     # Generous: loaded machines were seen to need ten times the usual second.
     assert time.monotonic() - started < 60
+
+
+async def test_a_host_that_forbids_the_sandbox_gets_a_browser_without_and_a_loud_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = locate.find(Tier.LIGHT, None)
+    assert found is not None
+    # An ordinary user on a host without user namespaces: Chromium starts with --no-sandbox alone.
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    script = f'{SAY_VERSION}\ncase "$*" in *--no-sandbox*) exec {found.executable} "$@";; esac\nexit 1'
+    choosy = program(tmp_path / "choosy", script)
+    with caplog.at_level(logging.WARNING, logger="browsers"):
+        async with Browsers(only(choosy)) as browsers:
+            async with asyncio.timeout(120):  # a loaded machine: it takes a second on a quiet one
+                while not browsers.status().ready:  # noqa: ASYNC110  # a browser's start sets no event of ours
+                    await asyncio.sleep(0.05)
+            assert [process.sandboxed for process in browsers.status().browsers] == [False]
+    assert "CHROMIUM RUNS WITHOUT ITS SANDBOX" in caplog.text
 
 
 ASK = """
