@@ -65,7 +65,17 @@ class EngineResponse:
     next: Request | None = None
     """How the engine itself would be asked for more; None where the page offers none."""
     detail: str = ""
-    """For walls and errors: the named reason, such as `captcha`, `consent`, `rate_limited`."""
+    """For walls and errors: the named reason.
+
+    Walls: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the page's scripts have
+    not run), `layout_changed` (a page that nobody understands), `unreadable` (no text), `http_NNN`.
+    """
+    wall: str = ""
+    """Which wall it is, for people: `anubis`, `altcha`, `turnstile`."""
+    clears_itself: bool = False
+    """A browser that waits is let through: the page computes something and loads anew."""
+    loosened: bool = False
+    """The engine found nothing for the query as it stands, and shows rows for a looser one."""
     layout_changed: bool = False
     """The engine's own reader and the reader by shape disagree: its markup has probably moved."""
 

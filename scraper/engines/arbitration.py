@@ -1,0 +1,111 @@
+"""What a page of an engine is, in an order that never takes a wall or a strange page for an empty answer.
+
+Rows by the engine's own markup; walls, where there is no such row; the engine's word that it found nothing;
+rows by shape; else an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from browsers.model import Request, Snapshot
+from scraper.engines import emptiness, generic, layout, walls
+from scraper.engines.layout import Layout, Select
+from scraper.engines.model import EngineResponse, Outcome
+from scraper.engines.page import ResultPage, build
+from scraper.engines.rows import Row, results
+
+__all__ = ["Reading", "read"]
+
+_MIN_SHAPE_ROWS = 3
+_FEWER = 0.6
+"""Selectors that find less than this share of the rows that the shape gives have lost their markup."""
+_BARE, _TOLD = 0.3, 0.7
+"""So has a reading in which fewer rows than this have a snippet while more than that have one by shape."""
+_COMMON = 0.5
+"""Two readings of the same page that share fewer addresses than this disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an engine's pages are read."""
+
+    layouts: tuple[Layout, ...] = ()
+    """The faces of the engine; the one that gives most rows counts."""
+    none: Select | None = None
+    """What stands only on a page that says nothing was found."""
+    next: Callable[[ResultPage], Request | None] | None = None
+    shells: Select | None = None
+    """What stands on a page whose scripts have still to bring the rows."""
+
+
+def read(snapshot: Snapshot, now: datetime, reading: Reading | None = None) -> EngineResponse:
+    """A page of an engine; without `reading` of one that nobody has described."""
+    reading = reading or Reading()
+    page = build(snapshot)
+    if page.root is None:
+        return EngineResponse(
+            Outcome.ERROR, detail="unreadable" if snapshot.status < 400 else _http(snapshot)
+        )
+    selected = _selected(page, reading.layouts)
+    if not selected:
+        refusal = _refusal(page, reading)
+        if refusal is not None:
+            return refusal
+    shaped = generic.read(page)
+    rows, changed = arbitrate(selected, shaped)
+    if not rows:
+        return _not_understood(page, reading)
+    return EngineResponse(
+        Outcome.OK,
+        results=results(rows, now),
+        next=reading.next(page) if reading.next else None,
+        loosened=emptiness.says_loosened(page),
+        layout_changed=changed and bool(reading.layouts),
+    )
+
+
+def arbitrate(selected: Sequence[Row], shaped: Sequence[Row]) -> tuple[Sequence[Row], bool]:
+    """Which of two readings of a page to take, and whether they disagree."""
+    if not selected:
+        return shaped, bool(shaped)
+    if len(shaped) < _MIN_SHAPE_ROWS:
+        return selected, False
+    lost = len(selected) < _FEWER * len(shaped)
+    bare = _told(selected) < _BARE and _told(shaped) > _TOLD
+    if lost or bare:
+        return shaped, True
+    return selected, False
+
+
+def _selected(page: ResultPage, layouts: Sequence[Layout]) -> list[Row]:
+    readings = [layout.read(page, one) for one in layouts]
+    return max(readings, key=len, default=[])
+
+
+def _refusal(page: ResultPage, reading: Reading) -> EngineResponse | None:
+    wall = walls.find(page)
+    if wall is not None:
+        return EngineResponse(
+            Outcome.WALL, detail=wall.reason, wall=wall.name, clears_itself=wall.clears_itself
+        )
+    if page.status >= 400:
+        return EngineResponse(Outcome.ERROR, detail=f"http_{page.status}")
+    if emptiness.says_none(page, reading.none):
+        return EngineResponse(Outcome.NONE)
+    return None
+
+
+def _not_understood(page: ResultPage, reading: Reading) -> EngineResponse:
+    shell = reading.shells is not None and page.root is not None and bool(reading.shells(page.root))
+    return EngineResponse(Outcome.ERROR, detail="not_rendered" if shell else "layout_changed")
+
+
+def _told(rows: Sequence[Row]) -> float:
+    return sum(bool(row.snippet) for row in rows) / len(rows)
+
+
+def _http(snapshot: Snapshot) -> str:
+    return f"http_{snapshot.status}"

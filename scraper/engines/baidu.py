@@ -1,0 +1,84 @@
+"""Baidu: the index of the Chinese web; the true address stands beside each link."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from browsers.model import Request, Snapshot
+from scraper.engines import arbitration
+from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
+from scraper.engines.layout import Layout, css
+from scraper.engines.model import Engine, EngineResponse, SearchQuery
+from scraper.engines.unwrap import is_web
+from scraper.extract.xpath import Element
+
+__all__ = ["ENGINE", "READING", "ask", "parse"]
+
+_NAME = "baidu"
+_URL = "https://www.baidu.com/s"
+_ROWS = 10
+_DAY_S = 86_400
+
+_NOWHERE = "nourl.ubs.baidu.com"
+
+
+def _true_address(block: Element) -> str:
+    """`mu` is the page itself, but for modules that have none."""
+    address = (block.get("mu") or "").strip()
+    return address if is_web(address) and _NOWHERE not in address else ""
+
+
+READING = arbitration.Reading(
+    layouts=(
+        Layout(
+            rows=css(
+                "#content_left > .c-container:not([tpl='recommend_list']):not([cmatchid]):not(.EC_result)"
+                ":not([data-placeid])"
+            ),
+            title=css("h3 a[href]"),
+            address=_true_address,
+            snippet=css(
+                ".c-abstract, [class*='summary-text'], span[class^='content-right_'],"
+                " .c-font-normal.c-color-text"
+            ),
+            date=css("span.c-color-gray2.c-font-normal, .c-color-time"),
+            source=css("a.c-gray, span.c-color-gray[aria-label^='新闻来源'], .c-showurl"),
+        ),
+    ),
+    none=css(".content_none .nors, .content_none"),
+)
+
+
+def ask(query: SearchQuery, now: datetime) -> Request:
+    """The web, or the news; there is neither language nor safe search to choose."""
+    parameters = {
+        "wd": worded(query, excludes=False, either=" | "),
+        "ie": "utf-8",
+        "pn": str(_ROWS * (query.page - 1)) if query.page > 1 else "",
+        "gpc": _span(query.freshness, now),
+    }
+    if query.category == "news":
+        parameters |= {"tn": "news", "rtt": "1", "cl": "2"}
+    return page_request(_NAME, _URL, parameters, query.language)
+
+
+def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """A page of web or news results."""
+    return arbitration.read(snapshot, now, READING)
+
+
+def _span(freshness: str | None, now: datetime) -> str:
+    days = FRESHNESS_DAYS.get(freshness or "")
+    until = int(now.timestamp())
+    return f"stf={until - days * _DAY_S},{until}|stftype=1" if days else ""
+
+
+ENGINE = Engine(
+    name=_NAME,
+    family=_NAME,
+    ask=ask,
+    parse=parse,
+    spacing_s=5.0,
+    about="The Chinese web; often walled outside China.",
+    ready="#content_left > .c-container",
+)

@@ -1,0 +1,82 @@
+"""Bing: asked with market, language and country together; suspects get rows for the first word only."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from browsers.model import Request, Snapshot
+from scraper.engines import arbitration
+from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
+from scraper.engines.layout import Layout, css
+from scraper.engines.locales import locale
+from scraper.engines.model import Engine, EngineResponse, SearchQuery
+
+__all__ = ["ENGINE", "READING", "ask", "parse"]
+
+_NAME = "bing"
+_WEB = "https://www.bing.com/search"
+_NEWS = "https://www.bing.com/news/search"
+_ROWS = 10
+_SPANS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
+_NEWS_SPANS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+READING = arbitration.Reading(
+    layouts=(
+        Layout(
+            # On phones the heading stands in the link.
+            rows=css("li.b_algo"),
+            title=css("h2"),
+            link=css("h2 a[href], a[href]:has(h2), .b_algoheader > a[href]"),
+            snippet=css(
+                "p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"
+            ),
+            drops=css("span.algoSlug_icon"),
+        ),
+        Layout(
+            rows=css("div.news-card, div.newsitem"),
+            title=css("a.title"),
+            snippet=css("div.snippet"),
+            date=css(".source span[aria-label]"),
+            source=css(".source a[data-author], .source a"),
+        ),
+    ),
+    none=css("li.b_no, #b_results > .b_no"),
+)
+
+
+def ask(query: SearchQuery, now: datetime) -> Request:
+    """The web, or the news."""
+    where = locale(query.language)
+    place = {"mkt": where.tag, "setlang": where.language, "cc": where.country, "adlt": query.safe_search}
+    words = {"q": worded(query)}
+    first = {"first": str(_ROWS * (query.page - 1) + 1)} if query.page > 1 else {}
+    if query.category == "news":
+        span = {"qft": _NEWS_SPANS.get(query.freshness or "", "")}
+        return page_request(_NAME, _NEWS, words | span | place | first, query.language)
+    span = {"filters": _span(query.freshness, now)}
+    return page_request(_NAME, _WEB, words | span | place | first, query.language)
+
+
+def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """A page of web or news results."""
+    return arbitration.read(snapshot, now, READING)
+
+
+def _span(freshness: str | None, now: datetime) -> str:
+    if freshness == "year":
+        today = (now - _EPOCH).days
+        return f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'
+    return _SPANS.get(freshness or "", "")
+
+
+ENGINE = Engine(
+    name=_NAME,
+    family="bing",
+    ask=ask,
+    parse=parse,
+    spacing_s=5.0,
+    about="The largest index besides Google's; walls and misleads clients that it suspects.",
+    ready="#b_results > li.b_algo",
+)

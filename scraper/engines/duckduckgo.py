@@ -1,0 +1,124 @@
+"""DuckDuckGo: three faces of one index, two of them plain; the main one is drawn by scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from browsers.model import Request, Snapshot
+from scraper.engines import arbitration, forms, operators
+from scraper.engines.asking import form_request, page_request, worded
+from scraper.engines.layout import Layout, css
+from scraper.engines.locales import locale
+from scraper.engines.model import Engine, EngineResponse, SearchQuery
+from scraper.extract.xpath import elements
+
+__all__ = ["ENGINE", "READING", "ask", "ask_lite", "ask_main", "parse"]
+
+_NAME = "duckduckgo"
+_HTML = "https://html.duckduckgo.com/html/"
+_LITE = "https://lite.duckduckgo.com/lite/"
+_MAIN = "https://duckduckgo.com/"
+_FIRST_ROWS, _LATER_ROWS = 10, 15
+_SETTLED = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
+
+_FRESHNESS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
+_SAFE = MappingProxyType({"strict": "1", "off": "-2"})
+_REGIONS = MappingProxyType(
+    {
+        "en-GB": "uk-en",
+        "ca-ES": "ct-ca",
+        "zh-TW": "tw-tzh",
+        "zh-HK": "hk-tzh",
+        "ar-SA": "xa-ar",
+        "es-419": "xl-es",
+        "ja-JP": "jp-jp",
+        "ko-KR": "kr-kr",
+    }
+)
+"""Where the code is not country-language."""
+
+_NEXT = css("div.nav-link form, form.next_form")
+
+READING = arbitration.Reading(
+    layouts=(
+        Layout(
+            rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
+            title=css("a.result__a"),
+            snippet=css(".result__snippet"),
+        ),
+        Layout(
+            # A row of the table holds the link, the next one its text.
+            rows=css("tr:not(.result-sponsored):has(a.result-link)"),
+            title=css("a.result-link"),
+            snippet=elements("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
+        ),
+        Layout(
+            rows=css('article[data-testid="result"]'),
+            title=css('a[data-testid="result-title-a"]'),
+            snippet=css('[data-result="snippet"]'),
+        ),
+    ),
+    none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
+    next=lambda page: forms.hidden_form(page, _NEXT, _NAME),
+    shells=css("#deep_preload_link, #react-layout, #web_content_wrapper"),
+)
+
+
+def ask(query: SearchQuery, now: datetime) -> Request:
+    """The plain face, asked by its form: rows then carry direct addresses."""
+    return form_request(_NAME, _HTML, _form(query), query.language, referer=_HTML.removesuffix("html/"))
+
+
+def ask_lite(query: SearchQuery, now: datetime) -> Request:
+    """The table for old browsers: walled apart from the plain face."""
+    return form_request(_NAME, _LITE, _form(query), query.language, referer=_LITE.removesuffix("lite/"))
+
+
+def ask_main(query: SearchQuery, now: datetime) -> Request:
+    """The face that scripts draw; it has no second page to ask for."""
+    form = _form(query)
+    fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")}
+    return page_request(_NAME, _MAIN, {**fields, "ia": "web"}, query.language, wait=_SETTLED)
+
+
+def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """A page of any of the three."""
+    return arbitration.read(snapshot, now, READING)
+
+
+def _form(query: SearchQuery) -> Mapping[str, str]:
+    form = {"q": operators.quoted_bangs(worded(query)), "b": "", "kl": _region(query.language)}
+    df, kp = _FRESHNESS.get(query.freshness or ""), _SAFE.get(query.safe_search)
+    form |= {"df": df} if df else {}
+    form |= {"kp": kp} if kp else {}
+    if query.page > 1:
+        start = _FIRST_ROWS + (query.page - 2) * _LATER_ROWS
+        del form["b"]
+        form |= {
+            "s": str(start),
+            "dc": str(start + 1),
+            "nextParams": "",
+            "v": "l",
+            "o": "json",
+            "api": "d.js",
+        }
+    return form
+
+
+def _region(tag: str) -> str:
+    where = locale(tag)
+    return _REGIONS.get(where.tag, f"{where.country.lower()}-{where.language}")
+
+
+ENGINE = Engine(
+    name=_NAME,
+    family="bing",
+    ask=ask,
+    parse=parse,
+    spacing_s=3.0,
+    about="General web search over Bing's index; plain pages, so the quickest of all.",
+    ready="#links .web-result, a.result-link, article[data-testid='result']",
+    fallbacks=(ask_lite, ask_main),
+)

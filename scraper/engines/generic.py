@@ -1,0 +1,293 @@
+"""Result pages read by their shape alone: rows are links that repeat, each with a text of its own.
+
+No class name, id or label of any engine stands here, so that this reader holds when markup moves. The weights
+were found by leaving one engine out at a time, and come out nearly the same for each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scraper.engines import ads, texts, unwrap
+from scraper.engines.layout import is_internal
+from scraper.engines.page import ResultPage
+from scraper.engines.rows import Row
+from scraper.extract.xpath import Element, elements
+
+__all__ = ["DEFAULT_WEIGHTS", "Weights", "groups", "pick", "read", "rows_of"]
+
+MAX_LINKS = 1_500
+"""Candidates looked at; real pages have fewer than 400."""
+MAX_GROUPS = 40
+_JUDGED = 12
+"""Rows by which a group is judged: more would only repeat them."""
+_LONG = 40
+"""Characters from which a text is a sentence rather than a label."""
+_MIN_ROWS = 3
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+_HEADING_REACH = 3
+_MAX_CLIMB = 40
+
+_LINKS = elements("//a[@href]")
+_INNER_HEADING = elements(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
+_TITLED = elements("descendant-or-self::*[@title]")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a row of results looks like, by how much each sign counts."""
+
+    heading: float = 2.0
+    text: float = 1.5
+    title: float = 0.5
+    domains: float = 1.0
+
+
+DEFAULT_WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    link: Element
+    href: str
+    url: str
+    heading: Element | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A candidate with the elements of the page that are its own."""
+
+    candidate: _Candidate
+    blocks: tuple[Element, ...]
+    title: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Links of one shape, and how much they look like results."""
+
+    places: tuple[_Place, ...]
+    count: float
+    heading: float
+    text: float
+    title: float
+    domains: float
+
+    def score(self, weights: Weights) -> float:
+        """More is more like a list of results."""
+        return (
+            self.count
+            + weights.heading * self.heading
+            + weights.text * self.text
+            + weights.title * self.title
+            + weights.domains * self.domains
+        )
+
+
+def read(page: ResultPage, weights: Weights = DEFAULT_WEIGHTS) -> list[Row]:
+    """The rows of a page that has passed for neither a wall nor an empty answer."""
+    return rows_of(page, pick(groups(page), weights))
+
+
+def pick(found: Sequence[Group], weights: Weights) -> Group | None:
+    """The group that looks most like results; None when there is none."""
+    return max(found, key=lambda group: group.score(weights), default=None)
+
+
+def rows_of(page: ResultPage, group: Group | None) -> list[Row]:
+    """The organic rows of a group, in order, none twice."""
+    if group is None:
+        return []
+    rows: dict[tuple[str, str], Row] = {}
+    own = {block for place in group.places for block in place.blocks}
+    for place in group.places:
+        if _is_advertised(place) or _is_nested(place, own):
+            continue
+        if place.title:
+            key = (place.candidate.url, place.title)
+            rows.setdefault(key, Row(place.title, place.candidate.href, place.snippet))
+    return list(rows.values())
+
+
+def groups(page: ResultPage) -> list[Group]:
+    """The groups of links in a page that could be its results."""
+    candidates = _candidates(page)
+    members: dict[tuple[int, ...], list[_Candidate]] = {}
+    for indices in _grouped(candidates):
+        members.setdefault(tuple(indices), [candidates[index] for index in indices])
+    largest = sorted(members.values(), key=_promise, reverse=True)[:MAX_GROUPS]
+    return [_judged(group) for group in largest]
+
+
+def _candidates(page: ResultPage) -> list[_Candidate]:
+    if page.root is None:
+        return []
+    found = []
+    for link in _LINKS(page.root)[:MAX_LINKS]:
+        href = page.absolute(link.get("href"))
+        url = unwrap.unwrap(href) if href else ""
+        parts = unwrap.split(url) if url else None
+        if parts is None or (is_internal(page, url) and not unwrap.is_opaque(url)):
+            continue
+        found.append(_Candidate(link, href, url, _heading(link)))
+    return found
+
+
+def _heading(link: Element) -> Element | None:
+    inner = _INNER_HEADING(link)
+    if inner:
+        return inner[0]
+    for distance, ancestor in enumerate(link.iterancestors()):
+        if distance >= _HEADING_REACH:
+            return None
+        if ancestor.tag in _HEADINGS or ancestor.get("role") == "heading":
+            return ancestor
+    return None
+
+
+def _grouped(candidates: Sequence[_Candidate]) -> Iterable[list[int]]:
+    """Groups of candidates that look alike, from fine to coarse."""
+    by_shape: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, candidate in enumerate(candidates):
+        for shape in _shapes(candidate):
+            by_shape[shape].append(index)
+    return (indices for indices in by_shape.values() if len(indices) >= _MIN_ROWS)
+
+
+def _shapes(candidate: _Candidate) -> Iterable[tuple[str, ...]]:
+    link, heading = candidate.link, candidate.heading
+    tags: list[str] = [str(link.tag)]
+    classes = link.get("class") or ""
+    for ancestor in link.iterancestors():
+        tags.append(str(ancestor.tag))
+        if len(tags) == 6:
+            break
+    inside = "in" if heading is not None and heading in link.iterdescendants() else "out"
+    above = f"{heading.tag}-{inside}" if heading is not None else "-"
+    parent = link.getparent()
+    yield ("path and classes", above, *tags, " ".join(sorted(classes.split())))
+    yield ("short path and class", above, *tags[:4], *classes.split()[:1])
+    yield ("parent's class", above, *tags[:3], (parent.get("class") or "") if parent is not None else "")
+    yield ("path", above, *tags)
+    yield ("short path", above, *tags[:3])
+    if heading is not None:
+        yield ("heading", above)
+
+
+def _promise(group: Sequence[_Candidate]) -> float:
+    judged = group[:_JUDGED]
+    headed = sum(candidate.heading is not None for candidate in judged) / len(judged)
+    return len(judged) / _JUDGED + 2 * headed
+
+
+def _judged(group: Sequence[_Candidate]) -> Group:
+    places = _placed(group)
+    judged = places[:_JUDGED]
+    count = len(judged)
+    hosts = {_host(place.candidate.url) for place in judged}
+    return Group(
+        places=tuple(places),
+        count=min(len(places), _JUDGED) / _JUDGED,
+        heading=sum(place.candidate.heading is not None for place in judged) / count,
+        text=sum(len(place.snippet) >= _LONG for place in judged) / count,
+        title=sum(8 <= len(place.title) <= 160 for place in judged) / count,
+        domains=len(hosts) / count,
+    )
+
+
+def _host(url: str) -> str:
+    parts = unwrap.split(url)
+    return (parts.hostname or "") if parts else ""
+
+
+def _placed(group: Sequence[_Candidate]) -> list[_Place]:
+    holders = _holders(group)
+    tops = [_top(candidate.link, holders) for candidate in group]
+    starts = set(tops)
+    places = []
+    for candidate, top in zip(group, tops, strict=True):
+        title_element = _title_element(candidate)
+        title = _title(candidate, title_element)
+        snippet = _snippet(top, title_element, title)
+        blocks: tuple[Element, ...] = (top,)
+        if len(snippet) < _LONG:
+            blocks = (top, *_following(top, starts))
+            snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
+        places.append(_Place(candidate, blocks, title, snippet))
+    return places
+
+
+def _holders(group: Sequence[_Candidate]) -> dict[Element, int]:
+    """How many links of the group each element holds."""
+    holding: defaultdict[Element, int] = defaultdict(int)
+    for candidate in group:
+        for distance, ancestor in enumerate(candidate.link.iterancestors()):
+            holding[ancestor] += 1
+            if distance > _MAX_CLIMB:
+                break
+    return holding
+
+
+def _top(link: Element, holders: dict[Element, int]) -> Element:
+    """The largest element that holds this link of the group alone."""
+    top = link
+    for ancestor in link.iterancestors():
+        if holders.get(ancestor, 2) > 1:
+            break
+        top = ancestor
+    return top
+
+
+_MAX_FOLLOWING = 3
+
+
+def _following(top: Element, starts: set[Element]) -> Iterable[Element]:
+    """What stands between a row's own element and the next row: rows of tables lie side by side."""
+    following = top.getnext()
+    for _ in range(_MAX_FOLLOWING):
+        if following is None or following in starts:
+            return
+        yield following
+        following = following.getnext()
+
+
+def _title_element(candidate: _Candidate) -> Element:
+    heading = candidate.heading
+    return heading if heading is not None else candidate.link
+
+
+def _title(candidate: _Candidate, element: Element) -> str:
+    if candidate.heading is not None and not _is_crowded(element):
+        return texts.text_in(element, texts.MAX_TITLE)
+    runs = [texts.tidy(run, texts.MAX_TITLE) for run in texts.runs(element)]
+    runs = [run for run in runs if run and not texts.is_address(run)]
+    named = {texts.tidy(titled.get("title") or "", texts.MAX_TITLE) for titled in _TITLED(element)}
+    return next((run for run in runs if run in named), max(runs, key=len, default=""))
+
+
+def _is_crowded(element: Element) -> bool:
+    """Whether a heading holds more than the title."""
+    return any(texts.is_address(texts.tidy(run)) for run in texts.runs(element))
+
+
+def _snippet(block: Element, without: Element | None, title: str) -> str:
+    best = ""
+    for run in texts.runs(block, without):
+        text = texts.tidy(run)
+        if len(text) > len(best) and text != title and not texts.is_address(text):
+            best = text
+    return best
+
+
+def _is_advertised(place: _Place) -> bool:
+    return ads.is_ad_link(place.candidate.href) or any(
+        ads.is_labelled(block, _title_element(place.candidate)) for block in place.blocks
+    )
+
+
+def _is_nested(place: _Place, own: set[Element]) -> bool:
+    return any(ancestor in own for ancestor in place.blocks[0].iterancestors())

@@ -1,0 +1,46 @@
+"""A language tag in each engine's own codes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["Locale", "locale"]
+
+_TAG = re.compile(r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?", re.IGNORECASE)
+
+_HOMES = (
+    "ar:SA bg:BG ca:ES cs:CZ da:DK de:DE el:GR en:US es:ES et:EE fa:IR fi:FI fr:FR he:IL hi:IN hr:HR hu:HU "
+    "id:ID it:IT ja:JP ko:KR lt:LT lv:LV ms:MY nb:NO nl:NL no:NO pl:PL pt:BR ro:RO ru:RU sk:SK sl:SI sr:RS "
+    "sv:SE th:TH tr:TR uk:UA vi:VN zh:CN"
+)
+_HOME = MappingProxyType({pair[:2]: pair[3:] for pair in _HOMES.split()})
+"""The country taken where a tag names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """A language and a country."""
+
+    language: str
+    """In lower case: `en`."""
+    country: str
+    """In upper case: `US`."""
+
+    @property
+    def tag(self) -> str:
+        """As browsers write it: `en-US`."""
+        return f"{self.language}-{self.country}"
+
+
+def locale(tag: str) -> Locale:
+    """The locale of a language tag; en-US where it is none."""
+    match = _TAG.match(tag.strip())
+    if match is None:
+        return Locale("en", "US")
+    language = match.group(1).lower()
+    country = (match.group(3) or "").upper()
+    if not country.isalpha():
+        country = "TW" if (match.group(2) or "").lower() == "hant" else _HOME.get(language, "US")
+    return Locale(language, country)

@@ -1,0 +1,136 @@
+"""A result page made ready to be read: its tree, and the marks by which walls are told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from browsers.model import Snapshot
+from scraper.engines import unwrap
+from scraper.engines.texts import tidy
+from scraper.extract import markup, shadow
+from scraper.extract.xpath import Element, elements, text_of
+
+__all__ = ["Marks", "ResultPage", "build"]
+
+_UNREAD = (
+    "script",
+    "style",
+    "svg",
+    "noscript",
+    "template",
+    "link",
+    "meta",
+    "iframe",
+    "object",
+    "canvas",
+    "select",
+)
+_HIDDEN = elements("//*[@data-x-hidden]")
+_TITLE = elements("//title[not(ancestor::svg)]")
+_VISIBLE_CHARS = 3_000
+_SCRIPT_CHARS = 20_000
+_IDS = etree.XPath("//@id")
+_CLASSES = etree.XPath("//@class")
+_TEST_IDS = etree.XPath("//@data-testid")
+_ADDRESSES = etree.XPath(
+    "//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content"
+)
+_SCRIPTS = elements("//script[not(@src)]")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a page carries besides its text."""
+
+    title: str = ""
+    ids: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
+    addresses: tuple[str, ...] = ()
+    """Of scripts, frames, forms and pictures, as written."""
+    scripts: str = ""
+    """The first characters of the scripts in the page."""
+    opening: str = ""
+    """The first characters of the visible text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """A page of an engine. `root` is None where there is no text to be read."""
+
+    root: Element | None
+    url: str
+    host: str
+    status: int
+    redirects: tuple[str, ...] = ()
+    marks: Marks = field(default_factory=Marks)
+
+    def absolute(self, address: str | None) -> str:
+        """An address in the page made absolute; empty where nobody can follow it."""
+        try:
+            joined = urljoin(self.url, (address or "").strip())
+        except ValueError:
+            return ""
+        return joined if unwrap.is_web(joined) else ""
+
+
+def text_of_snapshot(snapshot: Snapshot) -> str:
+    """The page as text, from the body where there is no other."""
+    return snapshot.html or snapshot.body.decode("utf-8", "replace")
+
+
+def build(snapshot: Snapshot) -> ResultPage:
+    """The page in a snapshot."""
+    root = markup.parse(text_of_snapshot(snapshot)).root
+    parts = unwrap.split(snapshot.url)
+    marks = Marks()
+    if root is not None:
+        carried = _carried(root)
+        _clear(root)
+        marks = Marks(*carried, opening=_opening(root))
+    return ResultPage(
+        root,
+        snapshot.url,
+        (parts.hostname or "").removeprefix("www.") if parts else "",
+        snapshot.status,
+        tuple(hop.location for hop in snapshot.hops),
+        marks,
+    )
+
+
+def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[str, ...], str]:
+    title = next((tidy(text_of(element), 300) for element in _TITLE(root)), "")
+    scripts, room = [], _SCRIPT_CHARS
+    for script in _SCRIPTS(root):
+        scripts.append((script.text or "")[:room])
+        room -= len(scripts[-1])
+        if room <= 0:
+            break
+    ids = frozenset(_values(_IDS, root)) | frozenset(_values(_TEST_IDS, root))
+    classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
+    return title, ids, classes, tuple(_values(_ADDRESSES, root)), "\n".join(scripts)
+
+
+def _values(select: Any, root: Element) -> list[str]:
+    return [str(value) for value in cast("list[Any]", select(root))]
+
+
+def _clear(root: Element) -> None:
+    """Take out what is no text, and what the browser found that nobody sees."""
+    shadow.inline(root)
+    for element in _HIDDEN(root):
+        if element.getparent() is not None and element.tag not in {"html", "body"}:
+            markup.remove(element)
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
+    markup.lift_deep(root)
+
+
+def _opening(root: Element) -> str:
+    body = root.find("body")
+    text = text_of(body if body is not None else root)
+    return _SPACE.sub(" ", text[: _VISIBLE_CHARS * 4])[:_VISIBLE_CHARS]

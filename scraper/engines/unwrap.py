@@ -1,0 +1,147 @@
+"""Engines wrap the addresses they show, to count clicks: what can be unwrapped without asking them is."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+__all__ = ["is_opaque", "is_web", "is_wrapper", "needs_resolving", "split", "unwrap"]
+
+_MAX_WRAPPINGS = 4
+_MAX_CHARS = 16_000
+_WEB = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
+
+_WRAPPING_PATH = re.compile(
+    r"^/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|rss/articles/|read/|articles/)|/RU=",
+    re.IGNORECASE,
+)
+_FIELDS = ("uddg", "url", "u", "q", "imgrefurl", "target", "to", "dest", "destination")
+_YAHOO = re.compile(r"/RU=([^/]+)(?:/R[A-Z]=|$)")
+_NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
+_GOOGLE_NEWS = "news.google.com"
+_OPAQUE = b"AU_yqL"
+_HTTP_BYTES = re.compile(rb"https?://[\x21-\x7e]+")
+
+
+def split(url: str) -> SplitResult | None:
+    """The parts of an address; None where it is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return parts
+
+
+def is_web(url: str) -> bool:
+    """Whether it is an address of a web page."""
+    return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split(url) is not None
+
+
+def is_wrapper(parts: SplitResult) -> bool:
+    """Whether an address looks like one that only leads on to another."""
+    return _WRAPPING_PATH.search(parts.path) is not None
+
+
+def unwrap(url: str) -> str:
+    """The address that a wrapper leads to, as far as it can be read from it; any other as it stands."""
+    for _ in range(_MAX_WRAPPINGS):
+        parts = split(url) if len(url) <= _MAX_CHARS else None
+        inner = _inside(parts) if parts is not None else ""
+        if not is_web(inner):
+            return url
+        url = inner
+    return url
+
+
+def needs_resolving(url: str) -> bool:
+    """Whether only the engine itself can tell where an address leads: it must be visited to know."""
+    return is_opaque(unwrap(url))
+
+
+def is_opaque(url: str) -> bool:
+    """Whether an address, already unwrapped, is a wrapper still: a new Google News or a Baidu link."""
+    parts = split(url)
+    if parts is None:
+        return False
+    host = _host(parts)
+    if host == _GOOGLE_NEWS:
+        return _NEWS_ID.match(parts.path) is not None
+    if host == "baidu.com":
+        return parts.path == "/link" and "url=" in parts.query
+    return _is_google(host) and parts.path == "/goto"
+
+
+def _inside(parts: SplitResult) -> str:
+    host = _host(parts)
+    if host == _GOOGLE_NEWS:
+        match = _NEWS_ID.match(parts.path)
+        return _from_news_id(match.group(1)) if match else ""
+    if host == "r.search.yahoo.com" or host.endswith(".search.yahoo.com"):
+        match = _YAHOO.search(parts.path)
+        return unquote(match.group(1)) if match else ""
+    if host == "bing.com" and parts.path == "/ck/a":
+        return _from_bing(_field(parts, "u"))
+    if host == "duckduckgo.com" and parts.path.rstrip("/") == "/l":
+        return _field(parts, "uddg")
+    if (_is_google(host) and parts.path in {"/url", "/imgres", "/search/url"}) or (
+        is_wrapper(parts) and _is_engine(host)
+    ):
+        return next((value for name in _FIELDS if is_web(value := _field(parts, name))), "")
+    return ""
+
+
+def _from_bing(value: str) -> str:
+    """`a1` and the address in base64 for URLs, its padding left out."""
+    return _decoded(value[2:]).decode("utf-8", "replace") if value.startswith("a1") else ""
+
+
+def _from_news_id(identity: str) -> str:
+    """The address in an old article id, which is a message of protocol buffers; new ids are opaque."""
+    payload = _decoded(identity)
+    if not payload.startswith(b"\x08\x13\x22") or _OPAQUE in payload[:12]:
+        return ""
+    # One byte of length below 128, two above; an address for AMP pages may follow behind D2 01.
+    start, length = (5, payload[3] & 0x7F | payload[4] << 7) if payload[3] & 0x80 else (4, payload[3])
+    match = _HTTP_BYTES.fullmatch(payload[start : start + length])
+    return match.group().decode("ascii") if match else ""
+
+
+def _decoded(text: str) -> bytes:
+    text = text.rstrip("=")
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _field(parts: SplitResult, name: str) -> str:
+    try:
+        return parse_qs(parts.query, max_num_fields=100).get(name, [""])[0]
+    except ValueError:
+        return ""
+
+
+def _host(parts: SplitResult) -> str:
+    return (parts.hostname or "").removeprefix("www.")
+
+
+def _is_google(host: str) -> bool:
+    return re.fullmatch(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?", host) is not None
+
+
+_ENGINES = (
+    "duckduckgo.com",
+    "bing.com",
+    "brave.com",
+    "ecosia.org",
+    "qwant.com",
+    "startpage.com",
+    "yahoo.com",
+)
+
+
+def _is_engine(host: str) -> bool:
+    return any(host == engine or host.endswith(f".{engine}") for engine in _ENGINES) or "yandex" in host
