@@ -13,7 +13,7 @@ from browsers.model import Frame, Snapshot
 from scraper.extract import hidden, markup, shadow
 from scraper.extract.xpath import Element, elements, having, text_of
 
-__all__ = ["Head", "Page", "Script", "build"]
+__all__ = ["Head", "Page", "Script", "base_of", "build"]
 
 MAX_FRAMES = 50
 
@@ -79,7 +79,7 @@ def build(snapshot: Snapshot) -> Page:
         body = etree.Element("body")
         return Page(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
     head = _head(root)
-    base = _base(root, snapshot.url)
+    base = base_of(root, snapshot.url)
     shadow.inline(root)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
@@ -126,7 +126,8 @@ def _metas(root: Element) -> list[tuple[str, str]]:
     return found
 
 
-def _base(root: Element, url: str) -> str:
+def base_of(root: Element, url: str) -> str:
+    """The address against which a page's own are resolved."""
     for base in root.iter("base"):
         joined = _joined(url, base.get("href") or "")
         if joined.startswith(("http://", "https://")):
@@ -189,7 +190,7 @@ def _graft(root: Element, frames: Sequence[Frame]) -> int:
         shadow.inline(inner)
         removed += hidden.remove_marked(inner)
         waiting += _MARKED_FRAMES(inner)
-        _replace(place, inner, _base(inner, frame.url))
+        _replace(place, inner, base_of(inner, frame.url))
     return removed
 
 
