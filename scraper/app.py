@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 from browsers import Browsers
 from browsers.browsers import Status
+from scraper.engines.registry import DEFAULTS, ENGINES
 from scraper.reading.fetcher import Fetcher
+from scraper.search.instant import InstantAnswers
+from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.pages import NoPages, SqlitePages
 from scraper.store.protocols import Pages, PagesStats
+from scraper.store.searches import SqliteSearches
 from scraper.workers import Workers
 
 __all__ = ["App", "AppStatus"]
@@ -35,13 +39,21 @@ class App:
     """Owner of everything that lives as long as the process."""
 
     def __init__(
-        self, settings: Settings, browsers: Browsers, workers: Workers, pages: Pages, fetcher: Fetcher
+        self,
+        settings: Settings,
+        browsers: Browsers,
+        workers: Workers,
+        pages: Pages,
+        fetcher: Fetcher,
+        searcher: Searcher,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
         self.workers = workers
         self.pages = pages
         self.fetcher = fetcher
+        self.searcher = searcher
+        self.instant_answers = InstantAnswers(browsers, settings)
         self._opened_at = time.monotonic()
 
     @classmethod
@@ -55,7 +67,11 @@ class App:
             stack.push_async_callback(pages.close)
             fetcher = Fetcher(browsers, workers, pages, settings)
             stack.push_async_callback(fetcher.close)
-            yield cls(settings, browsers, workers, pages, fetcher)
+            searches = SqliteSearches(settings.data_dir, keeps_answers=settings.cache_mb > 0)
+            stack.push_async_callback(searches.close)
+            searcher = Searcher(browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS)
+            stack.push_async_callback(searcher.close)
+            yield cls(settings, browsers, workers, pages, fetcher, searcher)
 
     def ready(self) -> bool:
         """Whether a page can be read now."""

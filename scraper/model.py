@@ -14,8 +14,10 @@ __all__ = [
     "Excerpt",
     "Heading",
     "Image",
+    "InstantAnswer",
     "Link",
     "Reading",
+    "RelatedTopic",
     "Result",
     "SearchAnswer",
     "StructuredData",
@@ -149,6 +151,43 @@ class SearchAnswer:
     cached: bool = False
     retrieved_at: datetime | None = None
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedTopic:
+    """Something related to an instant answer; the address is DuckDuckGo's own, so no source."""
+
+    title: str
+    text: str
+    url: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstantAnswer:
+    """What an encyclopaedic index knows of a query; everything empty: nothing."""
+
+    heading: str = ""
+    abstract: str = ""
+    source: str = ""
+    url: str = ""
+    answer: str = ""
+    definition: str = ""
+    definition_source: str = ""
+    definition_url: str = ""
+    redirect: str = ""
+    """Where a bang leads; not followed."""
+    official: str = ""
+    """The site of what is asked about."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Label and value."""
+    topics: tuple[RelatedTopic, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to show."""
+        told = (self.abstract, self.answer, self.definition, self.redirect, self.official)
+        return not (any(told) or self.topics)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import difflib
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import fetch, fetch_batch
+from scraper.tools import engines, fetch, fetch_batch, instant_answer, search, web_search
 from scraper.tools.model import Tool
 
 __all__ = ["tools"]
 
-_ALL = (fetch.tool, fetch_batch.tool)
+_ALL = (
+    search.tool,
+    fetch.tool,
+    fetch_batch.tool,
+    engines.tool,
+    web_search.tool,
+    instant_answer.tool,
+)
 
 
 def tools(settings: Settings | None = None) -> tuple[Tool, ...]:

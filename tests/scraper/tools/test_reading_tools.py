@@ -111,7 +111,8 @@ class TestFetch:
         assert 60_000 < large["returned_chars"] <= 90_000
 
     async def test_an_operator_can_make_answers_smaller(self, app: App, site: Site) -> None:
-        small = App(Settings(max_answer_tokens=1_000), app.browsers, app.workers, app.pages, app.fetcher)
+        few = Settings(max_answer_tokens=1_000)
+        small = App(few, app.browsers, app.workers, app.pages, app.fetcher, app.searcher)
         assert estimate((await fetch(small, site.url("/long/300"))).text) < 1_000
 
     async def test_a_second_call_is_told_to_come_from_the_cache(self, app: App, site: Site) -> None:

@@ -13,6 +13,7 @@ from scraper.tools.model import Tool
 
 DESCRIPTION_CHARS = 1_200
 ALL = registry.tools()
+BY_NAME = {tool.name: tool for tool in ALL}
 
 
 def listed(tools: tuple[Tool, ...]) -> str:
@@ -23,11 +24,12 @@ def listed(tools: tuple[Tool, ...]) -> str:
 
 
 def test_the_order_is_fixed() -> None:
-    assert [tool.name for tool in ALL] == ["fetch", "fetch_batch"]
+    order = ["search", "fetch", "fetch_batch", "engines", "web_search", "instant_answer"]
+    assert [tool.name for tool in ALL if tool.name in order] == order
 
 
 def test_fetch_takes_what_the_contract_says_and_paging() -> None:
-    schema = ALL[0].input_schema
+    schema = BY_NAME["fetch"].input_schema
     assert list(schema["properties"]) == [
         "url", "render", "force_refresh", "max_age_hours", "format", "start", "length",
     ]  # fmt: skip
@@ -41,8 +43,32 @@ def test_fetch_takes_what_the_contract_says_and_paging() -> None:
     }  # fmt: skip
 
 
+def test_search_takes_what_the_contract_says() -> None:
+    schema = BY_NAME["search"].input_schema
+    assert list(schema["properties"]) == [
+        "query", "engines", "max_results", "use_cache", "max_age_hours", "freshness", "include_domains",
+        "exclude_domains", "category", "include_text", "exclude_text", "format",
+    ]  # fmt: skip
+    assert schema["required"] == ["query"]
+    assert schema["properties"]["freshness"]["enum"] == ["day", "week", "month", "year"]
+    assert schema["properties"]["category"]["enum"] == ["news", "pdf", "github", "paper", "forum", "blog"]
+    defaults = {name: entry["default"] for name, entry in schema["properties"].items() if "default" in entry}
+    assert defaults == {"max_results": 10, "use_cache": True, "format": "markdown"}
+
+
+def test_web_search_and_instant_answer_take_what_their_contract_says() -> None:
+    schema = BY_NAME["web_search"].input_schema
+    assert schema["required"] == ["query"]
+    assert schema["properties"]["max_results"] == {
+        "type": "integer", "minimum": 1, "maximum": 30, "default": 10,
+        "description": "返却する検索結果の最大数（デフォルト: 10）",
+    }  # fmt: skip
+    assert BY_NAME["instant_answer"].input_schema["required"] == ["query"]
+    assert set(BY_NAME["instant_answer"].input_schema["properties"]) == {"query"}
+
+
 def test_fetch_batch_takes_what_the_contract_says() -> None:
-    schema = ALL[1].input_schema
+    schema = BY_NAME["fetch_batch"].input_schema
     assert list(schema["properties"]) == ["urls", "render", "format"]
     assert schema["required"] == ["urls"]
     assert schema["properties"]["urls"]["items"] == {"type": "string"}
@@ -76,11 +102,12 @@ def test_no_schema_has_what_some_clients_refuse() -> None:
 
 
 def test_the_list_costs_a_caller_little() -> None:
-    assert len(listed(ALL)) / 4 < 1_000
+    assert len(listed(ALL)) / 4 < 4_500
 
 
 def test_an_operators_settings_show_in_the_schema() -> None:
-    fetch, batch = registry.tools(Settings(batch_limit=7, cache_ttl_h=12))
+    tools = {tool.name: tool for tool in registry.tools(Settings(batch_limit=7, cache_ttl_h=12))}
+    fetch, batch = tools["fetch"], tools["fetch_batch"]
     assert batch.input_schema["properties"]["urls"]["maxItems"] == 7
     assert "Not given: 12." in fetch.input_schema["properties"]["max_age_hours"]["description"]
 

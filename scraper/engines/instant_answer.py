@@ -1,0 +1,154 @@
+"""DuckDuckGo's instant answers: how the API is asked, and what of its many shapes is worth showing."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+from browsers.model import Limits, Mode, Request
+from scraper.extract.characters import line
+from scraper.model import InstantAnswer, RelatedTopic
+
+__all__ = ["ask", "parse"]
+
+_ADDRESS = "https://api.duckduckgo.com/"
+_SITE = "https://duckduckgo.com/"
+_BODY_BYTES = 2_000_000
+"""The largest answer seen has 60 kB."""
+
+MAX_TEXT = 3_000
+MAX_SHORT = 300
+MAX_URL = 2_000
+MAX_TOPICS = 40
+MAX_FACTS = 30
+
+_ANCHOR = re.compile(r"<a\b[^>]*>(.*?)</a>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(
+    r"</?(?:a|b|i|u|p|br|em|strong|code|pre|span|sup|sub|img|div|ul|ol|li|h[1-6])\b[^<>]*>", re.IGNORECASE
+)
+"""Tags by name: `vector<int>` is text."""
+_ABOUT_US = frozenset({"ip", "iploc"})
+"""Answers that describe whoever asks, which is this server."""
+_IDS = re.compile(r"^(?:instance.*|wikidata_\w+|wiki_maps_trigger|.*_profile|.*_id|.*_channel)$")
+"""Entries of an infobox that are for machines, and bare ids without an address."""
+
+
+def ask(query: str, language: str) -> Request:
+    """The API's request: no scripts, so the answer as served."""
+    parameters = {
+        "q": query,
+        "format": "json",
+        "no_html": "1",
+        "skip_disambig": "1",
+        "no_redirect": "1",
+        "t": "search-mcp",
+    }
+    return Request(
+        f"{_ADDRESS}?{urlencode(parameters)}",
+        mode=Mode.PEEK,
+        language=language,
+        limits=Limits(body_bytes=_BODY_BYTES),
+    )
+
+
+def parse(text: str) -> InstantAnswer | None:
+    """The answer in the JSON of the API; None where the text is none: a refusal, not "nothing known"."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or "Abstract" not in data:
+        return None
+    topics = tuple(_topics(_listed(data.get("RelatedTopics"))))[:MAX_TOPICS]
+    abstract = _text(data.get("AbstractText")) or _text(data.get("Abstract"))
+    return InstantAnswer(
+        heading=_text(data.get("Heading"), MAX_SHORT),
+        abstract=abstract,
+        source=_text(data.get("AbstractSource"), MAX_SHORT) if abstract else "",
+        url=_address(data.get("AbstractURL")) if abstract else "",
+        answer=_answer(data),
+        definition=_text(data.get("Definition")),
+        definition_source=_text(data.get("DefinitionSource"), MAX_SHORT),
+        definition_url=_address(data.get("DefinitionURL")),
+        redirect=_address(data.get("Redirect")),
+        official=_official(data),
+        facts=tuple(_facts(data.get("Infobox")))[:MAX_FACTS],
+        topics=topics,
+    )
+
+
+def _answer(data: Mapping[str, Any]) -> str:
+    """An answer in words; an object is one that a script of the site would compute."""
+    if data.get("AnswerType") in _ABOUT_US or not isinstance(data.get("Answer"), str):
+        return ""
+    return _text(data["Answer"])
+
+
+def _official(data: Mapping[str, Any]) -> str:
+    found = next((item for item in _listed(data.get("Results")) if isinstance(item, dict)), None)
+    return _address(found.get("FirstURL")) if found else ""
+
+
+def _topics(items: list[Any], group: str = "") -> Iterator[RelatedTopic]:
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        if isinstance(item.get("Topics"), list):
+            yield from _topics(item["Topics"], _text(item.get("Name"), MAX_SHORT))
+            continue
+        topic = _topic(item, group)
+        if topic is not None:
+            yield topic
+
+
+def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
+    """A topic; only the link in `Result` tells its title from the rest of its text."""
+    text = _text(item.get("Text"))
+    anchor = _ANCHOR.search(str(item.get("Result") or ""))
+    title = _text(anchor.group(1), MAX_SHORT) if anchor else text.partition(" - ")[0]
+    if not title:
+        title, text = line(text, MAX_SHORT), ""
+    if not title:
+        return None
+    rest = text[len(title) :] if text.startswith(title) else text
+    return RelatedTopic(title, rest.lstrip(" -–—:"), _address(item.get("FirstURL")), group)
+
+
+def _facts(infobox: object) -> Iterator[tuple[str, str]]:
+    """What stands in the infobox for people; `""` where there is none."""
+    if not isinstance(infobox, dict):
+        return
+    for item in _listed(infobox.get("content")):
+        if not isinstance(item, dict) or _IDS.match(str(item.get("data_type"))):
+            continue
+        label, value = _text(item.get("label"), MAX_SHORT), _value(item.get("value"))
+        if label and value:
+            yield label, value
+
+
+def _value(value: object) -> str:
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return _text(str(value), MAX_SHORT)
+    if isinstance(value, list):
+        return line(", ".join(filter(None, (_value(item) for item in value))), MAX_SHORT)
+    return ""
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object, limit: int = MAX_TEXT) -> str:
+    """Plain words: tags go, entities are read."""
+    return line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
+
+
+def _address(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    url = urljoin(_SITE, value.strip())
+    return line(url, MAX_URL) if url.startswith(("http://", "https://")) else ""

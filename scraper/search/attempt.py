@@ -1,0 +1,151 @@
+"""One engine asked once: its turn, its other faces when it is walled, its later pages; never an exception."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from browsers.model import Request
+from scraper.engines.model import Engine, EngineResponse, EngineResult, Outcome, SearchQuery
+from scraper.reading.deadline import Deadline
+from scraper.reading.visits import Door
+from scraper.search.breakers import Breakers
+from scraper.search.decoys import are_decoys
+from scraper.search.engine_page import READ_RESERVE_S, Asked, EnginePages, reason_of
+from scraper.search.spacing import Spacing
+from scraper.workers import Workers
+
+__all__ = ["Attempt", "Attempts"]
+
+log = logging.getLogger(__name__)
+
+OTHER_FACE_S = 1.0
+"""Between a wall and another face of the same engine: another host, and a person who tries again."""
+PAGE_S = 1.0
+"""Least time in which a later page can come."""
+MAX_PAGES = 3
+
+OUR_OWN = frozenset({"busy", "browser_failed", "layout_changed"})
+"""Reasons that say nothing of how the engine treats us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of one engine."""
+
+    engine: Engine
+    results: tuple[EngineResult, ...] = ()
+    error: str | None = None
+    """Named reason; may stand beside rows when the layout changed or a later page was walled."""
+    rests_s: float = 0.0
+    """For how long it will not be asked; it was not asked now."""
+    loosened: bool = False
+    """The rows are of a looser query than was asked."""
+
+
+class Attempts:
+    """Asks engines."""
+
+    def __init__(self, browsers: Door, workers: Workers, breakers: Breakers) -> None:
+        self._pages = EnginePages(browsers, workers)
+        self._breakers = breakers
+        self._spacing = Spacing()
+
+    async def ask(
+        self, engine: Engine, query: SearchQuery, *, rows: int, principal: str, deadline_s: float
+    ) -> Attempt:
+        """Ask one engine for about so many rows; comes back within `deadline_s`."""
+        asked = Asked(engine, query, principal, Deadline.within(deadline_s))
+        error = "busy"
+        try:
+            async with asyncio.timeout(deadline_s):
+                async with self._spacing.turn(engine.name):
+                    # Asked for in turn: the answer to whoever was before us may have put it to rest.
+                    resting = await self._breakers.resting(engine.name)
+                    if resting is not None:
+                        return Attempt(engine, error=resting[0], rests_s=resting[1])
+                    await self._spacing.pause(engine.name)
+                    error = "timeout"
+                    attempt = await self._asked(asked, rows)
+        except TimeoutError:
+            attempt = Attempt(engine, error=error)
+        await self._note(attempt)
+        return attempt
+
+    async def _note(self, attempt: Attempt) -> None:
+        fields = {"engine": attempt.engine.name, "rows": len(attempt.results), "error": attempt.error or "-"}
+        log.info("engine", extra={"fields": fields})
+        if attempt.error is None or attempt.error not in OUR_OWN or attempt.results:
+            await self._breakers.note(
+                attempt.engine.name, None if attempt.error in OUR_OWN else attempt.error
+            )
+
+    async def _asked(self, asked: Asked, rows: int) -> Attempt:
+        response = await self._first_page(asked)
+        if response.outcome is Outcome.NONE:
+            return Attempt(asked.engine)
+        if response.outcome is not Outcome.OK:
+            return Attempt(asked.engine, error=reason_of(response))
+        if are_decoys(asked.query.text, response.results):
+            return Attempt(asked.engine, error="off_topic")
+        results, error = await self._later_pages(asked, response, rows)
+        error = "layout_changed" if response.layout_changed else error
+        return Attempt(asked.engine, results, error, loosened=response.loosened)
+
+    async def _first_page(self, asked: Asked) -> EngineResponse:
+        """The first face of the engine that answers; a wall is remembered over a fault behind it."""
+        now = datetime.now(UTC)
+        response = await self._read(asked, asked.engine.ask(asked.query, now))
+        for face in asked.engine.fallbacks:
+            if response.outcome in {Outcome.OK, Outcome.NONE} or not _has_time(asked, OTHER_FACE_S):
+                break
+            await asyncio.sleep(OTHER_FACE_S)
+            other = await self._read(asked, face(asked.query, now))
+            if other.outcome is not Outcome.ERROR or response.outcome is Outcome.ERROR:
+                response = other
+        return response
+
+    async def _later_pages(
+        self, asked: Asked, first: EngineResponse, rows: int
+    ) -> tuple[tuple[EngineResult, ...], str | None]:
+        """The rows of as many pages as are wanted, and why there are no more where that was a wall."""
+        results, following = list(first.results), first.next
+        for _ in range(MAX_PAGES - 1):
+            if following is None or len(results) >= rows or not _has_time(asked, asked.engine.spacing_s):
+                break
+            response = await self._later_page(asked, following)
+            if response is None or response.outcome is not Outcome.OK:
+                walled = response is not None and response.outcome is Outcome.WALL
+                return tuple(results), reason_of(response) if response is not None and walled else None
+            added = _added(results, response)
+            results += added
+            following = response.next if added else None
+        return tuple(results), None
+
+    async def _later_page(self, asked: Asked, request: Request) -> EngineResponse | None:
+        """A page after the first; None when it did not come in time, which takes nothing from the first."""
+        try:
+            async with asyncio.timeout(asked.deadline.left_s(reserve_s=READ_RESERVE_S / 2)):
+                await self._spacing.pause(asked.engine.name)
+                return await self._read(asked, request)
+        except TimeoutError:
+            return None
+
+    async def _read(self, asked: Asked, request: Request) -> EngineResponse:
+        try:
+            return await self._pages.read(asked, request)
+        finally:
+            self._spacing.asked(asked.engine.name, asked.engine.spacing_s)
+
+
+def _has_time(asked: Asked, pause_s: float) -> bool:
+    return asked.deadline.left_s() > pause_s + PAGE_S
+
+
+def _added(results: list[EngineResult], response: EngineResponse) -> list[EngineResult]:
+    """The rows of a later page that are new, ranked on."""
+    seen = {row.url for row in results}
+    new = [row for row in response.results if row.url not in seen]
+    return [replace(row, rank=len(results) + at) for at, row in enumerate(new, 1)]

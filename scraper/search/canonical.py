@@ -1,0 +1,107 @@
+"""When two addresses are one page: a key for merging, never an address to visit."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
+
+import ada_url
+
+__all__ = ["canonical", "host_key", "is_wrapped"]
+
+_MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
+_INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
+_AMP_SUFFIX = re.compile(r"/amp/?$")
+_AMP_CACHE_HOST = re.compile(r"(?:^|\.)cdn\.ampproject\.org$")
+_AMP_CACHE_PATH = re.compile(r"^/(?:c|v|i)/(?:s/)?")
+_GOOGLE_AMP_PATH = re.compile(r"^/amp/(?:s/)?")
+_GOOGLE_HOST = re.compile(r"^(?:www\.)?google\.[a-z.]{2,6}$")
+_SLASHES = re.compile(r"/{2,}")
+_UNRESERVED = re.compile(rb"%([0-9A-Fa-f]{2})")
+_NEWS_WRAPPER = re.compile(r"^https://news\.google\.com/(?:rss/)?(?:articles|read)/")
+
+_TRACKING = frozenset(
+    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi "
+    "mkt_tok ref ref_src ref_url spm wfr for cmpid ocid oc si sca_esv srsltid".split()
+)
+"""Parameters that say where a visitor came from."""
+_TRACKING_FAMILIES = ("utm_", "vero_", "oly_")
+_AMP_PARAMETERS = frozenset({("amp", "1"), ("amp", ""), ("outputtype", "amp")})
+
+
+def canonical(url: str) -> str:
+    """The key under which rows of several engines are one; the text itself where it is no web address."""
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError:
+        return url.strip()
+    if parsed.protocol not in {"http:", "https:"}:
+        return url.strip()
+    inner = _out_of_amp_cache(parsed)
+    if inner is not None:
+        return canonical(inner)
+    port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
+    query = _query(parsed.search.removeprefix("?"))
+    return f"{_host(parsed.hostname)}{port}{_path(parsed.pathname)}{query}{_route(parsed.hash)}"
+
+
+def host_key(url: str) -> str:
+    """The host as it counts for merging: without www, m, mobile and amp."""
+    try:
+        return _host(ada_url.URL(url).hostname)
+    except ValueError:
+        return ""
+
+
+def is_wrapped(url: str) -> bool:
+    """Whether the address is Google News' own, and only a browser learns whose page is behind it."""
+    return _NEWS_WRAPPER.match(url) is not None
+
+
+def _host(host: str) -> str:
+    labels = host.rstrip(".").split(".")
+    kept = [label for label in labels[:-2] if label not in _MOBILE_LABELS]
+    return ".".join([*kept, *labels[-2:]])
+
+
+def _out_of_amp_cache(parsed: ada_url.URL) -> str | None:
+    """The publisher's address inside one of a cache of AMP pages."""
+    host, path = parsed.hostname, parsed.pathname
+    if _AMP_CACHE_HOST.search(host) and _AMP_CACHE_PATH.match(path):
+        return "https://" + _AMP_CACHE_PATH.sub("", path) + parsed.search
+    if _GOOGLE_HOST.match(host) and _GOOGLE_AMP_PATH.match(path):
+        return "https://" + _GOOGLE_AMP_PATH.sub("", path) + parsed.search
+    return None
+
+
+def _path(path: str) -> str:
+    path = _UNRESERVED.sub(_decoded, path.encode()).decode()
+    path = _SLASHES.sub("/", path)
+    path = _INDEX_PAGE.sub("/", path)
+    path = _AMP_SUFFIX.sub("", path)
+    return path.rstrip("/")
+
+
+def _decoded(match: re.Match[bytes]) -> bytes:
+    """Percent escapes of letters, digits and -._~ mean the letters; the others stay, in capitals."""
+    raw = unquote_to_bytes(match.group())
+    plain = raw.isalnum() or raw in b"-._~"
+    return raw if plain and raw.isascii() else match.group().upper()
+
+
+def _query(query: str) -> str:
+    pairs = [
+        (name, value)
+        for name, value in parse_qsl(query, keep_blank_values=True)
+        if not _is_tracking(name.lower()) and (name.lower(), value.lower()) not in _AMP_PARAMETERS
+    ]
+    return "?" + urlencode(sorted(pairs), quote_via=quote) if pairs else ""
+
+
+def _is_tracking(name: str) -> bool:
+    return name in _TRACKING or name.startswith(_TRACKING_FAMILIES)
+
+
+def _route(fragment: str) -> str:
+    """A fragment that names another page of an application; any other only a place in this one."""
+    return fragment.partition(":~:")[0] if fragment.startswith(("#!", "#/")) else ""

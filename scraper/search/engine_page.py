@@ -1,0 +1,138 @@
+"""One page of an engine: visited, its wall waited out, its question for consent answered, and read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from browsers import errors as door_errors
+from browsers.model import Mode, Request, Snapshot
+from scraper.engines.model import Engine, EngineResponse, Outcome, SearchQuery
+from scraper.reading.deadline import Deadline
+from scraper.reading.visits import Door
+from scraper.search.consent import refusal
+from scraper.workers import WorkerFailed, Workers
+
+__all__ = ["READ_RESERVE_S", "Asked", "EnginePages", "reason_of"]
+
+log = logging.getLogger(__name__)
+
+WALL_LIMIT_S = 15.0
+"""How long a wall may take to clear itself. Measured: a second at the usual difficulty."""
+READ_RESERVE_S = 0.4
+"""Kept back from the deadline to read what the visit brought."""
+PARSE_LIMIT_S = 3.0
+
+_REASONS = frozenset(
+    {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
+)
+_FAULTS: Mapping[type[door_errors.BrowsersError], str] = {
+    door_errors.DeadlineExceeded: "timeout",
+    door_errors.ConnectTimeout: "timeout",
+    door_errors.Busy: "busy",
+    door_errors.PageCrashed: "browser_failed",
+    door_errors.BrowserGone: "browser_failed",
+    door_errors.NoBrowser: "browser_failed",
+}
+
+Read = Callable[[Snapshot], Awaitable[EngineResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one engine is asked, for whom and until when."""
+
+    engine: Engine
+    query: SearchQuery
+    principal: str
+    deadline: Deadline
+
+
+class EnginePages:
+    """Visits and reads."""
+
+    def __init__(self, browsers: Door, workers: Workers) -> None:
+        self._browsers = browsers
+        self._workers = workers
+
+    async def read(self, asked: Asked, request: Request) -> EngineResponse:
+        """The page behind a request; what goes wrong is an outcome, not an exception."""
+        snapshot, response = await self._visited(asked, request)
+        if snapshot is None or response.outcome is not Outcome.WALL or reason_of(response) != "consent":
+            return response
+        answer = refusal(snapshot, request)
+        if answer is None:
+            return response
+        _, response = await self._visited(asked, answer)
+        if response.outcome is Outcome.ERROR:
+            # The answer may lead anywhere; what counts is the cookie that it left.
+            _, response = await self._visited(asked, request)
+        return response
+
+    async def _visited(self, asked: Asked, request: Request) -> tuple[Snapshot | None, EngineResponse]:
+        async def read(snapshot: Snapshot) -> EngineResponse:
+            return await self._parsed(asked, snapshot)
+
+        judge = _Judge(read, always_renders=request.mode is Mode.RENDER)
+        try:
+            snapshot = await self._browsers.visit(_shaped(asked, request), judge.enough)
+        except door_errors.BrowsersError as error:
+            return None, EngineResponse(Outcome.ERROR, detail=_FAULTS.get(type(error), "unreachable"))
+        if not snapshot.rendered and judge.response is not None:
+            return snapshot, judge.response
+        return snapshot, await read(snapshot)
+
+    async def _parsed(self, asked: Asked, snapshot: Snapshot) -> EngineResponse:
+        """The page, read in a worker: result pages are large, and strangers write them."""
+        limit_s = min(PARSE_LIMIT_S, max(0.1, asked.deadline.left_s()))
+        now = datetime.now(UTC)
+        try:
+            return await self._workers.run(asked.engine.parse, snapshot, now, limit_s=limit_s)
+        except WorkerFailed as error:
+            log.warning("a page of %s could not be read: %s", asked.engine.name, error)
+            return EngineResponse(Outcome.ERROR, detail="layout_changed")
+
+
+class _Judge:
+    """Says whether a page as served is all there will be."""
+
+    def __init__(self, read: Read, *, always_renders: bool) -> None:
+        self.response: EngineResponse | None = None
+        self._read = read
+        self._always_renders = always_renders
+
+    async def enough(self, snapshot: Snapshot) -> bool:
+        """Whether rendering can bring nothing more."""
+        self.response = response = await self._read(snapshot)
+        if response.outcome is Outcome.NONE:
+            return True
+        if response.outcome is Outcome.WALL:
+            return not response.clears_itself
+        return response.outcome is Outcome.OK and not self._always_renders
+
+
+def reason_of(response: EngineResponse) -> str:
+    """The named reason of a wall or an error; what an engine's reader calls otherwise is put under one."""
+    detail = response.detail
+    if detail in _REASONS or detail in _FAULTS.values():
+        return detail
+    if response.outcome is Outcome.WALL:
+        return "captcha"
+    return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
+
+
+def _shaped(asked: Asked, request: Request) -> Request:
+    """The engine's request in this caller's name, with time for a wall to clear itself."""
+    left_s = asked.deadline.left_s(reserve_s=READ_RESERVE_S)
+    return replace(
+        request,
+        # Also what is always rendered is looked at as served: nothing waits for rows that will not come.
+        mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
+        principal=asked.principal,
+        site_profile=request.site_profile or f"engine-{asked.engine.name}",
+        wait=request.wait or asked.engine.ready,
+        deadline_s=max(0.1, min(request.deadline_s, left_s)),
+        limits=replace(request.limits, settle_s=WALL_LIMIT_S),
+    )

@@ -1,0 +1,35 @@
+"""`engines`: the names that `search` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scraper.settings import Settings
+from scraper.tools.arguments import Parameters
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import compact
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool; it takes nothing."""
+    parameters = Parameters()
+    return Tool(
+        name="engines",
+        title="List search engines",
+        description=described("engines"),
+        input_schema=parameters.schema(),
+        run=guarded("engines", parameters, _run),
+        open_world=False,
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    names = list(app.searcher.engines)
+    return Answer(compact(names), names)

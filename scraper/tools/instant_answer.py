@@ -1,0 +1,36 @@
+"""`instant_answer`: what an encyclopaedic index knows of a few words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import instant_answer as render
+from scraper.settings import Settings
+from scraper.tools.arguments import Parameter, Parameters, Text
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool."""
+    parameters = Parameters(Parameter("query", Text(), "検索キーワード", required=True))
+    return Tool(
+        name="instant_answer",
+        title="Ask for an instant answer",
+        description=described("instant_answer"),
+        input_schema=parameters.schema(),
+        run=guarded("instant_answer", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    answer = await app.instant_answers.answer(
+        given["query"], principal=call.principal, deadline_s=call.deadline_s
+    )
+    return Answer(render.as_markdown(given["query"], answer))

@@ -1,0 +1,95 @@
+"""`search`: words in, one list of pages out, with a word about each engine that refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.engines.categories import CATEGORIES
+from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.model import SearchAnswer
+from scraper.render import search as render
+from scraper.search.filters import FRESHNESS
+from scraper.search.query import MAX_DOMAINS, MAX_RESULTS
+from scraper.settings import Settings
+from scraper.tools.arguments import Flag, Number, OneOf, Parameter, Parameters, Text, Texts, Whole
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import FORMAT, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["ENGINES_PARAMETER", "HOUR_S", "MAX_AGE_HOURS", "blocked", "tool"]
+
+HOUR_S = 3_600.0
+MAX_AGE_HOURS = 87_600
+
+ENGINES_PARAMETER = Parameter(
+    "engines",
+    Texts(len(ENGINES)),
+    f"Names of `engines`: {', '.join(ENGINES)}. Not given: {', '.join(DEFAULTS)}.",
+)
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool, with this operator's defaults in its schema."""
+    parameters = Parameters(
+        Parameter("query", Text(), "What to look for, in words.", required=True),
+        ENGINES_PARAMETER,
+        Parameter(
+            "max_results", Whole(1, MAX_RESULTS), "Results after merging; 5 to 20 is useful.", default=10
+        ),
+        Parameter("use_cache", Flag(), "Take the kept answer to the same search.", default=True),
+        Parameter(
+            "max_age_hours",
+            Number(0, MAX_AGE_HOURS),
+            f"Take a kept answer only if it is younger; 0 asks anew. Not given: {settings.cache_ttl_h:g}. "
+            "Fresh answers are kept either way.",
+        ),
+        Parameter("freshness", OneOf(tuple(FRESHNESS)), "Only pages from this last span of time."),
+        Parameter("include_domains", Texts(MAX_DOMAINS), "Only these domains and their subdomains."),
+        Parameter("exclude_domains", Texts(MAX_DOMAINS), "Not these domains."),
+        Parameter("category", OneOf(CATEGORIES), "Only this kind of page."),
+        Parameter("include_text", Text(), "Must stand in title or snippet; upper and lower case are one."),
+        Parameter("exclude_text", Text(), "Must not stand in title or snippet."),
+        FORMAT,
+    )
+    return Tool(
+        name="search",
+        title="Search the web",
+        description=described("search"),
+        input_schema=parameters.schema(),
+        run=guarded("search", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    hours = given["max_age_hours"]
+    answer = await app.searcher.search(
+        given["query"],
+        engines=given["engines"],
+        max_results=given["max_results"],
+        freshness=given["freshness"],
+        include_domains=given["include_domains"] or (),
+        exclude_domains=given["exclude_domains"] or (),
+        category=given["category"],
+        include_text=given["include_text"],
+        exclude_text=given["exclude_text"],
+        use_cache=given["use_cache"],
+        max_age_s=None if hours is None else hours * HOUR_S,
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    if given["format"] == "json":
+        data = render.as_json(answer)
+        return Answer(compact(data), data, is_error=blocked(answer))
+    text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
+    return Answer(text, is_error=blocked(answer))
+
+
+def blocked(answer: SearchAnswer) -> bool:
+    """Whether no engine answered: an empty list that must not be taken for "nothing found"."""
+    return not answer.results and set(answer.errors) >= set(answer.engines)
