@@ -9,13 +9,17 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from scraper.errors import ScraperError
+
 __all__ = [
+    "Brief",
     "Document",
     "Excerpt",
     "Heading",
     "Image",
     "InstantAnswer",
     "Link",
+    "ReadPage",
     "Reading",
     "RelatedTopic",
     "Result",
@@ -204,6 +208,27 @@ class Excerpt:
     """Behind its last character in the document's Markdown."""
     fragment: str = ""
     """The text directive of a link that opens the page at it: `text=...`; empty where nothing can be quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """One page that was to be read for a question, and what of it bears on it."""
+
+    url: str
+    outcome: Reading | ScraperError
+    excerpts: tuple[Excerpt, ...] = ()
+    same_as: int | None = None
+    """The place, counted from 0, of an earlier page that carries the same text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a search found for a question, and what the best of its pages say."""
+
+    question: str
+    search: SearchAnswer
+    pages: tuple[ReadPage, ...] = ()
+    """In the order of the search's results; those that were not tried are not among them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scraper.extract.terms import stem, terms
+from scraper.extract.terms import stem, terms, terms_of_markdown
 
 __all__ = ["Piece", "Question", "scores"]
 
@@ -26,8 +25,6 @@ _STEMS = 0.4
 """The part of forms of words in the score; the rest is for the very words of the question."""
 _COVERAGE = 1.5
 """Power of the share of the question that a piece covers: two words once each tell more than one twice."""
-
-_LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Piece:
     @classmethod
     def of(cls, question: Question, text: str, headings: Iterable[str]) -> Piece:
         """The piece made of some Markdown; addresses of links are no words."""
-        found = terms(_LINK_TARGET.sub("]", text))
+        found = terms_of_markdown(text)
         above = terms(" ".join(headings))
         return cls(
             len(found),

@@ -1,7 +1,7 @@
 """Links that open a page at a quotation: text directives, `#:~:text=`, by the rules of browsers.
 
 Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotation must begin and end at word
-boundaries and must not leave its block. A directive that finds nothing does no harm: the page opens at its top.
+boundaries and must not leave its block. One that finds nothing does no harm: the page opens at its top.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of some pages bears on a question, within a budget of tokens: the best pieces, joined where they meet."""
+"""What of some pages bears on a question, within a budget of tokens: the best pieces, joined where near."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scraper.extract.fragments import PlainText, directive
 from scraper.extract.units import units_of
 from scraper.model import Document, Excerpt
 
-__all__ = ["LINK_TOKENS", "best", "spread"]
+__all__ = ["LINK_TOKENS", "MAX_CHARACTERS", "best", "spread"]
 
 LINK_TOKENS = 60
 """What an excerpt costs beside its text: its heading, its link, the mark of a gap."""
@@ -29,7 +29,7 @@ _CONTEXT_WORTH = 0.6
 
 _HEADINGS_SHOWN = 2
 
-_MAX_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Of one page; the rest of a longer one is not looked at."""
 
 
@@ -44,7 +44,7 @@ def spread(texts: Sequence[str], question: str, budget: int) -> list[list[Excerp
     Texts that fit together are given whole. One in which nothing of the question stands gives its beginning.
     """
     asked = Question.of(question)
-    pages = [_Page(text[:_MAX_CHARACTERS], asked) for text in texts]
+    pages = [_Page(text[:MAX_CHARACTERS], asked) for text in texts]
     for page, row in zip(pages, bm25.scores(asked, [page.pieces for page in pages]), strict=True):
         page.scores = row
     _choose(pages, budget)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scraper.extract.terms import terms
+from scraper.extract.terms import terms_of_markdown
 
 __all__ = ["copies"]
 
@@ -36,7 +36,7 @@ def copies(texts: Sequence[str]) -> list[int | None]:
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    words = terms(text)[:_MAX_WORDS]
+    words = terms_of_markdown(text)[:_MAX_WORDS]
     return frozenset(zip(*(words[offset:] for offset in range(_WORDS)), strict=False))
 
 

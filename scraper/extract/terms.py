@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["STEM_LETTERS", "folded", "stem", "terms"]
+__all__ = ["STEM_LETTERS", "folded", "stem", "terms", "terms_of_markdown"]
 
 STEM_LETTERS = 5
 """Words that share so many first letters count as forms of one. Cutting words at five letters does about as
@@ -30,6 +30,7 @@ _SIGNS = (
 
 _RUN = re.compile(rf"[\w{_SIGNS}{_TRIPLED}]+")
 _PIECE = re.compile(rf"([{_PAIRED}]+)|([{_TRIPLED}]+)|[^{_PAIRED}{_TRIPLED}]+")
+_LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
 _POINTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]+")
 """Accents and points, which people leave out when they ask."""
 
@@ -48,6 +49,11 @@ def terms(text: str) -> list[str]:
     if text.isascii():
         return runs
     return [term for run in runs for term in ((run,) if run.isascii() else _split(run))]
+
+
+def terms_of_markdown(markdown: str) -> list[str]:
+    """The words of a Markdown text as a person reads them: addresses of links are none."""
+    return terms(_LINK_TARGET.sub("]", markdown))
 
 
 def stem(term: str) -> str:
