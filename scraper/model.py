@@ -207,7 +207,7 @@ class Excerpt:
     end: int = 0
     """Behind its last character in the document's Markdown."""
     fragment: str = ""
-    """The text directive of a link that opens the page at it: `text=...`; empty where nothing can be quoted."""
+    """The text directive of a link that opens the page at it: `text=...`; empty: nothing can be quoted."""
 
 
 @dataclass(frozen=True, slots=True)
