@@ -15,7 +15,7 @@ _MAX_SENTENCE = 300
 _NONE = re.compile(
     r"""
     ^\W*(?:
-    (?:sorry,\s+)?(?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?(?:results|matches|documents)
+    (?:sorry,\s+)?(?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?(?:results|matches|documents|pages)
         (?:\s+(?:were|was))?(?:\s+found|\s+for\b|\s+match|\s+here|\s+containing|\W*$)
     | we\s+(?:could(?:n['’]t|\s+not)|did(?:n['’]t|\s+not))\s+find\s+(?:any|results|anything|that\s+page)
     | we\s+found\s+no\s+results

@@ -1,0 +1,20 @@
+"""The frame of markup that every page of an engine stands in."""
+
+from __future__ import annotations
+
+from html import escape
+
+__all__ = ["NAVIGATION", "frame"]
+
+
+def frame(title: str, body: str, head: str = "") -> str:
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
+        f"{head}</head>"
+        f"<body>{body}</body></html>"
+    )
+
+
+NAVIGATION = "".join(
+    f"<a href='/{name}'>{name.title()}</a> " for name in ("web", "images", "videos", "news", "maps")
+)
