@@ -27,6 +27,7 @@ LEAVE_TABS_ALONE = ATTACH + 1
 TAIL_BYTES = 80
 """A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
 READ_LIMIT_BYTES = 256 * 1024
+_GONE = "the browser ended at its start"
 
 
 class Rendezvous:
@@ -149,10 +150,19 @@ class PipeWire:
         wire._to_playwright = await write(to_playwright)
         await read(answers, wire._from_chromium, wire._end)
         await read(from_playwright, wire._from_playwright, wire._driver_gone)
+        if wire._lost:
+            # It died meanwhile; an end left open here would keep that from Playwright for its whole time limit.
+            wire.close()
         return wire
 
     async def attach(self) -> None:
-        """Get a browser session of our own; what is attached through it is never Playwright's business."""
+        """Get a browser session of our own; what is attached through it is never Playwright's business.
+
+        Raises:
+            ConnectionError: the browser is gone.
+        """
+        if self._lost:
+            raise ConnectionError(_GONE)
         self._attached = asyncio.get_running_loop().create_future()
         self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
@@ -227,6 +237,8 @@ class PipeWire:
         if not self._lost:
             self._lost = True
             self.close()
+            if self._attached is not None and not self._attached.done():
+                self._attached.set_exception(ConnectionError(_GONE))
             self._on_lost()
 
 
