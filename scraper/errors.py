@@ -4,8 +4,11 @@
         BadRequest          the caller's argument
             BadUrl              not an absolute http(s) URL; a query is told of `search`
             BadArgument         unknown name, wrong type, out of range
+            NoSuchFile          nothing of that name beneath the root of local files
         Refused             our policy said no
             PrivateAddress      the URL leads to a host that is not public
+            LocalReadsDisabled  local files are not read unless the operator says where
+            OutsideRoot         a local file that is not beneath the operator's root, or no file at all
         Unreachable         the network said no
             TimedOut            the deadline passed with nothing to show
         Blocked             the site said no
@@ -15,6 +18,10 @@
             UnsupportedType     not a page; the message names the media type
             TooLarge            over the limits
             Empty               the answer has no content
+            Encrypted           a document that asks for a password
+            Malformed           a document whose bytes are not what they seem
+            OcrNeeded           pictures of pages: there are no letters in it
+            ParserFailed        its reader went over a limit or crashed; `code` says which
         Overloaded          we are full; carries `retry_after_s`
         Broken              our own browser failed, twice
         Internal            a fault of ours
@@ -32,9 +39,16 @@ __all__ = [
     "Blocked",
     "Broken",
     "Empty",
+    "Encrypted",
     "HttpError",
     "Internal",
+    "LocalReadsDisabled",
+    "Malformed",
+    "NoSuchFile",
+    "OcrNeeded",
+    "OutsideRoot",
     "Overloaded",
+    "ParserFailed",
     "PrivateAddress",
     "Refused",
     "ScraperError",
@@ -85,6 +99,12 @@ class BadArgument(BadRequest):
     code = "bad_argument"
 
 
+class NoSuchFile(BadRequest):
+    """Nothing of that name beneath the root of local files."""
+
+    code = "not_found"
+
+
 class Refused(ScraperError):
     """Our policy said no; there is no other way in."""
 
@@ -95,6 +115,18 @@ class PrivateAddress(Refused):
     """The URL leads to a host that is not public."""
 
     code = "private_address"
+
+
+class LocalReadsDisabled(Refused):
+    """Local files are not read unless the operator says where."""
+
+    code = "local_reads_disabled"
+
+
+class OutsideRoot(Refused):
+    """A local file that is not beneath the operator's root, or is no file."""
+
+    code = "outside_root"
 
 
 class Unreachable(ScraperError):
@@ -163,6 +195,30 @@ class Empty(Unreadable):
     """The answer has no content."""
 
     code = "empty"
+
+
+class Encrypted(Unreadable):
+    """A document that asks for a password."""
+
+    code = "encrypted"
+
+
+class Malformed(Unreadable):
+    """A document whose bytes are not what they seem."""
+
+    code = "malformed"
+
+
+class OcrNeeded(Unreadable):
+    """Pictures of pages: there are no letters in it."""
+
+    code = "ocr_needed"
+
+
+class ParserFailed(Unreadable):
+    """A document's reader went over a limit or crashed; `code` is `timeout`, `out_of_memory` or `crash`."""
+
+    code = "crash"
 
 
 class Overloaded(ScraperError):

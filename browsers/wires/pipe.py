@@ -26,7 +26,6 @@ LEAVE_TABS_ALONE = ATTACH + 1
 """Numbers of our commands on the root session, whose other numbers are Playwright's, from 1 upwards."""
 TAIL_BYTES = 80
 """A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
-READ_LIMIT_BYTES = 256 * 1024
 _GONE = "the browser ended at its start"
 
 
@@ -151,7 +150,7 @@ class PipeWire:
         await read(answers, wire._from_chromium, wire._end)
         await read(from_playwright, wire._from_playwright, wire._driver_gone)
         if wire._lost:
-            # It died meanwhile; an end left open here would keep that from Playwright for its whole time limit.
+            # It died meanwhile; an end left open would keep that from Playwright for its whole time limit.
             wire.close()
         return wire
 

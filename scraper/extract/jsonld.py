@@ -2,33 +2,72 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Item", "items", "names", "types"]
+import chompjs
+
+__all__ = ["Blocks", "Item", "flat", "items", "names", "read", "types"]
 
 Item: TypeAlias = dict[str, Any]
 
-_MAX_BLOCKS = 30
-_MAX_CHARS = 500_000
-_MAX_ITEMS = 2_000
+MAX_BLOCKS = 100
+MAX_CHARACTERS = 1_000_000
+"""Of one block; the largest that pages were seen to carry have some 300,000."""
 
-_WRAPPER = re.compile(
-    r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)|(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/)\s*$"
-)
-_END = " \t\r\n;"
-_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
+_MAX_ITEMS = 2_000
+_MAX_MENDED = 200_000
+"""Mending costs ten times as much as reading."""
+
+_ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
+_AFTER_VALUE = re.compile(r"[\s;,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What the blocks of a page hold, outermost values in order; `broken` counts those that hold nothing."""
+
+    values: tuple[Item, ...]
+    broken: int = 0
+
+
+def read(blocks: Iterable[str]) -> Blocks:
+    """Every outermost object in the blocks. A broken block loses only itself."""
+    values: list[Item] = []
+    broken = 0
+    for number, block in enumerate(blocks):
+        if number == MAX_BLOCKS:
+            break
+        found = _parsed(block) if len(block) <= MAX_CHARACTERS else None
+        if found is None:
+            broken += bool(block.strip())
+        else:
+            values += [value for value in found if isinstance(value, dict) and value]
+    return Blocks(tuple(values), broken)
 
 
 def items(blocks: Iterable[str]) -> list[Item]:
-    """Every object in the blocks that has a type, outer ones first. A broken block loses only itself."""
+    """Every object in the blocks that has a type, outer ones first."""
+    return flat(read(blocks).values)
+
+
+def flat(values: Iterable[Item]) -> list[Item]:
+    """Every object among the values that has a type, breadth first: a page's own before what it mentions."""
     found: list[Item] = []
-    for number, block in enumerate(blocks):
-        if number == _MAX_BLOCKS:
+    waiting: list[Any] = list(values)
+    for part in waiting:
+        if len(waiting) > _MAX_ITEMS:
             break
-        _collect(_parsed(block[:_MAX_CHARS]), found)
+        if isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict):
+            if "@type" in part:
+                found.append(part)
+            waiting.extend(inner for inner in part.values() if isinstance(inner, dict | list))
     return found
 
 
@@ -51,30 +90,47 @@ def names(value: Any) -> list[str]:
     return found
 
 
-def _parsed(block: str) -> Any:
-    for text in (block, _mended(block)):
+def _parsed(block: str) -> list[Any] | None:
+    """The values of one block; None where it cannot be read."""
+    text = block.strip().removeprefix("\ufeff")
+    if not text:
+        return []
+    for reading in (_documents, _mended):
         try:
-            return json.loads(text, strict=False)
+            return [value for document in reading(text) for value in _listed(document)]
         except (ValueError, RecursionError):
             continue
     return None
 
 
-def _mended(block: str) -> str:
-    """Without comment and CDATA wrappers, trailing semicolons and commas."""
-    unwrapped = _WRAPPER.sub("", block.strip(_END)).strip(_END)
-    return _TRAILING_COMMA.sub("", unwrapped)
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def _collect(value: Any, found: list[Item]) -> None:
-    """Breadth first, so that the page's own item stands before what it mentions."""
-    waiting = [value]
-    for part in waiting:
-        if len(waiting) > _MAX_ITEMS:
-            return
-        if isinstance(part, list):
-            waiting.extend(part)
-        elif isinstance(part, dict):
-            if "@type" in part:
-                found.append(part)
-            waiting.extend(inner for inner in part.values() if isinstance(inner, dict | list))
+def _documents(text: str) -> list[Any]:
+    """One JSON document, or several one after the other; control characters in strings are let through."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Any] = []
+    at = 0
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+        behind = _AFTER_VALUE.match(text, at)
+        at = behind.end() if behind else at
+    return found
+
+
+def _mended(text: str) -> list[Any]:
+    """What is an object to JavaScript: comments, comment and CDATA wrappers, commas too many, loose quotes."""
+    if len(text) > _MAX_MENDED:
+        raise ValueError("too long to be mended")
+    if _ESCAPED_QUOTE.search(text):
+        text = html.unescape(text)
+    found = [
+        value
+        for value in chompjs.parse_js_objects(text, json_params={"strict": False})
+        if isinstance(value, dict | list) and value
+    ]
+    if not found:
+        raise ValueError("nothing in it")
+    return found

@@ -1,26 +1,95 @@
-"""The marks by which walls are known: data alone, so that a new wall is a line here and a page in a test."""
+"""The marks by which walls are known: data alone, so that a new wall is a line here and a page in a test.
+
+A mark is what a page is made of (ids, classes, addresses of its scripts, frames and forms, code that only a
+challenge holds), which does not change with the language. Words come last, and only those of title and
+headings: the words of walls stand in many whole pages, and in their scripts.
+"""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["CAPTCHA_CLASSES", "CHALLENGE_IDS", "CHALLENGE_SCRIPTS", "CONSENT_BOX", "LEAKY_SCRIPTS", "PHRASES"]
+__all__ = [
+    "CHALLENGE_SCRIPTS",
+    "CONSENT_BOX",
+    "MARKED_ADDRESSES",
+    "MARKED_CLASSES",
+    "MARKED_IDS",
+    "MARKED_URLS",
+    "PHRASES",
+    "WIDGET_ADDRESSES",
+    "WIDGET_CLASSES",
+]
 
-CHALLENGE_IDS = frozenset(
-    "challenge-error-text challenge-form challenge-running cf-browser-verification cf-challenge-running "
-    "px-captcha sec-if-cpt-container sec-cpt-if anubis_challenge".split()
+
+def _all(reason: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), reason)
+
+
+MARKED_IDS = (
+    # Cloudflare, PerimeterX, Akamai
+    _all("challenge", "challenge-error-text challenge-form challenge-running cf-browser-verification")
+    | _all("challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if")
+    | _all("proof_of_work", "anubis_challenge anubis_version")
+    | _all("captcha", "captcha-form anomaly-modal")  # Google, DuckDuckGo
+    | _all("denied", "cf-error-details")
 )
-"""Cloudflare, PerimeterX, Akamai, Anubis: no other page has these ids."""
+"""Ids that no other page has."""
+
+MARKED_CLASSES = (
+    _all("captcha", "anomaly-modal__title anomaly-modal__box")  # DuckDuckGo
+    | _all("captcha", "CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay")  # Yandex
+    | _all("captcha", "passMod_dialog-wrapper passMod_slide-control")  # Baidu
+    | _all("denied", "cf-error-code")
+)
+"""Classes that no other page has."""
+
+MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "proof_of_work",
+        re.compile(r"\.within\.website/x/cmd/anubis|/\.well-known/sgcaptcha|/api/captcha/pow\b"),
+    ),
+    (
+        "captcha",
+        re.compile(r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com"),
+    ),
+    ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
+)
+"""In the address of a script, a frame or a form: the page has no other use than the wall."""
+
+MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("proof_of_work", re.compile(r"/\.well-known/sgcaptcha|/\.within\.website/")),
+    (
+        "captcha",
+        re.compile(r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/"),
+    ),
+    ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
+)
+"""In the address that the visit was led to."""
 
 CHALLENGE_SCRIPTS = re.compile(
-    r"_cf_chl_opt|captcha-delivery\.com|_pxBlockScript|gokuProps|AwsWafIntegration\.|within\.website/x/cmd/anubis"
+    r"_cf_chl_opt|_pxBlockScript|gokuProps|AwsWafIntegration\.|KPSDK\.scriptStart|sgchallenge\s*="
+    r"|captcha-delivery\.com"
 )
-"""Cloudflare, DataDome, PerimeterX, AWS, Anubis, in the script of the challenge itself."""
+"""In the script of a challenge itself: Cloudflare, PerimeterX, AWS, Kasada, SiteGround, DataDome."""
 
-LEAKY_SCRIPTS = re.compile(r"_Incapsula_Resource|cdn-cgi/challenge-platform|challenges\.cloudflare\.com")
+WIDGET_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("challenge", re.compile(r"_Incapsula_Resource|/cdn-cgi/challenge-platform/")),
+    ("proof_of_work", re.compile(r"/altcha(?:[.-][\w.-]+)?\.js")),
+    (
+        "captcha",
+        re.compile(
+            r"challenges\.cloudflare\.com|hcaptcha\.com/|/recaptcha/(?:api|enterprise)|smartcaptcha\.|/captcha[^/]*\.js"
+        ),
+    ),
+)
 """These stand in many whole pages too; they mean a wall where there is next to nothing else."""
 
-CAPTCHA_CLASSES = frozenset("g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder".split())
+WIDGET_CLASSES = (
+    _all("captcha", "g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder captcha-wrap")
+    | _all("captcha", "captcha-container captcha_header SmartCaptcha smart-captcha")
+    | _all("proof_of_work", "altcha captcha-altcha")
+)
 
 CONSENT_BOX = re.compile(
     r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
@@ -36,16 +105,26 @@ def _any_of(phrases: str) -> re.Pattern[str]:
 
 PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
+        "proof_of_work",
+        _any_of(
+            r"""
+            making sure you['’]re not a bot
+            ^\W*pow captcha
+            """
+        ),
+    ),
+    (
         "challenge",
         _any_of(
             r"""
             just a moment\.\.\.
+            ^\W*(?:one|un|einen|ein|um|een) (?:moment|momento|instant|augenblick)\W*$
             checking (?:your browser|if the site connection is secure)
             enable javascript and cookies to continue
             attention required! \|
             pardon our interruption
-            making sure you['’]re not a bot
             verifying (?:your browser|(?:that )?you are (?:a )?human)
+            ^\W*(?:robot|browser) challenge screen
             """
         ),
     ),
@@ -54,18 +133,35 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
         _any_of(
             r"""
             (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
-            are you (?:a robot|a person|human)\?
+            are you (?:not )?(?:a robot|a person|human)\?
             ^\W*(?:robot|security) check\b
+            ^\W*captcha\W*$
             press (?:&|and) hold
             unusual traffic from your (?:computer )?network
             complete the (?:security check|captcha)
+            solve the (?:challenge|captcha)
             enter the characters you see
             请完成.{0,8}验证
             人机验证
+            安全验证
             ロボットではありません
-            подтвердите, что вы не робот
+            로봇이 아닙니다
+            вы не робот
             no soy un robot
             je ne suis pas un robot
+            ich bin kein roboter
+            """
+        ),
+    ),
+    (
+        "rate_limit",
+        _any_of(
+            r"""
+            ^\W*(?:429\W+)?too many requests\W*$
+            ^\W*rate limit(?:ed| exceeded)?\b
+            ^\W*zu viele anfragen
+            ^\W*trop de requêtes
+            ^\W*demasiadas solicitudes
             """
         ),
     ),
@@ -77,10 +173,11 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             \b403 forbidden\b
             you(?: have|['’]ve) been blocked
             your request (?:has been |was )blocked
-            not available in your (?:country|region)
+            not (?:yet )?available in your (?:country|region)
             zugriff verweigert
             accès (?:refusé|interdit)
             acceso denegado
+            acesso negado
             доступ (?:запрещ|огранич)
             访问被拒绝
             アクセスが拒否
@@ -104,6 +201,18 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             ^\W*before you continue(?: to\b|\W*$)
             ^\W*bevor sie .{0,30}fortfahren
             ^\W*avant d['’]accéder à
+            """
+        ),
+    ),
+    (
+        "javascript",
+        _any_of(
+            r"""
+            ^\W*(?:please )?(?:enable|turn on|activate) javascript\b
+            ^\W*javascript (?:is )?(?:required|disabled|not enabled)\b
+            ^\W*you need to enable javascript\b
+            ^\W*(?:bitte )?javascript aktivieren
+            ^\W*javascript ist (?:deaktiviert|erforderlich)
             """
         ),
     ),

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["COMMON_WORDS", "UNSPACED", "words_of", "words_of_all"]
+__all__ = ["COMMON_WORDS", "is_unspaced", "words_of", "words_of_all"]
 
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _WORD = re.compile(r"\w+")
-_ANY_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+_ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is one character of a script without spaces."""
+    return _UNSPACED.match(word) is not None
 
 
 def words_of(text: str) -> list[str]:
