@@ -12,17 +12,17 @@ from scraper.cli import running
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import SettingsError
 
-__all__ = ["fetch", "fetch_batch"]
+__all__ = ["FORMAT", "fetch", "fetch_batch", "print_answer"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _RENDER = click.Choice(["auto", "http", "browser"])
-_FORMAT = click.Choice(["markdown", "json"])
+FORMAT = click.Choice(["markdown", "json"])
 
 
 def _shared(command: F) -> F:
     """Options of both commands."""
-    command = click.option("--format", type=_FORMAT, help="What to print.  [markdown]")(command)
+    command = click.option("--format", type=FORMAT, help="What to print.  [markdown]")(command)
     return click.option("--render", type=_RENDER, help="auto renders only what needs it.  [auto]")(command)
 
 
@@ -37,7 +37,7 @@ def _shared(command: F) -> F:
 def fetch(url: str, **given: Any) -> int:
     """Read one page and print it as Markdown."""
     names = ("format", "render", "force_refresh", "max_age_hours", "start", "length")
-    return _print("fetch", {"url": url}, given, names)
+    return print_answer("fetch", {"url": url}, given, names)
 
 
 @click.command(cls=Command)
@@ -56,10 +56,10 @@ def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> i
     wanted += _urls_in(lines) if lines else []
     if not wanted:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return _print("fetch_batch", {"urls": wanted}, given, ("format", "render"))
+    return print_answer("fetch_batch", {"urls": wanted}, given, ("format", "render"))
 
 
-def _print(tool: str, arguments: dict[str, Any], given: dict[str, Any], names: tuple[str, ...]) -> int:
+def print_answer(tool: str, arguments: dict[str, Any], given: dict[str, Any], names: tuple[str, ...]) -> int:
     """Run a tool and print its answer; the exit code."""
     options = {name: given.pop(name) for name in names}
     arguments |= {name: value for name, value in options.items() if value is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import engines, fetch, fetch_batch, instant_answer, search, web_search
+from scraper.tools import compare, engines, fetch, fetch_batch, instant_answer, research, search, web_search
 from scraper.tools.model import Tool
 
 __all__ = ["tools"]
@@ -14,6 +14,8 @@ _ALL = (
     search.tool,
     fetch.tool,
     fetch_batch.tool,
+    research.tool,
+    compare.tool,
     engines.tool,
     web_search.tool,
     instant_answer.tool,

@@ -11,7 +11,7 @@ from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 from tests.scraper.server.wire import initialize
 
-COMMANDS = ("serve", "stdio", "fetch", "fetch-batch", "install-browser", "doctor")
+COMMANDS = ("serve", "stdio", "fetch", "fetch-batch", "research", "compare", "install-browser", "doctor")
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

@@ -1,0 +1,71 @@
+"""`compare`: two to five URLs and a question in, what each page says of it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import compare as render
+from scraper.search.compare import MAX_URLS, MIN_URLS, compare
+from scraper.settings import Settings
+from scraper.tools.arguments import Parameter, Parameters, Text, Texts
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """URLs to be compared; how many there may be is said where they are, with the tool for other numbers."""
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the value."""
+        return Texts(MAX_URLS).schema() | {"minItems": MIN_URLS}
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """The URLs."""
+        given = len(value) if isinstance(value, (list, tuple)) else MAX_URLS
+        return Texts(max(given, MAX_URLS)).read(value)
+
+
+_PARAMETERS = Parameters(
+    Parameter("question", Text(), "What to compare them for.", required=True),
+    Parameter("urls", _Several(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
+    FORMAT,
+)
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool."""
+    return Tool(
+        name="compare",
+        title="Compare web pages",
+        description=described("compare"),
+        input_schema=_PARAMETERS.schema(),
+        run=guarded("compare", _PARAMETERS, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    question = given["question"]
+    pages = await compare(
+        app.fetcher,
+        app.workers,
+        question,
+        given["urls"],
+        budget=body_budget(app.settings),
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    if given["format"] == "json":
+        data = render.as_json(question, pages)
+        return Answer(compact(data), data)
+    return Answer(render.as_markdown(question, pages, region=new_region(), now=datetime.now(UTC)))

@@ -1,0 +1,70 @@
+"""`research`: a question in, its sources and what they say of it out, in one call."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import research as render
+from scraper.search.research import MAX_DEPTH, Inquiry, Researcher
+from scraper.settings import Settings
+from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, Whole
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.search import ENGINES_PARAMETER, HOUR_S, MAX_AGE_HOURS, blocked
+from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool, with this operator's defaults in its schema."""
+    parameters = Parameters(
+        Parameter("question", Text(), "What you want to know, in natural language.", required=True),
+        Parameter("depth", Whole(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
+        ENGINES_PARAMETER,
+        Parameter("fetch", Flag(), "false: only list the sources.", default=True),
+        Parameter("use_cache", Flag(), "Take kept searches and kept pages.", default=True),
+        Parameter(
+            "max_age_hours",
+            Number(0, MAX_AGE_HOURS),
+            "Take a kept search and kept pages only if they are younger; 0 asks and reads anew. "
+            f"Not given: {settings.cache_ttl_h:g}.",
+        ),
+        FORMAT,
+    )
+    return Tool(
+        name="research",
+        title="Search and read the best pages",
+        description=described("research"),
+        input_schema=parameters.schema(),
+        run=guarded("research", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    hours = given["max_age_hours"]
+    inquiry = Inquiry(
+        given["question"],
+        depth=given["depth"],
+        engines=given["engines"],
+        fetch=given["fetch"],
+        use_cache=given["use_cache"],
+        max_age_s=None if hours is None else hours * HOUR_S,
+    )
+    brief = await Researcher(app.searcher, app.fetcher, app.workers).research(
+        inquiry,
+        budget=body_budget(app.settings),
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    is_error = blocked(brief.search)
+    if given["format"] == "json":
+        data = render.as_json(brief)
+        return Answer(compact(data), data, is_error=is_error)
+    return Answer(render.as_markdown(brief, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
