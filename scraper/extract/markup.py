@@ -28,7 +28,7 @@ _LONG_TAG = 16_000
 2,000 take 3 ms, 40,000 take 1.5 s. A tag with more loses them all."""
 
 _STRETCH = re.compile(rf"<[^<]{{{_LONG_TAG}}}")
-_TAG = re.compile(r"<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
+_TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
 
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
@@ -126,12 +126,31 @@ def _bounded(text: str) -> str:
         text = text[: len(text) * MAX_TAGS // tags]
         tags = text.count("<")
     if len(text) > _LONG_TAG and (_STRETCH.search(text) or _has_quoted_openings(text)):
-        text = _TAG.sub(_short_tag, text)
+        text = "".join(_with_short_tags(text))
     return text
 
 
 def _has_quoted_openings(text: str) -> bool:
     return text.count('="<') + text.count("='<") + text.count("=<") > _QUOTED_OPENINGS
+
+
+def _with_short_tags(text: str) -> Iterator[str]:
+    """The text with its longest tags shortened; what a comment, script or style holds is no tag."""
+    lowered = text.lower() if len(text.lower()) == len(text) else text
+    at = 0
+    while (match := _TAG.search(text, at)) is not None:
+        name = (match.group(1) or "").lower()
+        yield text[at : match.start()]
+        yield _short_tag(match)
+        at = match.end()
+        closing = "-->" if match.group() == "<!--" else f"</{name}" if name in _RAW_TEXT else ""
+        if closing:
+            end = lowered.find(closing, at)
+            if end < 0:
+                break
+            yield text[at:end]
+            at = end
+    yield text[at:]
 
 
 def _short_tag(match: re.Match[str]) -> str:
