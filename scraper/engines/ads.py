@@ -29,9 +29,9 @@ def is_ad_link(url: str) -> bool:
     return _AD_LINK.search(url) is not None or _AD_LINK.search(unwrap.unwrap(url)) is not None
 
 
-def is_labelled(block: Element, title: Element | None = None) -> bool:
-    """Whether a row says of itself that it is an advertisement."""
+def is_labelled(block: Element, title: str = "") -> bool:
+    """Whether a row says of itself, beside its title, that it is an advertisement."""
     return any(
-        len(run) <= _MAX_LABEL and _LABEL.fullmatch(run.strip("\u200b\u00ad "))
-        for run in texts.runs(block, title)
+        len(run) <= _MAX_LABEL and run != title and _LABEL.fullmatch(run.strip("\u200b\u00ad "))
+        for run in texts.runs(block)
     )

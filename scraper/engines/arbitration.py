@@ -16,6 +16,7 @@ from scraper.engines.layout import Layout, Select
 from scraper.engines.model import EngineResponse, Outcome
 from scraper.engines.page import ResultPage, build
 from scraper.engines.rows import Row, results
+from scraper.engines.unwrap import unwrap
 
 __all__ = ["Reading", "read"]
 
@@ -77,7 +78,12 @@ def arbitrate(selected: Sequence[Row], shaped: Sequence[Row]) -> tuple[Sequence[
     bare = _told(selected) < _BARE and _told(shaped) > _TOLD
     if lost or bare:
         return shaped, True
-    return selected, False
+    return selected, _common(selected, shaped) < _COMMON
+
+
+def _common(selected: Sequence[Row], shaped: Sequence[Row]) -> float:
+    known = {unwrap(row.href) for row in selected}
+    return sum(unwrap(row.href) in known for row in shaped) / len(shaped)
 
 
 def _selected(page: ResultPage, layouts: Sequence[Layout]) -> list[Row]:

@@ -26,6 +26,7 @@ _JUDGED = 12
 _LONG = 40
 """Characters from which a text is a sentence rather than a label."""
 _MIN_ROWS = 3
+_HALF = 0.5
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _HEADING_REACH = 3
 _MAX_CLIMB = 40
@@ -77,6 +78,16 @@ class Group:
     title: float
     domains: float
 
+    @property
+    def is_told(self) -> bool:
+        """Whether at least half of the links have a heading or a text of their own, as navigation has not."""
+        return max(self.heading, self.text) >= _HALF
+
+    @property
+    def is_beyond_doubt(self) -> bool:
+        """Whether every link has both."""
+        return min(self.heading, self.text, self.title) == 1
+
     def score(self, weights: Weights) -> float:
         """More is more like a list of results."""
         return (
@@ -94,8 +105,13 @@ def read(page: ResultPage, weights: Weights = DEFAULT_WEIGHTS) -> list[Row]:
 
 
 def pick(found: Sequence[Group], weights: Weights) -> Group | None:
-    """The group that looks most like results; None when there is none."""
-    return max(found, key=lambda group: group.score(weights), default=None)
+    """The group that looks most like results; None when none does.
+
+    One or two rows are taken for results only where there is no list, and where they have all that rows have.
+    """
+    lists = [group for group in found if len(group.places) >= _MIN_ROWS and group.is_told]
+    few = [group for group in found if len(group.places) < _MIN_ROWS and group.is_beyond_doubt]
+    return max(lists or few, key=lambda group: group.score(weights), default=None)
 
 
 def rows_of(page: ResultPage, group: Group | None) -> list[Row]:
@@ -119,8 +135,8 @@ def groups(page: ResultPage) -> list[Group]:
     members: dict[tuple[int, ...], list[_Candidate]] = {}
     for indices in _grouped(candidates):
         members.setdefault(tuple(indices), [candidates[index] for index in indices])
-    largest = sorted(members.values(), key=_promise, reverse=True)[:MAX_GROUPS]
-    return [_judged(group) for group in largest]
+    promising = sorted(filter(_may_be_results, members.values()), key=_promise, reverse=True)
+    return [_judged(group) for group in promising[:MAX_GROUPS]]
 
 
 def _candidates(page: ResultPage) -> list[_Candidate]:
@@ -155,7 +171,7 @@ def _grouped(candidates: Sequence[_Candidate]) -> Iterable[list[int]]:
     for index, candidate in enumerate(candidates):
         for shape in _shapes(candidate):
             by_shape[shape].append(index)
-    return (indices for indices in by_shape.values() if len(indices) >= _MIN_ROWS)
+    return (indices for indices in by_shape.values())
 
 
 def _shapes(candidate: _Candidate) -> Iterable[tuple[str, ...]]:
@@ -176,6 +192,10 @@ def _shapes(candidate: _Candidate) -> Iterable[tuple[str, ...]]:
     yield ("short path", above, *tags[:3])
     if heading is not None:
         yield ("heading", above)
+
+
+def _may_be_results(group: Sequence[_Candidate]) -> bool:
+    return len(group) >= _MIN_ROWS or all(candidate.heading is not None for candidate in group)
 
 
 def _promise(group: Sequence[_Candidate]) -> float:
@@ -207,7 +227,6 @@ def _host(url: str) -> str:
 def _placed(group: Sequence[_Candidate]) -> list[_Place]:
     holders = _holders(group)
     tops = [_top(candidate.link, holders) for candidate in group]
-    starts = set(tops)
     places = []
     for candidate, top in zip(group, tops, strict=True):
         title_element = _title_element(candidate)
@@ -215,7 +234,7 @@ def _placed(group: Sequence[_Candidate]) -> list[_Place]:
         snippet = _snippet(top, title_element, title)
         blocks: tuple[Element, ...] = (top,)
         if len(snippet) < _LONG:
-            blocks = (top, *_following(top, starts))
+            blocks = (top, *_following(top, holders))
             snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
         places.append(_Place(candidate, blocks, title, snippet))
     return places
@@ -225,6 +244,7 @@ def _holders(group: Sequence[_Candidate]) -> dict[Element, int]:
     """How many links of the group each element holds."""
     holding: defaultdict[Element, int] = defaultdict(int)
     for candidate in group:
+        holding[candidate.link] += 1
         for distance, ancestor in enumerate(candidate.link.iterancestors()):
             holding[ancestor] += 1
             if distance > _MAX_CLIMB:
@@ -245,11 +265,11 @@ def _top(link: Element, holders: dict[Element, int]) -> Element:
 _MAX_FOLLOWING = 3
 
 
-def _following(top: Element, starts: set[Element]) -> Iterable[Element]:
+def _following(top: Element, holders: dict[Element, int]) -> Iterable[Element]:
     """What stands between a row's own element and the next row: rows of tables lie side by side."""
     following = top.getnext()
     for _ in range(_MAX_FOLLOWING):
-        if following is None or following in starts:
+        if following is None or following in holders:
             return
         yield following
         following = following.getnext()
@@ -264,7 +284,7 @@ def _title(candidate: _Candidate, element: Element) -> str:
     if candidate.heading is not None and not _is_crowded(element):
         return texts.text_in(element, texts.MAX_TITLE)
     runs = [texts.tidy(run, texts.MAX_TITLE) for run in texts.runs(element)]
-    runs = [run for run in runs if run and not texts.is_address(run)]
+    runs = [run for run in runs if run and not texts.is_address(run)] or runs[:1]
     named = {texts.tidy(titled.get("title") or "", texts.MAX_TITLE) for titled in _TITLED(element)}
     return next((run for run in runs if run in named), max(runs, key=len, default=""))
 
@@ -285,7 +305,7 @@ def _snippet(block: Element, without: Element | None, title: str) -> str:
 
 def _is_advertised(place: _Place) -> bool:
     return ads.is_ad_link(place.candidate.href) or any(
-        ads.is_labelled(block, _title_element(place.candidate)) for block in place.blocks
+        ads.is_labelled(block, place.title) for block in place.blocks
     )
 
 

@@ -94,14 +94,14 @@ def _result(item: Element) -> EngineResult | None:
     publisher = item.find("source")
     name = texts.tidy(publisher.text or "", texts.MAX_TITLE) if publisher is not None else ""
     home = (publisher.get("url") or "") if publisher is not None else ""
-    title = _headline(texts.tidy(_text(item, "title"), texts.MAX_TITLE), name)
+    title = texts.tidy(_text(item, "title"), texts.MAX_TITLE)
     if not title or not is_web(url):
         return None
     return EngineResult(
         rank=0,
         title=title,
         url=url,
-        snippet=_snippet(_text(item, "description"), title, name),
+        snippet=_snippet(_text(item, "description"), title.removesuffix(f" - {name}"), name),
         date=_date(_text(item, "pubDate")),
         source=name or None,
         source_url=home if is_web(home) else None,
@@ -110,11 +110,6 @@ def _result(item: Element) -> EngineResult | None:
 
 def _ranked(item: EngineResult, rank: int) -> EngineResult:
     return EngineResult(rank, item.title, item.url, item.snippet, item.date, item.source, item.source_url)
-
-
-def _headline(title: str, publisher: str) -> str:
-    suffix = f" - {publisher}"
-    return title.removesuffix(suffix).rstrip() if publisher and title != suffix.strip() else title
 
 
 def _snippet(description: str, title: str, publisher: str) -> str:
