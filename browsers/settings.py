@@ -48,6 +48,9 @@ class BrowserSettings:
     """Between two looks at age, wear and memory of the browsers."""
     full_idle_s: float = 120.0
     """The full tier is stopped after this long without work."""
+    test_key_pin: str | None = None
+    """SHA-256 (base64) of the one public key whose certificate is trusted whoever signed it: that of a server
+    behind `test_hosts`."""
     ignore_certificate_errors: bool = False
     """Only ever set by tests that serve TLS under made-up names."""
     extra_switches: tuple[str, ...] = field(default=())

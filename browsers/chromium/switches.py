@@ -181,7 +181,11 @@ def _blink_settings(settings: Mapping[str, str]) -> str:
 
 
 def _certificates(settings: BrowserSettings) -> tuple[str, ...]:
-    return ("--ignore-certificate-errors",) if settings.ignore_certificate_errors else ()
+    if settings.ignore_certificate_errors:
+        return ("--ignore-certificate-errors",)
+    # For this one key alone: whoever does not hold it is refused as ever.
+    pin = settings.test_key_pin
+    return (f"--ignore-certificate-errors-spki-list={pin}",) if pin else ()
 
 
 def _unwanted(host: Host) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 __all__ = [
     "Folder",
     "HostMap",
+    "KeyPin",
     "Kind",
     "Language",
     "Networks",
@@ -31,6 +32,7 @@ __all__ = [
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
+_KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
 _PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
 
@@ -179,6 +181,20 @@ class HostMap:
         if isinstance(value, tuple) and all(isinstance(entry, tuple) for entry in value):
             return value
         return tuple(_mapping(part) for part in _parts(value))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPin:
+    """A hash of a public key."""
+
+    label: str = "base64"
+
+    def read(self, value: object) -> str:
+        """The hash as given."""
+        text = Text().read(value)
+        if not _KEY_PIN.fullmatch(text):
+            raise ValueError("give a SHA-256 in base64: 43 characters and an equals sign")
+        return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import platformdirs
 from scraper.settings.kinds import (
     Folder,
     HostMap,
+    KeyPin,
     Kind,
     Language,
     Networks,
@@ -197,6 +198,15 @@ class Settings:
         ),
     ] = ()
 
+    test_key_pin: Annotated[
+        str | None,
+        Choice(
+            "TEST_KEY_PIN",
+            KeyPin(),
+            "For tests: SHA-256 of the public key that a test host's certificate holds, in base64.",
+        ),
+    ] = None
+
     language: Annotated[str, Choice("LANGUAGE", Language(), "Language that sites are asked for.")] = "en-US"
     timezone: Annotated[
         str | None,
@@ -264,6 +274,7 @@ class Settings:
             full_executable=self.full_executable,
             allow_nets=self.allow_nets,
             test_hosts=self.test_hosts,
+            test_key_pin=self.test_key_pin,
             proxy=self.proxy,
             proxy_dns=self.proxy_dns,
             language=self.language,
