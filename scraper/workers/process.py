@@ -26,6 +26,7 @@ _TRUSTED = (
     "scraper.model",
     "scraper.errors",
     "scraper.extract",
+    "scraper.engines",
     "browsers.model",
     "browsers.errors",
     "datetime",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import hashlib
 import ssl
 import tempfile
 from collections.abc import Sequence
@@ -12,13 +14,18 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-__all__ = ["server_context"]
+__all__ = ["server_context", "server_identity"]
 
 _VALID = datetime.timedelta(days=30)
 
 
 def server_context(names: Sequence[str]) -> ssl.SSLContext:
     """A TLS context with a self-signed certificate for `names`."""
+    return server_identity(names)[0]
+
+
+def server_identity(names: Sequence[str]) -> tuple[ssl.SSLContext, str]:
+    """The same, and the pin of its key: what a browser can be told to trust for once."""
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _self_signed(key, names)
     private = key.private_bytes(
@@ -30,7 +37,10 @@ def server_context(names: Sequence[str]) -> ssl.SSLContext:
         file.write(private + certificate.public_bytes(serialization.Encoding.PEM))
         file.flush()
         context.load_cert_chain(file.name)
-    return context
+    public = key.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return context, base64.b64encode(hashlib.sha256(public).digest()).decode()
 
 
 def _self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[str]) -> x509.Certificate:
