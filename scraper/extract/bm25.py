@@ -25,6 +25,7 @@ _STEMS = 0.4
 """The part of forms of words in the score; the rest is for the very words of the question."""
 _COVERAGE = 1.5
 """Power of the share of the question that a piece covers: two words once each tell more than one twice."""
+_HEAD_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,19 @@ class Question:
 
     words: frozenset[str]
     stems: frozenset[str]
+    heads: frozenset[str]
+    """First letters of the stems: few words of a page begin so, and only these are looked at closer."""
 
     @classmethod
     def of(cls, text: str) -> Question:
         """The question in a text."""
         words = frozenset(terms(text))
-        return cls(words, frozenset(map(stem, words)))
+        stems = frozenset(map(stem, words))
+        return cls(words, stems, frozenset(cut[:_HEAD_LETTERS] for cut in stems))
+
+    def near(self, words: Iterable[str]) -> list[str]:
+        """Those words that may be the question's, in some form."""
+        return [word for word in words if word[:_HEAD_LETTERS] in self.heads]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +62,11 @@ class Piece:
     @classmethod
     def of(cls, question: Question, text: str, headings: Iterable[str]) -> Piece:
         """The piece made of some Markdown; addresses of links are no words."""
-        found = terms_of_markdown(text)
-        above = terms(" ".join(headings))
+        every = terms_of_markdown(text)
+        found = question.near(every)
+        above = question.near(terms(" ".join(headings)))
         return cls(
-            len(found),
+            len(every),
             Counter(word for word in found if word in question.words),
             Counter(cut for word in found if (cut := stem(word)) in question.stems),
             question.words.intersection(above),

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from scraper.extract.bm25 import Question
 from scraper.extract.terms import terms
 
 __all__ = ["PlainText", "directive", "link"]
 
 _EXACT_CHARACTERS = 48
 """A longer quotation is given by its first and its last words."""
-_FIRST_WORDS, _LAST_WORDS, _CONTEXT_WORDS = 5, 3, 3
+_FIRST_WORDS = (5, 8, 12)
+"""How many first words: the fewest with which no place before this one begins."""
+_LAST_WORDS, _CONTEXT_WORDS = 3, 3
 _LEAST_LETTERS = 4
 """Below this a quotation is found anywhere."""
 
@@ -28,6 +29,7 @@ _LINK = re.compile(
 )
 _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +)?|\|)?[ \t]*")
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
+_MARKED = re.compile(r"[\\*`~]")
 _BREAKS = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
 """What may look otherwise on the page than in Markdown ends a run of words that can be quoted."""
 _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!?。！？।؟]*)*")
@@ -64,6 +66,10 @@ class PlainText:
             at += len(line)
         self._text = " ".join(lines)
 
+    def rarities(self, words: Iterable[str]) -> Mapping[str, float]:
+        """How much it tells, word by word, that it stands in a part of this page."""
+        return {word: 1 / (1 + self._text.count(word)) for word in words}
+
     def comes_first(self, words: str, start: int) -> bool:
         """Whether the words, standing at or after a place of the Markdown, stand nowhere before it."""
         line = bisect_right(self._starts, start) - 1
@@ -71,13 +77,15 @@ class PlainText:
         return self._text.find(sought) >= self._text.find(sought, self._places[max(0, line)])
 
 
-def directive(page: PlainText, start: int, end: int, question: Question) -> str:
-    """The text directive for the sentence between two places that is nearest to the question; or nothing."""
+def directive(page: PlainText, start: int, end: int, telling: Mapping[str, float]) -> str:
+    """The text directive for the sentence between two places that tells most of the words asked for."""
     quotes = list(_quotes(page.markdown[start:end]))
     if not quotes:
         return ""
-    best = max(quotes, key=lambda quote: _nearness(quote, question))
-    first, last = _ends(best.words)
+    best = max(quotes, key=lambda quote: _nearness(quote, telling))
+    first, last = next(
+        (ends for ends in _ends(best.words) if page.comes_first(ends[0], start)), (best.words, "")
+    )
     before = after = ""
     if not page.comes_first(first, start):
         before = " ".join(best.before.split()[-_CONTEXT_WORDS:])
@@ -112,12 +120,13 @@ def _encoded(text: str) -> str:
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
-def _ends(words: str) -> tuple[str, str]:
+def _ends(words: str) -> Iterator[tuple[str, str]]:
     """A short quotation whole, a long one as its first and its last words."""
     apart = words.split()
-    if len(words) <= _EXACT_CHARACTERS or len(apart) < _FIRST_WORDS + _LAST_WORDS + 1:
-        return words, ""
-    return _bared(" ".join(apart[:_FIRST_WORDS])), _bared(" ".join(apart[-_LAST_WORDS:]))
+    for count in _FIRST_WORDS:
+        if len(words) > _EXACT_CHARACTERS and len(apart) > count + _LAST_WORDS:
+            yield _bared(" ".join(apart[:count])), _bared(" ".join(apart[-_LAST_WORDS:]))
+    yield words, ""
 
 
 def _quotes(markdown: str) -> Iterator[_Quote]:
@@ -132,10 +141,10 @@ def _quotes(markdown: str) -> Iterator[_Quote]:
                     yield _Quote(words, run[: match.start()], run[match.end() :])
 
 
-def _nearness(quote: _Quote, question: Question) -> tuple[int, bool, int]:
-    """More words of the question first, then enough words to be unlike others, then brevity."""
-    covered = len(question.words.intersection(terms(quote.words)))
-    return covered, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
+def _nearness(quote: _Quote, telling: Mapping[str, float]) -> tuple[float, bool, int]:
+    """More and rarer words of the question first, then enough words to be unlike others, then brevity."""
+    told = sum(telling.get(word, 0.0) for word in sorted(set(terms(quote.words))))
+    return told, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
 
 
 def _runs(plain: str) -> list[str]:
@@ -150,5 +159,6 @@ def _bared(words: str) -> str:
 def _plain(line: str) -> str:
     """A line of Markdown as a person sees it."""
     text = line[_OPENING.match(line).end() :].rstrip()  # type: ignore[union-attr]
-    text = _LINK.sub(r"\1", _IMAGE.sub("", text))
-    return _MARKUP.sub(r"\1", text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", _IMAGE.sub("", text))
+    return _MARKUP.sub(r"\1", text) if _MARKED.search(text) else text

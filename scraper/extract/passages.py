@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from scraper.extract import bm25, tokens
 from scraper.extract.blocks import Fence, fences, table_head
@@ -106,9 +106,12 @@ class _Page:
             return []
         plain = PlainText(self.markdown)
         code = fences(self.markdown, len(self.markdown))
-        return [self._excerpt(run, plain, code, asked) for run in _runs(sorted(self.chosen))]
+        telling = plain.rarities(asked.words)
+        return [self._excerpt(run, plain, code, telling) for run in _runs(sorted(self.chosen))]
 
-    def _excerpt(self, run: list[int], plain: PlainText, code: list[Fence], asked: Question) -> Excerpt:
+    def _excerpt(
+        self, run: list[int], plain: PlainText, code: list[Fence], telling: Mapping[str, float]
+    ) -> Excerpt:
         first, last = self.units[run[0]], self.units[run[-1]]
         best = max(run, key=lambda at: self.scores[at])
         return Excerpt(
@@ -117,7 +120,7 @@ class _Page:
             score=self.scores[best],
             heading=" > ".join(first.headings[-_HEADINGS_SHOWN:]),
             end=last.end,
-            fragment=directive(plain, self.units[best].start, self.units[best].end, asked),
+            fragment=directive(plain, self.units[best].start, self.units[best].end, telling),
         )
 
 

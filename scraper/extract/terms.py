@@ -12,6 +12,9 @@ STEM_LETTERS = 5
 """Words that share so many first letters count as forms of one. Cutting words at five letters does about as
 well as stemmers made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""
 
+_PLURAL_FROM = 3
+"""The plural of a short word differs within its first five letters: cats, roads."""
+
 _PAIRED = (
     "\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
     "\U00020000-\U000323af"
@@ -58,6 +61,8 @@ def terms_of_markdown(markdown: str) -> list[str]:
 
 def stem(term: str) -> str:
     """What the forms of a word have in common."""
+    if len(term) > _PLURAL_FROM and term.endswith("s"):
+        term = term[:-1]
     return term[:STEM_LETTERS]
 
 

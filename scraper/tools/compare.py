@@ -31,6 +31,8 @@ class _Several:
 
     def read(self, value: object) -> tuple[str, ...]:
         """The URLs."""
+        if value in ([], (), "[]"):
+            return ()
         given = len(value) if isinstance(value, (list, tuple)) else MAX_URLS
         return Texts(max(given, MAX_URLS)).read(value)
 
