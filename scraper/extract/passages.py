@@ -170,7 +170,7 @@ def _runs(places: Sequence[int]) -> Iterator[list[int]]:
 
 def _standing_alone(markdown: str, start: int, end: int, code: Sequence[Fence]) -> str:
     """A part of the text with what it needs to be Markdown of its own: a table's head, the border of code."""
-    text = markdown[start:end].strip("\n")
+    text = markdown[start:end].strip("\n").rstrip()
     for fence in code:
         if fence.start < start < fence.end:
             text = fence.opening + text
