@@ -38,6 +38,8 @@ class Script:
     type: str
     text: str
     source: str
+    name: str = ""
+    """Its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Head:
     links: tuple[tuple[str, str], ...] = ()
     """Relation in lower case, and address."""
     scripts: tuple[Script, ...] = ()
+    frames: tuple[str, ...] = ()
+    """Addresses of the frames in the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,15 @@ def _head(root: Element) -> Head:
         metas=tuple(_metas(root)),
         links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in root.iter("link")),
         scripts=tuple(
-            Script((script.get("type") or "").lower(), script.text or "", script.get("src") or "")
+            Script(
+                (script.get("type") or "").lower(),
+                script.text or "",
+                script.get("src") or "",
+                script.get("id") or "",
+            )
             for script in root.iter("script")
         ),
+        frames=tuple(frame.get("src") or "" for frame in root.iter("iframe", "frame")),
     )
 
 

@@ -8,13 +8,24 @@ only.
 
 from __future__ import annotations
 
+import copy
 import re
+from collections.abc import Iterable
 
 from browsers.model import Snapshot
-from scraper.extract import regions, tree
+from scraper.extract import hollow, regions, tree
 from scraper.extract.texts import words_in
 from scraper.extract.tree import Page
-from scraper.extract.walls import CAPTCHA_CLASSES, CHALLENGE_IDS, CHALLENGE_SCRIPTS, LEAKY_SCRIPTS, PHRASES
+from scraper.extract.walls import (
+    CHALLENGE_SCRIPTS,
+    MARKED_ADDRESSES,
+    MARKED_CLASSES,
+    MARKED_IDS,
+    MARKED_URLS,
+    PHRASES,
+    WIDGET_ADDRESSES,
+    WIDGET_CLASSES,
+)
 from scraper.extract.xpath import elements, having, text_of
 from scraper.model import Verdict, VerdictKind
 
@@ -25,6 +36,16 @@ SHORT_WORDS = 150
 BARE_WORDS = 60
 """On a page this short a wall's words count wherever they stand; on a longer one in title and headings."""
 
+WALL_WORDS = 400
+"""Walls explain themselves, menus around them: the longest of 27 saved ones has 309 words, a form that asks
+for consent 360. What has more is not looked at for marks."""
+
+LONG_WORDS = 2_000
+"""Of 1,000 pages whose content was taken out 5 had more words left. What has more is not looked at at all."""
+
+_BESIDE_CONSENT = 120
+"""Characters beside a consent form that is the whole page: a logo, the imprint."""
+
 _MAX_TITLE = 500
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
 _MOUNT_POINTS = frozenset(
@@ -34,9 +55,13 @@ _REFRESH = re.compile(r"^\s*\d+\s*[;,]\s*url\s*=", re.IGNORECASE)
 
 _IDS = having("id")
 _CLASSED = having("class")
+_FORMS = elements("//form[@action]")
 _HEADINGS = elements("(//h1 | //h2)[position() <= 5]")
 _PASSWORDS = elements("(//input[@type='password'])[1]")
-_FIELDS = elements("(//textarea | //input[@type='text' or @type='email' or @type='search' or not(@type)])[1]")
+_FIELDS = elements(
+    "//textarea[not(@name='q')] | //input[@type='text' or @type='email' or @type='tel' or not(@type)]"
+    "[not(@name='q' or @name='s' or @name='query' or @name='search')]"
+)
 
 
 class Survey:
@@ -47,20 +72,49 @@ class Survey:
         self.text = text_of(page.body)
         self.words = words_in(self.text)
         self.short = self.words < SHORT_WORDS
-        self.marked = self.asks_password = self.has_fields = self.empty_mount = False
+        self.main_words = self.words
+        """Words outside of navigation and side matter."""
+        self.consent = 0
+        """Characters that stand in consent banners."""
+        self.hollow = self.asks_password = self.has_fields = self.empty_mount = False
+        self.scripted = any(script.type in _EXECUTABLE for script in page.head.scripts)
+        self.ids: set[str] = set()
         self.classes: set[str] = set()
+        self.addresses: list[str] = []
         self.titles: list[str] = []
+        if self.words < WALL_WORDS:
+            self._look_for_marks()
+        if self.words < LONG_WORDS and (self.scripted or self.short):
+            self._look_at_main()
         if self.short:
             self._look_closer()
 
+    def _look_for_marks(self) -> None:
+        body, head = self.page.body, self.page.head
+        self.ids = {element.get("id") or "" for element in _IDS(body)}
+        self.ids.update(script.name for script in head.scripts)
+        self.classes = {name for element in _CLASSED(body) for name in (element.get("class") or "").split()}
+        self.addresses = [
+            *(script.source for script in head.scripts if script.source),
+            *head.frames,
+            *(form.get("action") or "" for form in _FORMS(body)),
+            *(value for name, value in head.metas if name == "refresh"),
+        ]
+
+    def _look_at_main(self) -> None:
+        body = copy.deepcopy(self.page.body)
+        self.consent = regions.prune(body)
+        text = text_of(body)
+        self.main_words = words_in(text)
+        self.hollow = hollow.is_hollow(self.page.head, body, text)
+
     def _look_closer(self) -> None:
         body = self.page.body
-        named = {element.get("id") or "": element for element in _IDS(body)}
-        self.marked = not CHALLENGE_IDS.isdisjoint(named)
         self.empty_mount = any(
-            words_in(text_of(named[name])) < THIN_WORDS for name in _MOUNT_POINTS.intersection(named)
+            words_in(text_of(element)) < THIN_WORDS
+            for element in _IDS(body)
+            if element.get("id") in _MOUNT_POINTS
         )
-        self.classes = {name for element in _CLASSED(body) for name in (element.get("class") or "").split()}
         self.asks_password = bool(_PASSWORDS(body))
         self.has_fields = bool(_FIELDS(body))
         shown = [self.page.head.title[:_MAX_TITLE], *map(text_of, _HEADINGS(body))]
@@ -71,78 +125,107 @@ class Survey:
 
 def judge(snapshot: Snapshot) -> Verdict:
     """The verdict on a snapshot of HTML that is not to be read."""
-    page = tree.build(snapshot)
-    survey = Survey(page)
-    consent = regions.prune(page.body)
-    return verdict_on(snapshot, survey, main_words=words_in(text_of(page.body)), consent=consent)
+    return verdict_on(snapshot, Survey(tree.build(snapshot)))
 
 
-def verdict_on(snapshot: Snapshot, survey: Survey, *, main_words: int, consent: int) -> Verdict:
-    """The verdict, given the survey and what pruning left.
-
-    `main_words`: outside of navigation and side matter. `consent`: characters that stood in consent banners.
-    """
-    wall = _wall(snapshot, survey, main_words, consent)
+def verdict_on(
+    snapshot: Snapshot, survey: Survey, *, main_words: int | None = None, consent: int | None = None
+) -> Verdict:
+    """The verdict, given a survey of the snapshot's page and what a caller has measured better."""
+    if main_words is not None:
+        survey.main_words = main_words
+    if consent is not None:
+        survey.consent = consent
+    wall = _wall(snapshot, survey)
     if wall:
         return Verdict(VerdictKind.BLOCKED, wall)
-    lack = _lack(survey, main_words, rendered=snapshot.rendered)
+    lack = _lack(survey, rendered=snapshot.rendered)
     return Verdict(VerdictKind.THIN, lack) if lack else Verdict()
 
 
-def _wall(snapshot: Snapshot, survey: Survey, main_words: int, consent: int) -> str:
+def _wall(snapshot: Snapshot, survey: Survey) -> str:
     """What stands before the page, by name."""
     if snapshot.headers.get("cf-mitigated") == "challenge":
         return "challenge"
+    if snapshot.headers.get("sg-captcha") == "challenge":
+        return "proof_of_work"
     if snapshot.status == 429:
         return "rate_limit"
-    if not survey.short:
+    if survey.words >= WALL_WORDS:
         return ""
-    if survey.marked or _challenges(survey, main_words):
-        return "challenge"
+    marked = _marked(snapshot, survey)
+    if marked or not survey.short:
+        return marked
     if snapshot.status == 401 or survey.asks_password:
         return "login"
-    said = _said(survey)
-    if said:
-        return said
-    if not survey.classes.isdisjoint(CAPTCHA_CLASSES) and not survey.has_fields and main_words < THIN_WORDS:
-        return "captcha"
-    if snapshot.status == 403:
-        return "denied"
-    return "consent" if consent * 2 > len(survey.text) else ""
+    return _said(survey, rendered=snapshot.rendered) or _widget(survey) or _refused(snapshot, survey)
 
 
-def _challenges(survey: Survey, main_words: int) -> bool:
-    """Whether a script of the page is a challenge, or belongs to one and there is nothing else."""
-    sources = [script.text or script.source for script in survey.page.head.scripts]
-    if any(CHALLENGE_SCRIPTS.search(source) for source in sources):
-        return True
-    bare = main_words < THIN_WORDS and not survey.has_fields
-    return bare and any(LEAKY_SCRIPTS.search(source) for source in sources)
+def _marked(snapshot: Snapshot, survey: Survey) -> str:
+    """The wall that has left its mark, whatever else there is to read."""
+    named = _first(MARKED_IDS, survey.ids) or _first(MARKED_CLASSES, survey.classes)
+    if named:
+        return named
+    if survey.short and any(CHALLENGE_SCRIPTS.search(_code(script)) for script in survey.page.head.scripts):
+        return "challenge"
+    return _matching(MARKED_ADDRESSES, survey.addresses) or _matching(MARKED_URLS, [snapshot.url])
 
 
-def _said(survey: Survey) -> str:
+def _code(script: tree.Script) -> str:
+    return script.text or script.source
+
+
+def _widget(survey: Survey) -> str:
+    """The captcha that is all there is on a page."""
+    if survey.has_fields or survey.main_words >= THIN_WORDS:
+        return ""
+    sources = [*survey.addresses, *(script.text for script in survey.page.head.scripts)]
+    return _first(WIDGET_CLASSES, survey.classes) or _matching(WIDGET_ADDRESSES, sources)
+
+
+def _said(survey: Survey, *, rendered: bool) -> str:
     """The wall that title, headings or the few words of a page speak of."""
     for reason, phrases in PHRASES:
-        if any(phrases.search(text) for text in survey.titles) and not (
-            reason == "login" and not survey.has_fields and survey.words >= THIN_WORDS
-        ):
-            return reason
+        if not any(phrases.search(text) for text in survey.titles):
+            continue
+        if reason == "login" and not survey.has_fields and survey.words >= THIN_WORDS:
+            continue
+        if reason == "javascript" and not rendered:
+            continue  # it gets what it asks for
+        return reason
     return ""
 
 
-def _lack(survey: Survey, main_words: int, *, rendered: bool) -> str:
+def _refused(snapshot: Snapshot, survey: Survey) -> str:
+    if snapshot.status == 403:
+        return "denied"
+    beside = len(survey.text) - survey.consent
+    return "consent" if survey.consent > beside and beside < _BESIDE_CONSENT else ""
+
+
+def _lack(survey: Survey, *, rendered: bool) -> str:
     """What is missing: something that rendering would bring, or everything."""
     if rendered:
-        return "" if main_words else "empty"
+        return "" if survey.main_words else "empty"
     page = survey.page
     if page.binary:
         return "binary"
     if survey.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
         return "refresh"
-    scripted = any(script.type in _EXECUTABLE for script in page.head.scripts)
     waiting = survey.short and (survey.empty_mount or page.asks_for_scripts)
-    if scripted and (main_words < THIN_WORDS or waiting):
+    if survey.scripted and (survey.main_words < THIN_WORDS or waiting or survey.hollow):
         return "javascript"
-    if page.embeds and main_words < THIN_WORDS:
+    if page.embeds and survey.main_words < THIN_WORDS:
         return "frames"
     return "" if survey.words else "empty"
+
+
+def _first(reasons: dict[str, str], names: Iterable[str]) -> str:
+    """The reason that one of the names stands for."""
+    return next((reasons[name] for name in names if name in reasons), "")
+
+
+def _matching(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Iterable[str]) -> str:
+    """The reason whose pattern is found in one of the texts."""
+    known = list(texts)
+    return next((reason for reason, pattern in patterns if any(map(pattern.search, known))), "")

@@ -40,6 +40,7 @@ MARKED_CLASSES = (
     _all("captcha", "anomaly-modal__title anomaly-modal__box")  # DuckDuckGo
     | _all("captcha", "CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay")  # Yandex
     | _all("captcha", "passMod_dialog-wrapper passMod_slide-control")  # Baidu
+    | _all("captcha", "captcha_header")  # Bing
     | _all("denied", "cf-error-code")
 )
 """Classes that no other page has."""
@@ -51,7 +52,9 @@ MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "captcha",
-        re.compile(r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com"),
+        re.compile(
+            r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com"
+        ),
     ),
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
@@ -61,7 +64,9 @@ MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("proof_of_work", re.compile(r"/\.well-known/sgcaptcha|/\.within\.website/")),
     (
         "captcha",
-        re.compile(r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/"),
+        re.compile(
+            r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/"
+        ),
     ),
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
@@ -87,7 +92,7 @@ WIDGET_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 WIDGET_CLASSES = (
     _all("captcha", "g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder captcha-wrap")
-    | _all("captcha", "captcha-container captcha_header SmartCaptcha smart-captcha")
+    | _all("captcha", "captcha-container SmartCaptcha smart-captcha")
     | _all("proof_of_work", "altcha captcha-altcha")
 )
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 READ_LIMIT_S = 10.0
 """A page takes the reader 5 to 50 ms; one that takes longer than this was made to."""
 
-_OPENED_BY_SCRIPTS = frozenset({"captcha", "challenge"})
+_OPENED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
 """Error pages stay what they are when they are rendered, but for walls that let browsers in after a while."""
 
 

@@ -13,7 +13,7 @@ from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
-__all__ = ["is_lasting", "may_open", "pause_s", "reading_of"]
+__all__ = ["check", "is_lasting", "may_open", "pause_s", "reading_of", "way_warnings"]
 
 PAUSE_S = 0.5
 """Before a failing site is asked again, when it names no time itself."""
@@ -21,7 +21,7 @@ PAUSE_S = 0.5
 _WITHOUT_CONTENT = frozenset({204, 205, 304})
 _PASSING = frozenset({408, 425, 500, 502, 503, 504})
 """Statuses that are often over at the next request."""
-_JUDGES_BROWSERS = frozenset({"captcha", "challenge", "denied"})
+_JUDGES_BROWSERS = frozenset({"captcha", "challenge", "denied", "proof_of_work"})
 """Walls that may let another browser in; the others stand before everyone."""
 
 _PDF_MARK = b"%PDF-"
@@ -43,7 +43,9 @@ _WALLS = {
     "challenge": "checks browsers before it lets them in",
     "consent": "shows a consent dialog instead of the page",
     "denied": "does not let this reader in",
+    "javascript": "asks for JavaScript, which was on",
     "login": "asks for a login",
+    "proof_of_work": "makes browsers work before it lets them in",
     "rate_limit": "limits how often it may be asked",
 }
 _LATER = "Try later, or another source."
@@ -68,14 +70,7 @@ def reading_of(
     Raises:
         Walled, HttpError, Empty, UnsupportedType, TimedOut: there is no content; the sentence says why.
     """
-    if document.verdict.kind is VerdictKind.BLOCKED:
-        raise _walled(snapshot, document)
-    if snapshot.status in _WITHOUT_CONTENT or (
-        _is_success(snapshot) and not (snapshot.body or snapshot.html)
-    ):
-        raise _nothing_sent(snapshot)
-    if not _is_success(snapshot):
-        raise _http_error(snapshot)
+    check(snapshot, document)
     if _is_file(snapshot, document):
         raise _unsupported(snapshot)
     if wanted_rendering and not document.markdown.strip():
@@ -91,6 +86,30 @@ def reading_of(
         truncated=snapshot.truncated,
         warnings=tuple(_warnings(snapshot, document, wanted_rendering, requested_url)),
     )
+
+
+def check(snapshot: Snapshot, document: Document) -> None:
+    """Whether the site gave what was asked for, page or document.
+
+    Raises:
+        Walled, HttpError, Empty: it did not; the sentence says why.
+    """
+    if document.verdict.kind is VerdictKind.BLOCKED:
+        raise _walled(snapshot, document)
+    if snapshot.status in _WITHOUT_CONTENT or (
+        _is_success(snapshot) and not (snapshot.body or snapshot.html)
+    ):
+        raise _nothing_sent(snapshot)
+    if not _is_success(snapshot):
+        raise _http_error(snapshot)
+
+
+def way_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
+    """What is to be said of the way to a response, whatever was read in it."""
+    if not same_site(requested_url, snapshot.url):
+        yield f"Redirected to another site: {host_of(snapshot.url)}."
+    if snapshot.truncated:
+        yield "The page was cut off: it is larger, or came more slowly, than the limits allow."
 
 
 def may_open(snapshot: Snapshot, document: Document) -> bool:
@@ -150,10 +169,7 @@ def _span(seconds: float) -> str:
 def _warnings(
     snapshot: Snapshot, document: Document, wanted_rendering: bool, requested_url: str
 ) -> Iterator[str]:
-    if not same_site(requested_url, snapshot.url):
-        yield f"Redirected to another site: {host_of(snapshot.url)}."
-    if snapshot.truncated:
-        yield "The page was cut off: it is larger, or came more slowly, than the limits allow."
+    yield from way_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
     elif not snapshot.complete:

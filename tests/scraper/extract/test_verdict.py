@@ -10,6 +10,8 @@ SCRIPT = "<script src=/app.js></script>"
 LONG = WORDS * 3
 SHELL = f"<title>App</title><body><div id=root></div>{SCRIPT}</body>"
 
+MENU = "<a href=/x>Menu entry</a> " * 60
+
 OK = Verdict()
 
 
@@ -20,6 +22,8 @@ def blocked(reason: str) -> Verdict:
 def thin(reason: str) -> Verdict:
     return Verdict(VerdictKind.THIN, reason)
 
+
+POW = blocked("proof_of_work")
 
 CASES = [
     # whole pages
@@ -64,6 +68,22 @@ CASES = [
     ("<h1>Sign in to continue</h1><form><input type=email></form>", blocked("login")),
     (f"<div class=cookie-consent><p>{WORDS[:600]}</p></div>", blocked("consent")),
     ("<h1>Before you continue to Example</h1><form><button>Accept all</button></form>", blocked("consent")),
+    # walls by what they are made of, in any language
+    ("<div id=x>読み込み中</div><script id=anubis_challenge type=application/json>{}</script>", POW),
+    ("<meta http-equiv=refresh content='0;/.well-known/sgcaptcha/?r=%2F'>", POW),
+    (f"<p>{WORDS}</p><form id=captcha-form action=index><input name=q></form>", blocked("captcha")),
+    (f"<nav>{MENU}</nav><form action='/checkcaptcha?key=1'><button>Да</button></form>", blocked("captcha")),
+    (f"<div class=anomaly-modal__title>{WORDS}</div><div>{MENU}</div>", blocked("captcha")),
+    (f"<p>{WORDS}</p><form action='https://consent.google.com/save'></form>", blocked("consent")),
+    (f"<script>KPSDK.scriptStart=KPSDK.now()</script>{SCRIPT}", blocked("challenge")),
+    (
+        "<form role=search><input name=q type=text></form><p>最后一步</p>"
+        "<script src=https://challenges.cloudflare.com/turnstile/v0/api.js></script>",
+        blocked("captcha"),
+    ),
+    ("<title>Too Many Requests</title><p>Slow down.</p>", blocked("rate_limit")),
+    # a banner over a short page is no wall
+    (f"<main><p>{WORDS[:300]}</p></main><div class=cookie-consent><p>{WORDS[:600]}</p></div>", OK),
 ]
 
 
@@ -94,6 +114,40 @@ def test_a_rendered_page_has_what_it_has() -> None:
     assert verdict.judge(page(f"<p>Few words.</p>{SCRIPT}", rendered=True)) == OK
     assert verdict.judge(page(SHELL, rendered=True)) == thin("empty")
     assert verdict.judge(page("<h1>Access denied</h1>", rendered=True)) == blocked("denied")
+
+
+def test_what_still_asks_for_scripts_when_they_ran_is_a_wall() -> None:
+    asking = f"<h1>Please enable JavaScript</h1><p>Reload the page then.</p>{SCRIPT}"
+    assert verdict.judge(page(asking)) == thin("javascript")
+    assert verdict.judge(page(asking, rendered=True)) == blocked("javascript")
+
+
+def test_an_address_that_the_visit_was_led_to_names_the_wall() -> None:
+    sorry = "https://www.example.com/sorry/index?continue=x"
+    assert verdict.judge(page("<p>Ein Formular.</p>", url=sorry)) == blocked("captcha")
+
+
+HEAD = """<title>The lighthouse keeper's diary | The Harbour Gazette</title>
+<meta name=description content="For forty years she wrote down every ship that passed the northern mole, and
+what the weather did to it: now the diary of the last keeper is being published in three volumes.">"""
+AROUND = (
+    f"<header>{MENU}</header><div class=side><h3>Most read</h3>"
+    + "".join(f"<p><a href=/t{i}>Another story about the harbour, number {i}</a></p>" for i in range(12))
+    + "</div><div class=foot><p>The Harbour Gazette is printed daily. All rights reserved by its owners.</p></div>"
+)
+
+
+def test_menus_and_teasers_around_an_empty_place_are_not_the_page() -> None:
+    hollow = f"<head>{HEAD}</head><body><main></main>{AROUND}{SCRIPT}</body>"
+    assert verdict.judge(page(hollow)) == thin("javascript")
+    assert verdict.judge(page(hollow.replace(SCRIPT, ""))) == OK
+    assert verdict.judge(page(hollow, rendered=True)) == OK
+
+
+def test_the_same_with_its_content_is_whole_however_many_scripts_it_has() -> None:
+    story = "<h1>The lighthouse keeper's diary</h1>" + f"<p>{WORDS}</p>" * 3
+    whole = f"<head>{HEAD}</head><body><main>{story}</main>{AROUND}{SCRIPT * 40}</body>"
+    assert verdict.judge(page(whole)) == OK
 
 
 def test_a_form_with_a_captcha_beside_it_is_a_form() -> None:
