@@ -88,9 +88,10 @@ def directive(page: PlainText, start: int, end: int, telling: Mapping[str, float
     )
     before = after = ""
     if not page.comes_first(first, start):
+        # Between these and the quotation nothing but white space may stand: punctuation belongs to them.
         before = " ".join(best.before.split()[-_CONTEXT_WORDS:])
         after = "" if before or last else " ".join(best.after.split()[:_CONTEXT_WORDS])
-    return _written(_bared(before), first, last, _bared(after))
+    return _written(before, first, last, after)
 
 
 def link(url: str, text_directive: str) -> str:
@@ -138,7 +139,8 @@ def _quotes(markdown: str) -> Iterator[_Quote]:
             for match in pattern.finditer(run):
                 words = _bared(match.group())
                 if sum(map(str.isalnum, words)) >= _LEAST_LETTERS:
-                    yield _Quote(words, run[: match.start()], run[match.end() :])
+                    at = run.index(words, match.start())
+                    yield _Quote(words, run[:at], run[at + len(words) :])
 
 
 def _nearness(quote: _Quote, telling: Mapping[str, float]) -> tuple[float, bool, int]:
