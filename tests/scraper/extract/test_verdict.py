@@ -133,7 +133,7 @@ what the weather did to it: now the diary of the last keeper is being published 
 AROUND = (
     f"<header>{MENU}</header><div class=side><h3>Most read</h3>"
     + "".join(f"<p><a href=/t{i}>Another story about the harbour, number {i}</a></p>" for i in range(12))
-    + "</div><div class=foot><p>The Harbour Gazette is printed daily. All rights reserved by its owners.</p></div>"
+    + "</div><div class=foot><p>The Harbour Gazette is printed daily. All rights reserved.</p></div>"
 )
 
 
