@@ -48,6 +48,7 @@ class _Environment:
 _ENVIRONMENTS = (
     _Environment("plain", (_PLAYWRIGHT, "httpx==0.28.1", "trafilatura==2.3.1", "lxml_html_clean==0.4.6")),
     _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),
+    _Environment("ddgs", ("ddgs==9.16.1",), launches=False),
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(
         "mcp_server_fetch",

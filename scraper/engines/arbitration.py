@@ -47,17 +47,16 @@ def read(snapshot: Snapshot, now: datetime, reading: Reading | None = None) -> E
     reading = reading or Reading()
     page = build(snapshot)
     if page.root is None:
-        return EngineResponse(
-            Outcome.ERROR, detail="unreadable" if snapshot.status < 400 else _http(snapshot)
-        )
+        return _not_understood(page, reading)
     selected = _selected(page, reading.layouts)
-    if not selected:
-        refusal = _refusal(page, reading)
-        if refusal is not None:
-            return refusal
-    shaped = generic.read(page)
-    rows, changed = arbitrate(selected, shaped)
-    if not rows:
+    wall = None if selected else walls.find(page)
+    if wall is not None:
+        return _walled(wall)
+    shape = generic.read(page)
+    if not selected and _is_empty(page, reading, shape):
+        return EngineResponse(Outcome.NONE)
+    rows, changed = arbitrate(selected, shape.rows)
+    if not rows or (not selected and page.status >= 400 and not shape.is_convincing):
         return _not_understood(page, reading)
     return EngineResponse(
         Outcome.OK,
@@ -91,27 +90,27 @@ def _selected(page: ResultPage, layouts: Sequence[Layout]) -> list[Row]:
     return max(readings, key=len, default=[])
 
 
-def _refusal(page: ResultPage, reading: Reading) -> EngineResponse | None:
-    wall = walls.find(page)
-    if wall is not None:
-        return EngineResponse(
-            Outcome.WALL, detail=wall.reason, wall=wall.name, clears_itself=wall.clears_itself
-        )
-    if page.status >= 400:
-        return EngineResponse(Outcome.ERROR, detail=f"http_{page.status}")
-    if emptiness.says_none(page, reading.none):
-        return EngineResponse(Outcome.NONE)
-    return None
+def _walled(wall: walls.Wall) -> EngineResponse:
+    return EngineResponse(Outcome.WALL, detail=wall.reason, wall=wall.name, clears_itself=wall.clears_itself)
+
+
+def _is_empty(page: ResultPage, reading: Reading, shape: generic.Shape) -> bool:
+    """The engine's own mark is enough; a sentence is not beside rows: "No more results" ends many a list."""
+    if page.root is None or page.status >= 400:
+        return False
+    if reading.none is not None and reading.none(page.root):
+        return True
+    return not shape.is_convincing and emptiness.says_none(page)
 
 
 def _not_understood(page: ResultPage, reading: Reading) -> EngineResponse:
-    shell = reading.shells is not None and page.root is not None and bool(reading.shells(page.root))
+    if page.status >= 400:
+        return EngineResponse(Outcome.ERROR, detail=f"http_{page.status}")
+    if page.root is None:
+        return EngineResponse(Outcome.ERROR, detail="unreadable")
+    shell = reading.shells is not None and bool(reading.shells(page.root))
     return EngineResponse(Outcome.ERROR, detail="not_rendered" if shell else "layout_changed")
 
 
 def _told(rows: Sequence[Row]) -> float:
     return sum(bool(row.snippet) for row in rows) / len(rows)
-
-
-def _http(snapshot: Snapshot) -> str:
-    return f"http_{snapshot.status}"

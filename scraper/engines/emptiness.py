@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from scraper.engines import texts
-from scraper.engines.layout import Select
 from scraper.engines.page import ResultPage
 
 __all__ = ["says_loosened", "says_none"]
@@ -53,11 +52,9 @@ _LOOSENED = re.compile(
 _MAX_RUNS = 4_000
 
 
-def says_none(page: ResultPage, own: Select | None = None) -> bool:
-    """Whether a page says that nothing was found, by the engine's own mark or in a sentence of its own."""
-    if page.root is None:
-        return False
-    return bool(own and own(page.root)) or _says(page, _NONE)
+def says_none(page: ResultPage) -> bool:
+    """Whether a page says in a sentence of its own that nothing was found."""
+    return _says(page, _NONE)
 
 
 def says_loosened(page: ResultPage) -> bool:

@@ -16,7 +16,7 @@ from scraper.engines.page import ResultPage
 from scraper.engines.rows import Row
 from scraper.extract.xpath import Element, elements
 
-__all__ = ["DEFAULT_WEIGHTS", "Weights", "groups", "pick", "read", "rows_of"]
+__all__ = ["DEFAULT_WEIGHTS", "Shape", "Weights", "groups", "pick", "read", "rows_of"]
 
 MAX_LINKS = 1_500
 """Candidates looked at; real pages have fewer than 400."""
@@ -26,7 +26,7 @@ _JUDGED = 12
 _LONG = 40
 """Characters from which a text is a sentence rather than a label."""
 _MIN_ROWS = 3
-_HALF = 0.5
+_HALF, _MOST, _NEARLY_ALL = 0.5, 0.7, 0.9
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _HEADING_REACH = 3
 _MAX_CLIMB = 40
@@ -84,6 +84,11 @@ class Group:
         return max(self.heading, self.text) >= _HALF
 
     @property
+    def is_convincing(self) -> bool:
+        """Whether nearly all have a heading, and most a text: no navigation does."""
+        return self.heading >= _NEARLY_ALL and self.text >= _MOST
+
+    @property
     def is_beyond_doubt(self) -> bool:
         """Whether every link has both."""
         return min(self.heading, self.text, self.title) == 1
@@ -99,9 +104,20 @@ class Group:
         )
 
 
-def read(page: ResultPage, weights: Weights = DEFAULT_WEIGHTS) -> list[Row]:
-    """The rows of a page that has passed for neither a wall nor an empty answer."""
-    return rows_of(page, pick(groups(page), weights))
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a page shows by its shape."""
+
+    rows: tuple[Row, ...] = ()
+    is_convincing: bool = False
+    """These are results, whatever else the page may say."""
+
+
+def read(page: ResultPage, weights: Weights = DEFAULT_WEIGHTS) -> Shape:
+    """The rows of a page that is not known to be a wall."""
+    group = pick(groups(page), weights)
+    rows = tuple(rows_of(page, group))
+    return Shape(rows, is_convincing=group is not None and bool(rows) and group.is_convincing)
 
 
 def pick(found: Sequence[Group], weights: Weights) -> Group | None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from browsers.model import Request, Snapshot
 
-__all__ = ["Engine", "EngineResponse", "EngineResult", "Outcome", "SearchQuery"]
+__all__ = ["Engine", "EngineResponse", "EngineResult", "Entrance", "Outcome", "SearchQuery"]
 
 
 class Outcome(enum.StrEnum):
@@ -81,6 +81,15 @@ class EngineResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class Entrance:
+    """A page whose form holds what a request needs, such as a code made for this visitor."""
+
+    page: Callable[[SearchQuery, datetime], Request]
+    ask: Callable[[Snapshot, SearchQuery, datetime], Request | None]
+    """The form, filled in; None where the page does not hold it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """One search engine: how it is asked, how its pages are read, how gently it is treated."""
 
@@ -98,3 +107,5 @@ class Engine:
     """A CSS selector of a result page: what to wait for while a wall clears itself."""
     fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = field(default=())
     """Other ways to ask, tried in turn when the first is walled."""
+    entrance: Entrance | None = None
+    """The way through its home page, where asking plainly led nowhere."""

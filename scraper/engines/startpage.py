@@ -10,7 +10,7 @@ from scraper.engines import arbitration, forms
 from scraper.engines.asking import form_request, page_request, worded
 from scraper.engines.layout import Layout, css
 from scraper.engines.locales import locale
-from scraper.engines.model import Engine, EngineResponse, SearchQuery
+from scraper.engines.model import Engine, EngineResponse, Entrance, SearchQuery
 from scraper.engines.page import build
 from scraper.extract.xpath import elements
 
@@ -65,7 +65,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 def ask_home(query: SearchQuery, now: datetime) -> Request:
     """The home page, whose form holds the request code."""
-    return page_request(_NAME, _HOME, {}, query.language)
+    return page_request(_NAME, _HOME, {}, query.language, wait="input[name='sc']")
 
 
 def ask_with_code(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
@@ -107,4 +107,5 @@ ENGINE = Engine(
     spacing_s=5.0,
     about="Google's index; behind a proof of work that takes a browser about a second.",
     ready="div.result a.result-title, .w-gl__result",
+    entrance=Entrance(ask_home, ask_with_code),
 )

@@ -41,4 +41,6 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
 
 
 def _covered(wanted: Sequence[str], row: EngineResult) -> frozenset[str]:
-    return words(f"{row.title} {row.snippet} {row.url}") & frozenset(wanted)
+    """The query's words that a row has, or has longer ones of: TopCV is an answer to `top` alone."""
+    told = words(f"{row.title} {row.snippet} {row.url}")
+    return frozenset(word for word in wanted if any(one.startswith(word) for one in told))
