@@ -121,16 +121,17 @@ def _documents(text: str) -> list[Any]:
 
 
 def _mended(text: str) -> list[Any]:
-    """What is an object to JavaScript: comments, comment and CDATA wrappers, commas too many, loose quotes."""
+    """What is an object to JavaScript: comments, wrappers, CDATA, commas too many, single quotes."""
     if len(text) > _MAX_MENDED:
         raise ValueError("too long to be mended")
     if _ESCAPED_QUOTE.search(text):
         text = html.unescape(text)
-    found = [
-        value
-        for value in chompjs.parse_js_objects(text, json_params={"strict": False})
-        if isinstance(value, dict | list) and value
-    ]
+    found: list[Any] = [value for value in _js_objects(text) if isinstance(value, dict | list) and value]
     if not found:
         raise ValueError("nothing in it")
+    return found
+
+
+def _js_objects(text: str) -> Iterable[Any]:
+    found: Iterable[Any] = chompjs.parse_js_objects(text, json_params={"strict": False})
     return found

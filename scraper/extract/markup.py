@@ -52,8 +52,12 @@ class Markup:
     degraded: bool = False
 
 
-def parse(text: str) -> Markup:
-    """The tree of an HTML text, without comments and processing instructions."""
+def parse(text: str, *, flatten: bool = True) -> Markup:
+    """The tree of an HTML text, without comments and processing instructions.
+
+    Where the parser gives up on the depth of a page, its paragraphs stand in for it; with `flatten` off the
+    tree as far as it goes.
+    """
     if is_binary(text):
         return Markup(None, degraded=True)
     bounded = _bounded(text)
@@ -62,7 +66,7 @@ def parse(text: str) -> Markup:
     root: Element | None = etree.fromstring(encoded, parser)
     if root is None:
         return Markup(None)
-    if _AT_LIMIT(root) and _gave_up(parser):
+    if flatten and _AT_LIMIT(root) and _gave_up(parser):
         return Markup(_flat(bounded), degraded=True)
     _empty_head(root)
     return Markup(root, degraded=len(bounded) < len(text))

@@ -1,0 +1,1 @@
+"""What a page says of its product or recipe: facts from wherever they stand, each with its source."""

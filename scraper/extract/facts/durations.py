@@ -1,0 +1,68 @@
+"""Spans of time as recipes write them: ISO 8601, a number of minutes, or words in a dozen languages."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["minutes"]
+
+_ISO = re.compile(
+    r"P(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
+    re.IGNORECASE,
+)
+_SPELT = re.compile(
+    r"(\d{1,5}(?:[.,]\d{1,2})?)\s*"
+    r"(?:(?P<day>d(?:ays?|agar?|agen|ía?s?|ias?)?|tage?n?|jours?|giorn[oi]|dn[iy]|дн\w*|日)|"
+    r"(?P<hour>h(?:(?:ou)?rs?|eures?|oras?)?|std|stunden?|or[ae]|uur|uren|tim(?:me|mar|er|ar)?|godz\w*|hod\w*|"
+    r"saat|час\w*|ч|óra|tuntia?|時間|小时|小時|시간)|"
+    r"(?P<minute>m(?:in(?:s|ut\w*)?)?|минут\w*|мин|perc|dakika|dk|分鐘|分钟|分|분|'|′)|"
+    r"(?P<second>s(?:ec\w*|ek\w*)?|秒))(?![a-zà-ÿ])\.?",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"[\s,.:&+]*(?:and|und|et|e|y|en|och|og|i)?[\s,]*", re.IGNORECASE)
+_HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
+_UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
+
+MAX_MINUTES = 100_000
+"""Ten weeks: longer than anything ferments."""
+_LEAST_WITH_SECONDS = 5.0
+"""Nobody cooks for 45 seconds: there, minutes were written in the wrong place."""
+_MAX_CHARACTERS = 100
+
+
+def minutes(text: str | None) -> int | None:
+    """Whole minutes; None where the text names no time."""
+    text = (text or "").strip()[:_MAX_CHARACTERS]
+    if not text:
+        return None
+    found = _iso(text)
+    if found is None:
+        found = float(text) if text.isascii() and text.isdecimal() else _spelt(text)
+    return int(found) if found is not None and 0 <= found <= MAX_MINUTES else None
+
+
+def _iso(text: str) -> float | None:
+    match = _ISO.fullmatch(text.replace(" ", ""))
+    if match is None or not any(match.groups()):
+        return None
+    days, hours, whole, seconds = (float(part or 0) for part in match.groups())
+    total = days * 1440 + hours * 60 + whole + seconds / 60
+    return None if seconds and total < _LEAST_WITH_SECONDS else total
+
+
+def _spelt(text: str) -> float | None:
+    """The first run of numbers with units: `1 hr 20 min`, not the time behind it."""
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        return int(clock.group(1)) * 60.0 + int(clock.group(2))
+    text = _HALF.sub(lambda match: f"{match.group(1) or 0}.5", text)
+    total: float | None = None
+    end = 0
+    for match in _SPELT.finditer(text):
+        if total is not None and not _BETWEEN.fullmatch(text[end : match.start()]):
+            break
+        unit = next(name for name in _UNITS if match.group(name))
+        total = (total or 0.0) + float(match.group(1).replace(",", ".")) * _UNITS[unit]
+        end = match.end()
+    return total

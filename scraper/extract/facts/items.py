@@ -1,0 +1,111 @@
+"""One view on items of JSON-LD, microdata and RDFa: types without regard to case, references followed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from scraper.extract.jsonld import Item, types
+
+__all__ = ["Graph", "cleaned", "plain", "typed"]
+
+MAX_ITEMS = 5_000
+_MAX_DEPTH = 40
+_HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
+_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--.*?--)>", re.DOTALL)
+_MAX_TEXT = 50_000
+
+
+class Graph:
+    """The items of a page in one syntax."""
+
+    def __init__(self, values: Iterable[Item]) -> None:
+        self._values = list(values)
+        self._by_id: dict[str, Item] = {}
+        for item in self.items():
+            name = item.get("@id")
+            if isinstance(name, str) and len(item) > len(self._by_id.get(name, ())) and len(item) > 1:
+                self._by_id[name] = item
+
+    def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[Item]:
+        """Every object, outer ones before inner ones, but not what stands under the properties `without`."""
+        waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(self._values)]
+        given = 0
+        while waiting and given < MAX_ITEMS:
+            value, depth = waiting.pop()
+            if depth > _MAX_DEPTH:
+                continue
+            if isinstance(value, list):
+                waiting += [(part, depth + 1) for part in reversed(value)]
+            elif isinstance(value, dict):
+                given += 1
+                yield value
+                inner = [part for name, part in value.items() if name not in without]
+                waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
+
+    def followed(self, value: Any) -> Any:
+        """What a reference points to; anything else as it is."""
+        if isinstance(value, dict) and set(value) <= {"@id", "@type"}:
+            return self._by_id.get(str(value.get("@id")), value)
+        return value
+
+    def objects(self, item: Item, *names: str) -> list[Item]:
+        """The objects under the first of these names that holds any."""
+        for name in names:
+            listed = _held(item, name)
+            parts = [self.followed(part) for part in (listed if isinstance(listed, list) else [listed])]
+            found = [part for part in parts if isinstance(part, dict)]
+            if found:
+                return found
+        return []
+
+    def text(self, item: Item, *names: str) -> str | None:
+        """The first plain value under these names, clean."""
+        for name in names:
+            value = _held(item, name)
+            if value not in (None, "", []):
+                text = plain(self.followed(value))
+                if text:
+                    return text
+        return None
+
+
+def _held(item: Item, name: str) -> Any:
+    """What stands under a name, however its letters are cased."""
+    if name in item:
+        return item[name]
+    lowered = name.lower()
+    return next((value for other, value in item.items() if other.lower() == lowered), None)
+
+
+def typed(item: Item, kinds: frozenset[str]) -> bool:
+    """Whether an item is of one of these types, given in lower case."""
+    return any(name.rpartition("#")[2].rpartition(":")[2].strip().lower() in kinds for name in types(item))
+
+
+def plain(value: Any, depth: int = 0) -> str | None:
+    """The first text or number in a value, clean; None where there is none."""
+    if isinstance(value, str):
+        return cleaned(value) or None
+    if isinstance(value, bool) or depth > _MAX_DEPTH:
+        return None
+    if isinstance(value, int | float):
+        return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if isinstance(value, list):
+        return next(filter(None, (plain(part, depth + 1) for part in value)), None)
+    if isinstance(value, dict):
+        held = (value[name] for name in _HOLDERS if value.get(name) not in (None, "", []))
+        return next(filter(None, (plain(part, depth + 1) for part in held)), None)
+    return None
+
+
+def cleaned(text: str) -> str:
+    """One line of text without tags; entities that were escaped twice too."""
+    text = text[:_MAX_TEXT]
+    if "&" in text:
+        text = html.unescape(html.unescape(text))
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    return " ".join(text.split())

@@ -1,0 +1,112 @@
+"""Prices and currencies as pages write them, for machines and for people."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from price_parser import Price
+
+__all__ = ["Amount", "code_of", "number", "seen", "stated"]
+
+_MAX_CHARACTERS = 80
+_MAX_AMOUNT = 1e12
+
+_PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
+"""As schema.org asks for it. Three digits behind a point are thousands on pages, whatever the rule."""
+_CODE = re.compile(r"[A-Z]{3}")
+_THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
+
+_SIGNS: Mapping[str, str] = MappingProxyType(
+    {
+        "US$": "USD", "$US": "USD", "CA$": "CAD", "C$": "CAD", "AU$": "AUD", "A$": "AUD", "NZ$": "NZD",
+        "HK$": "HKD", "NT$": "TWD", "S$": "SGD", "SG$": "SGD", "R$": "BRL", "MX$": "MXN", "€": "EUR",
+        "£": "GBP", "₹": "INR", "₽": "RUB", "руб": "RUB", "р.": "RUB", "₴": "UAH", "грн": "UAH",
+        "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "lei": "RON", "лв": "BGN", "₺": "TRY", "TL": "TRY",
+        "₪": "ILS", "₩": "KRW", "원": "KRW", "円": "JPY", "₫": "VND", "đ": "VND", "฿": "THB", "₱": "PHP",
+        "₸": "KZT", "тг": "KZT", "₾": "GEL", "₦": "NGN", "R": "ZAR", "RM": "MYR", "Rp": "IDR", "ر.س": "SAR",
+        "د.إ": "AED", "RUR": "RUB", "Fr.": "CHF", "SFr.": "CHF", "евро": "EUR", "euro": "EUR",
+        "S/": "PEN", "S/.": "PEN", "Bs": "BOB", "kn": "HRK", "€.": "EUR",
+    }
+)  # fmt: skip
+"""Signs that stand for one currency. `$`, `kr`, `¥`, `Rs` do not, and stay as they are."""
+_BY_LOWER = {sign.lower().rstrip("."): code for sign, code in _SIGNS.items()}
+
+_LOCAL_SIGN = re.compile(r"(?<![^\W\d_])(?:тг|kn|ден|дин|元|円)(?![^\W\d_])", re.IGNORECASE)
+"""Signs that the library does not know."""
+
+_AMBIGUOUS = re.compile(r"[$¥￥]|kr\.?|rs\.?|元", re.IGNORECASE)
+_BY_COUNTRY: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "$": {
+            "ar": "ARS", "au": "AUD", "ca": "CAD", "cl": "CLP", "co": "COP", "hk": "HKD", "mx": "MXN",
+            "nz": "NZD", "sg": "SGD", "tw": "TWD", "uy": "UYU", "us": "USD",
+        },
+        "kr": {"dk": "DKK", "is": "ISK", "no": "NOK", "se": "SEK"},
+        "¥": {"cn": "CNY", "jp": "JPY"},
+        "元": {"cn": "CNY", "hk": "HKD", "tw": "TWD"},
+        "rs": {"in": "INR", "lk": "LKR", "np": "NPR", "pk": "PKR"},
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A price as a person reads it; `sign` is what stands beside the number."""
+
+    value: float
+    sign: str | None = None
+
+
+def stated(text: str, currency: str | None = None) -> float | None:
+    """A price that is written for machines; None where there is no number in it."""
+    text = text.strip()[:_MAX_CHARACTERS]
+    decimals = (currency or "").upper() in _THREE_DECIMALS
+    if _PLAIN.fullmatch(text) or (decimals and re.fullmatch(r"\d+\.\d{3}", text)):
+        return _bounded(float(text))
+    amount = seen(text)
+    return None if amount is None else amount.value
+
+
+def seen(text: str) -> Amount | None:
+    """The first price in a short text."""
+    text = text[:_MAX_CHARACTERS]
+    if not any(map(str.isdigit, text)):
+        return None
+    price = Price.fromstring(text)
+    value = None if price.amount is None else _bounded(float(price.amount))
+    return None if value is None else Amount(value, _sign_in(text, price.currency))
+
+
+def _sign_in(text: str, sign: str | None) -> str | None:
+    """The sign beside the number; letters count only as a word of their own, `Le` of `Legend` does not."""
+    if sign and (not sign[0].isalpha() or re.search(rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])", text)):
+        return sign
+    other = _LOCAL_SIGN.search(text)
+    return other.group() if other else None
+
+
+def number(value: float) -> float | int:
+    """Whole amounts without a point."""
+    return int(value) if value == int(value) else round(value, 4)
+
+
+def code_of(sign: str | None, country: str = "") -> str | None:
+    """The ISO 4217 code of a currency's code or sign; of a sign that several share, only with the country."""
+    word = (sign or "").strip()
+    if not word:
+        return None
+    known = _BY_LOWER.get(word.lower().rstrip("."))
+    if known:
+        return known
+    if _CODE.fullmatch(word.upper()) and word.isascii() and not _AMBIGUOUS.fullmatch(word):
+        return word.upper()
+    key = {"￥": "¥"}.get(word, word.lower().rstrip("."))
+    return _BY_COUNTRY.get(key, {}).get(country)
+
+
+def _bounded(value: float) -> float | None:
+    return value if math.isfinite(value) and 0 <= value < _MAX_AMOUNT else None

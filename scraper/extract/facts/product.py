@@ -1,0 +1,152 @@
+"""What a page says of its product, each fact with where it stands; nothing rather than a guess."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scraper.extract.facts import (
+    money,
+    product_brand,
+    product_markup,
+    product_price,
+    product_state,
+    product_stock,
+)
+from scraper.extract.facts.items import Graph
+from scraper.extract.facts.labelled import Labels
+from scraper.extract.facts.model import Facts, Source
+from scraper.extract.facts.product_markup import folded, is_gtin
+from scraper.extract.facts.product_price import Shown
+from scraper.extract.facts.product_words import LABELS
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["FRAGMENTS", "ORDER", "Told", "read"]
+
+ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
+FRAGMENTS = frozenset(
+    "price lowPrice priceCurrency availability sku brand mpn gtin13 gtin12 gtin14 gtin8 gtin ean isbn".split()
+)
+"""Properties of microdata that say something even outside of an item."""
+
+_QUERY = re.compile(
+    r"[?&](?:pid|sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id)=([A-Za-z0-9-]{4,30})(?=[&#]|$)",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
+    r"/(?:p|prd|prod|item|product|products|itm)[/-]?(?P<b>\d{5,})(?=[/?#.]|$)|"
+    r"[-/](?P<c>[A-Za-z]?\d{6,})(?:\.html?)?(?=[?#]|$)|"
+    r"[-/][ap](?P<d>\d{5,})(?:\.html?)?(?=[?#]|$)",
+    re.IGNORECASE,
+)
+"""A product's number in the address of its page: before its end, or behind a word for a product."""
+_SHOP_ADDRESS = re.compile(
+    r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]",
+    re.IGNORECASE,
+)
+_SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
+
+_LABELS = Labels(LABELS)
+_MIN_SKU, _MAX_SKU = 3, 30
+_PROOFS = 2
+"""Signs that a page is a product's, where no markup says so; each alone stands on other pages too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a page tells apart from what it shows."""
+
+    graphs: Mapping[Source, Graph]
+    tags: Sequence[tuple[str, str]]
+    fragments: Sequence[tuple[str, Element]]
+    states: Mapping[Source, Sequence[Any]]
+    url: str
+    country: str
+    """Two letters, lower case; empty where it is not known."""
+
+
+def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
+    """The facts of the product; None where the page is not about one."""
+    facts = Facts()
+    place = product_price.title_place(body)
+
+    @functools.cache
+    def shown() -> Shown:
+        return product_price.shown(body, place)
+
+    for source, graph in told.graphs.items():
+        product_markup.add_items(facts, graph, source, folded(title), shown)
+    product_markup.add_tags(facts, told.tags)
+    product_markup.add_fragments(facts, told.fragments)
+    for source, values in told.states.items():
+        product_state.add(facts, values, source, folded(title), told.country)
+    is_told = any(name in facts for name in ("price", "availability", "sku"))
+    _add_price(facts, shown, told.country)
+    if "availability" not in facts:
+        facts.add("availability", product_stock.seen(body, place), Source.VISIBLE, confidence=0.9)
+    labels = _LABELS.seen(body)
+    if not is_told and _proofs(facts, labels, told, shown) < _PROOFS:
+        return None
+    _add_labelled(facts, labels, body)
+    if "brand" not in facts:
+        facts.add("brand", product_brand.seen(body, place), Source.VISIBLE)
+    facts.add("sku", _number_in(told.url), Source.ADDRESS)
+    facts.add("name", title, Source.VISIBLE, confidence=0.9)
+    return facts.as_object(ORDER)
+
+
+def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Any) -> int:
+    kind = next((content for name, content in told.tags if name == "og:type"), "")
+    return sum(
+        (
+            _SHOP_TYPE.search(kind) is not None,
+            _SHOP_ADDRESS.search(told.url) is not None,
+            "price" in facts and shown().sure,
+            "availability" in facts,
+            "sku" in labels or is_gtin(labels.get("gtin", "")),
+        )
+    )
+
+
+def _add_price(facts: Facts, shown: Any, country: str) -> None:
+    price = facts.value("price")
+    if price is not None and price in shown().signs:
+        facts.note("price", shown=True)
+        facts.note("currency", sign=shown().signs[price])
+    amount = shown().amount
+    if amount is None:
+        return
+    facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.7 if shown().sure else 0.4)
+    code = money.code_of(amount.sign)
+    likely = None if code else money.code_of(amount.sign, country)
+    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely)
+
+
+def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
+    if is_gtin(labels.get("gtin", "")):
+        facts.add("gtin", labels["gtin"], Source.VISIBLE, confidence=0.95)
+    sku = labels.get("sku", "")
+    if _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku)):
+        marked = facts.value("sku")
+        if marked and sku != marked and not _is_shown(str(marked), body):
+            # The shop's own name for it is inside; what a person would order by is this.
+            facts.replace("sku", sku, Source.VISIBLE, confidence=0.8, marked_up=marked)
+        facts.add("sku", sku, Source.VISIBLE, confidence=0.8)
+    facts.add("brand", labels.get("brand"), Source.VISIBLE)
+    facts.add("mpn", labels.get("mpn"), Source.VISIBLE)
+
+
+def _is_shown(code: str, body: Element) -> bool:
+    return code in text_of(body)
+
+
+def _number_in(url: str) -> str | None:
+    asked = _QUERY.search(url)
+    if asked:
+        return asked.group(1)
+    match = _ADDRESS.search(url)
+    return next(filter(None, match.groups())) if match else None

@@ -1,0 +1,51 @@
+"""The brand by the name of the element that shows it, near the product's title."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.extract.facts.items import cleaned
+from scraper.extract.facts.product_words import LABELS
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["seen", "trimmed"]
+
+_MAX_BRAND = 40
+_BEFORE, _BEHIND = 60, 300
+"""Elements around the title in which a brand is the product's."""
+_NAMES = re.compile(
+    r"(?:^|[-_ ])brand(?!s)|brand(?:$|[-_ ]|name)|byline|manufacturer|marke(?:$|[-_ ])|marca", re.IGNORECASE
+)
+_LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
+_AROUND = re.compile(
+    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visiter la boutique|brand|"
+    r"more from|shop all|see all|all|by|von|di|da|de)\b\s*[:-]?\s*|\s*[-–]?\s*(?:store|shop)$",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(r"brands|marken|marcas|marche|news", re.IGNORECASE)
+_OUTSIDE = frozenset({"footer", "nav", "header"})
+
+
+def seen(body: Element, title: Element | None) -> str | None:
+    """The short text of an element that is called brand; None without a title to be near to."""
+    if title is None:
+        return None
+    places = list(body.iter("*"))
+    at_title = places.index(title)
+    for element in places[max(0, at_title - _BEFORE) : at_title + _BEHIND]:
+        if _NAMES.search(
+            f"{element.get('class') or ''} {element.get('id') or ''} {element.get('itemprop') or ''}"
+        ):
+            text = trimmed(cleaned(text_of(element)[:500]))
+            if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not _is_outside(element):
+                return text
+    return None
+
+
+def trimmed(text: str) -> str:
+    """A brand without what is said around it: `Visit the X store`, `Brand: X`."""
+    return _AROUND.sub("", _LABEL.sub("", text)).strip(" :-–")
+
+
+def _is_outside(element: Element) -> bool:
+    return any(around.tag in _OUTSIDE for around in element.iterancestors())

@@ -1,0 +1,246 @@
+"""The facts of a product that a page states for machines: items of schema.org and tags in its head."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from scraper.extract.facts import money, product_brand
+from scraper.extract.facts.items import Graph, cleaned, plain, typed
+from scraper.extract.facts.model import Facts, Source
+from scraper.extract.facts.product_price import Shown
+from scraper.extract.jsonld import Item
+from scraper.extract.xpath import Element, text_of
+
+__all__ = [
+    "PRODUCTS",
+    "add_fragments",
+    "add_items",
+    "add_tags",
+    "availability",
+    "folded",
+    "is_gtin",
+    "same_thing",
+]
+
+PRODUCTS = frozenset(
+    "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
+    "musicalbum movie game videogame softwareapplication".split()
+)
+_SURE = frozenset(
+    "product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split()
+)
+"""A book or a game without an offer may be what an article is about."""
+
+_ELSEWHERE = frozenset(
+    "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
+    "itemReviewed itemListElement hasPart".split()
+)
+"""What stands under these is another product."""
+
+_GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
+_OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
+_IN_STOCK = frozenset(
+    "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
+    "availablefororder madetoorder reserved yes true 1 new".split()
+)
+_OUT_OF_STOCK = frozenset("outofstock soldout discontinued unavailable notavailable oos no false 0".split())
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_DIGITS = re.compile(r"\D")
+_MAX_OFFERS = 200
+_MAX_NAME = 200
+_MAX_CODE = 60
+
+_TAGS = {
+    "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
+    "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
+    "availability": ("product:availability", "og:availability", "product:stock"),
+    "brand": ("product:brand", "og:brand"),
+    "sku": ("product:retailer_item_id", "product:sku"),
+    "gtin": ("product:ean", "product:upc", "product:gtin", "product:isbn", "og:upc", "og:ean"),
+    "mpn": ("product:mfr_part_no",),
+}
+
+
+def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Callable[[], Shown]) -> None:
+    """What the items of one syntax say of the product that the page is about."""
+    for item in _products(graph, title):
+        offers = list(_offers(graph, item))
+        _add_price(facts, graph, offers, source, shown)
+        _add_availability(facts, graph, offers, source)
+        facts.add("name", _short(graph.text(item, "name"), _MAX_NAME), source)
+        facts.add("brand", _brand(graph.text(item, "brand", "manufacturer")), source)
+        for name, keys in (("sku", ("sku", "productID")), ("mpn", ("mpn",))):
+            facts.add(name, _first(graph, (item, *offers), keys), source)
+        facts.add("gtin", _gtin(graph, (item, *offers)), source)
+        _add_rating(facts, graph, item, source)
+        facts.add("image", _short(plain(item.get("image")), 2_000), source)
+
+
+def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
+    """What OpenGraph's product tags say."""
+    told = {name: _told(tags, names) for name, names in _TAGS.items()}
+    code = money.code_of(told["currency"])
+    _state_price(facts, told["price"], told["currency"], Source.OPENGRAPH)
+    if code or told["currency"]:
+        facts.add("currency", code or told["currency"], Source.OPENGRAPH)
+    facts.add("availability", availability(told["availability"]), Source.OPENGRAPH)
+    facts.add("brand", _brand(told["brand"]), Source.OPENGRAPH)
+    for name in ("sku", "mpn"):
+        facts.add(name, _short(told[name], _MAX_CODE), Source.OPENGRAPH)
+    if told["gtin"] and is_gtin(told["gtin"]):
+        facts.add("gtin", told["gtin"], Source.OPENGRAPH)
+
+
+def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
+    """What properties outside of every item say; the first of each name."""
+    told: dict[str, str] = {}
+    for name, element in found:
+        value = element.get("content") or element.get("href") or text_of(element)
+        if value and (value := cleaned(value[:500])) and len(value) <= _MAX_CODE:
+            told.setdefault(name, value)
+    _state_price(facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), Source.FRAGMENT)
+    currency = money.code_of(told.get("priceCurrency"))
+    facts.add("currency", currency, Source.FRAGMENT)
+    facts.add("availability", availability(told.get("availability")), Source.FRAGMENT)
+    for name in ("sku", "brand", "mpn"):
+        facts.add(name, told.get(name), Source.FRAGMENT)
+    gtin = next((told[name] for name in _GTINS if is_gtin(told.get(name, ""))), None)
+    facts.add("gtin", gtin, Source.FRAGMENT)
+
+
+def availability(value: str | None) -> str | None:
+    """`InStock` or `OutOfStock` for a word of schema.org and its relatives; None for any other."""
+    word = _NOT_LETTERS.sub("", (value or "").rpartition("/")[2].lower())
+    if word in _IN_STOCK:
+        return "InStock"
+    return "OutOfStock" if word in _OUT_OF_STOCK else None
+
+
+def is_gtin(text: str) -> bool:
+    """Whether a text is a GTIN, EAN, UPC or ISBN with a right check digit."""
+    digits = _DIGITS.sub("", text)
+    if len(digits) not in (8, 12, 13, 14) or len(text) > 2 * len(digits):
+        return False
+    total = sum(
+        int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1]))
+    )
+    return (10 - total) % 10 == int(digits[-1])
+
+
+def folded(text: str | None) -> str:
+    """Letters and digits alone, in lower case: equal for names that a person takes for the same."""
+    return _NOT_LETTERS.sub("", text or "").lower()
+
+
+def same_thing(one: str, other: str) -> bool:
+    """Whether one folded name holds the other."""
+    return bool(one and other) and (one in other or other in one)
+
+
+def _products(graph: Graph, title: str) -> list[Item]:
+    """The items of the page's own product, best first; of several, those with the page's title for name."""
+    found = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
+    if not found:
+        found = [item for item in graph.items() if _is_product(item)]
+    named = [item for item in found if same_thing(folded(graph.text(item, "name")), title)]
+    chosen = named if len(found) > 1 and named else found
+    return sorted(chosen, key=lambda item: not item.get("offers"))
+
+
+def _is_product(item: Item) -> bool:
+    return typed(item, _SURE) or (typed(item, PRODUCTS) and bool(item.get("offers")))
+
+
+def _offers(graph: Graph, item: Item) -> Iterator[Item]:
+    """Every offer of an item, those of its variants behind its own, and what they specify."""
+    waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
+    seen: set[int] = set()
+    for offer in waiting:
+        if len(seen) == _MAX_OFFERS:
+            return
+        if id(offer) not in seen:
+            seen.add(id(offer))
+            yield offer
+            waiting += [
+                part for name in ("offers", "priceSpecification") for part in graph.objects(offer, name)
+            ]
+
+
+def _add_price(
+    facts: Facts, graph: Graph, offers: Sequence[Item], source: Source, shown: Callable[[], Shown]
+) -> None:
+    """The first price; of several different ones the one that is shown, where that can be told."""
+    prices = list(dict.fromkeys(filter(None, (_price_of(graph, offer) for offer in offers))))
+    if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
+        prices.sort(key=lambda price: price != amount.value)
+    if prices:
+        facts.add("price", money.number(prices[0]), source)
+    currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
+    if currency and len(currency) <= _MAX_CODE:
+        facts.add("currency", money.code_of(currency) or currency, source)
+
+
+def _state_price(facts: Facts, price: str | None, currency: str | None, source: Source) -> None:
+    """A price of nothing is a placeholder far more often than a gift."""
+    amount = money.stated(price, currency) if price else None
+    if amount:
+        facts.add("price", money.number(amount), source)
+
+
+def _price_of(graph: Graph, offer: Item) -> float | None:
+    kind = folded((graph.text(offer, "priceType") or "").rpartition("/")[2])
+    price = None if kind in _OLD_PRICES else graph.text(offer, "price", "lowPrice")
+    return money.stated(price, graph.text(offer, "priceCurrency", "currency")) if price else None
+
+
+def _brand(text: str | None) -> str | None:
+    return _short(product_brand.trimmed(text), _MAX_NAME) if text else None
+
+
+def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source: Source) -> None:
+    """One variant in stock is in stock; a word of the page's own stands as it is."""
+    stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
+    told = {availability(text) for text in stated}
+    known = next((word for word in ("InStock", "OutOfStock") if word in told), None)
+    facts.add("availability", known, source)
+    if stated and not known:
+        facts.add("availability", _short(stated[0], _MAX_CODE), source, confidence=0.5)
+
+
+def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
+    for rating in graph.objects(item, "aggregateRating")[:1]:
+        amount = money.stated(graph.text(rating, "ratingValue") or "")
+        count = graph.text(rating, "reviewCount", "ratingCount") or ""
+        if amount is not None:
+            count = count if count.isascii() and count.isdecimal() else ""
+            facts.add("rating", money.number(amount), source, count=int(count) if count else None)
+
+
+def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:
+    for item in places:
+        for name in _GTINS:
+            value = graph.text(item, name)
+            if value and is_gtin(value):
+                return value
+    return None
+
+
+def _first(graph: Graph, places: Iterable[Item], names: Sequence[str]) -> str | None:
+    for item in places:
+        value = graph.text(item, *names)
+        if value and len(value) <= _MAX_CODE:
+            return value
+    return None
+
+
+def _told(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
+    by_name: dict[str, Any] = {}
+    for name, content in tags:
+        by_name.setdefault(name, content)
+    return next((by_name[name] for name in names if by_name.get(name)), None)
+
+
+def _short(text: str | None, limit: int) -> str | None:
+    return text if text and len(text) <= limit else None

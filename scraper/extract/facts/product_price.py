@@ -1,0 +1,188 @@
+"""The price that a person takes for the product's: near its title, not an old one nor another's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from scraper.extract.facts import money
+from scraper.extract.facts.money import Amount
+from scraper.extract.facts.product_words import PRICE_NAMES
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["Shown", "names_of", "shown", "title_place"]
+
+MAX_ELEMENTS = 60_000
+_MAX_PRICE_TEXT = 60
+_MAX_PLAIN_TEXT = 40
+_MAX_AROUND = 30
+
+_SIGN = re.compile(
+    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|kn|тг|"
+    r"руб|р\.|грн|tl|rs|lei|ft|sek|nok|dkk|pln|czk|rm|rp)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d[\d.,' \xa0]*")
+_NOT_NOW = re.compile(
+    r"old|was|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|regular|before|saving|save|ship|deliver|"
+    r"versand|unit|(?:^|[-_ ])per[-_]|related|recommend|similar|carousel|slider|also|cross|upsell|"
+    r"accessor|sponsor|cart-|minicart|basket|review|filter|install?ment|month|financ|footer|header|(?:^|"
+    r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|"
+    r"discount-?(?:amount|percent)|loyalty|bonus",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"final|current|sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
+    r"new",
+    re.IGNORECASE,
+)
+_STRUCK = frozenset({"del", "s", "strike"})
+_OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
+_PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
+
+_BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
+_AGAINST, _MOST_AGAINST = 1.6, 4
+_AS_STRUCK = 3
+_ABOVE_TITLE = 2.0
+_REACH_BELOW, _REACH_ABOVE = 120.0, 60.0
+"""Elements from the title that weigh as much as one point."""
+_MANY_ALIKE, _ALIKE_COST = 4, 1.5
+"""Prices of the same class: rows of other products."""
+_LEAST_SCORE = -3.0
+_SURE_SCORE = 1.0
+_ANCESTORS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The best looking price, whether much speaks for it, and the signs of all amounts on the page."""
+
+    amount: Amount | None
+    sure: bool
+    signs: Mapping[float, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    amount: Amount
+    place: int
+    names: str
+    named: bool
+    itemprop: bool
+    against: int
+
+
+def shown(body: Element, title: Element | None) -> Shown:
+    """The price near the title; none where nothing looks like it."""
+    place, found = _candidates(body, title)
+    alike = Counter(one.names for one in found if one.names)
+    best = max(found, key=lambda one: _score(one, place, alike), default=None)
+    score = _LEAST_SCORE if best is None else _score(best, place, alike)
+    amount = best.amount if best is not None and score > _LEAST_SCORE else None
+    signs: dict[float, str | None] = {}
+    for one in found:
+        signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
+    return Shown(amount, score >= _SURE_SCORE, signs)
+
+
+def title_place(body: Element) -> Element | None:
+    """The first heading of the first rank that says something."""
+    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
+
+
+def names_of(element: Element) -> str:
+    """What an element is called by those who made the page."""
+    told = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
+    return " ".join(filter(None, told))
+
+
+def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
+    """Where the title stands, and every price with its place."""
+    found: list[_Candidate] = []
+    at_title = 0
+    for place, element in enumerate(_elements(body), start=1):
+        if element is title:
+            at_title = place
+        candidate = _candidate(element, place)
+        if candidate is not None:
+            found.append(candidate)
+    return at_title, found
+
+
+def _elements(body: Element) -> Iterator[Element]:
+    for number, element in enumerate(body.iter("*")):
+        if number == MAX_ELEMENTS:
+            return
+        yield element
+
+
+def _candidate(element: Element, place: int) -> _Candidate | None:
+    if element.tag in _PASSED or element.tag in _STRUCK:
+        return None
+    names = names_of(element)
+    named = bool(names) and PRICE_NAMES.search(names) is not None
+    text = text_of(element) if named else element.text or ""
+    if len(text) > 8 * _MAX_PRICE_TEXT:
+        return None
+    text = " ".join(text.split())
+    if not any(map(str.isdigit, text)) or len(text) > (_MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
+        return None
+    if _NUMBER.fullmatch(text):
+        text = _with_sign_beside(element, text)
+    itemprop = element.get("itemprop") == "price"
+    if not itemprop and not _SIGN.search(text):
+        return None
+    amount = money.seen(text)
+    if amount is None or not amount.value:
+        return None
+    return _Candidate(amount, place, names, named, itemprop, _against(element, names))
+
+
+def _with_sign_beside(element: Element, number: str) -> str:
+    """The number with the sign that stands right before or behind it in an element of its own."""
+    before, behind = element.getprevious(), element.getnext()
+    around = element.getparent()
+    left = (
+        (before.tail or text_of(before))
+        if before is not None
+        else (around.text or "")
+        if around is not None
+        else ""
+    )
+    right = element.tail or (text_of(behind) if behind is not None else "")
+    left, right = " ".join(left.split())[-_MAX_AROUND:], " ".join(right.split())[:_MAX_AROUND]
+    last, first = left.rpartition(" ")[2][-4:], right.partition(" ")[0][:4]
+    for sign in (last, first):
+        found = _SIGN.search(sign)
+        if found and not any(map(str.isdigit, sign)):
+            return f"{found.group()} {number}"
+    return number
+
+
+def _against(element: Element, names: str) -> int:
+    """How much speaks for an old price, or for that of something else."""
+    count = 0
+    around: Element | None = element
+    for _ in range(_ANCESTORS):
+        if around is None or around.tag == "body":
+            break
+        count += _NOT_NOW.search(names if around is element else names_of(around)) is not None
+        if around.tag in _STRUCK or around.tag in _OUTSIDE:
+            count += _AS_STRUCK
+        around = around.getparent()
+    return min(count, _MOST_AGAINST)
+
+
+def _score(one: _Candidate, title: int, alike: Counter[str]) -> float:
+    distance = one.place - title
+    far = distance / _REACH_BELOW if distance >= 0 else _ABOVE_TITLE - distance / _REACH_ABOVE
+    return (
+        _BY_ITEMPROP * one.itemprop
+        + _BY_NAME * one.named
+        + _BY_NOW * (_NOW.search(one.names) is not None)
+        - _AGAINST * one.against
+        - far
+        - _ALIKE_COST * (alike[one.names] >= _MANY_ALIKE)
+    )

@@ -1,0 +1,115 @@
+"""Product facts in the data that a page's scripts work with: state trees, tag managers, fetched JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from scraper.extract.facts import money
+from scraper.extract.facts.items import plain
+from scraper.extract.facts.model import Facts, Source
+from scraper.extract.facts.product_markup import availability, folded, is_gtin
+
+__all__ = ["add"]
+
+MAX_OBJECTS = 50_000
+_MAX_DEPTH = 30
+_MIN_TITLE = 6
+"""Letters of a title that tell one product from another."""
+
+_NAMES = ("name", "title", "productname", "product_name", "displayname", "producttitle", "item_name")
+_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "price": (
+            "finalprice", "saleprice", "currentprice", "sellingprice", "discountedprice", "offerprice",
+            "specialprice", "priceamount", "unitprice", "product_price", "price", "now", "amount", "prices",
+        ),
+        "currency": ("currency", "currencycode", "pricecurrency", "currency_code", "currencyiso"),
+        "availability": (
+            "availability", "stockstatus", "availabilitystatus", "instock", "isinstock", "in_stock",
+        ),
+        "brand": ("brand", "brandname", "brand_name", "manufacturer", "item_brand", "product_brand"),
+        "sku": (
+            "sku", "skuid", "product_sku", "productid", "product_id", "itemid", "item_id", "articlenumber",
+        ),
+        "gtin": ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "isbn"),
+        "mpn": ("mpn",),
+    }
+)  # fmt: skip
+_PRICE_PARTS = ("current", "final", "sale", "now", "value", "amount", "price", "gross", "sellingprice")
+_MAX_WORDS = 60
+
+
+def add(facts: Facts, values: Sequence[Any], source: Source, title: str, country: str) -> None:
+    """Facts of the objects that carry the page's title for a name and a price; others are other products."""
+    if len(title) < _MIN_TITLE:
+        return
+    for item in _objects(values):
+        lowered = {str(name).lower(): value for name, value in item.items()}
+        if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
+            _add_one(facts, lowered, source, country)
+
+
+def _add_one(facts: Facts, item: Mapping[str, Any], source: Source, country: str) -> None:
+    told = {name: _told(item, keys) for name, keys in _KEYS.items()}
+    price = _price(item)
+    if price:
+        facts.add("price", money.number(price), source)
+        facts.add("currency", money.code_of(told["currency"], country), source)
+    facts.add("availability", availability(told["availability"]), source)
+    facts.add("brand", told["brand"], source)
+    facts.add("sku", told["sku"], source)
+    facts.add("mpn", told["mpn"], source)
+    if is_gtin(told["gtin"] or ""):
+        facts.add("gtin", told["gtin"], source)
+
+
+def _objects(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Every object, outer ones first."""
+    waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(values)]
+    count = 0
+    while waiting and count < MAX_OBJECTS:
+        value, depth = waiting.pop()
+        count += 1
+        if depth > _MAX_DEPTH:
+            continue
+        if isinstance(value, dict):
+            yield value
+            waiting += [
+                (part, depth + 1) for part in reversed(value.values()) if isinstance(part, dict | list)
+            ]
+        elif isinstance(value, list):
+            waiting += [(part, depth + 1) for part in reversed(value) if isinstance(part, dict | list)]
+
+
+def _is_titled(item: Mapping[str, Any], title: str) -> bool:
+    for name in _NAMES:
+        told = item.get(name)
+        if isinstance(told, str) and len(told) < 500:
+            mine = folded(told)
+            if mine and (mine == title or (len(mine) >= _MIN_TITLE and (mine in title or title in mine))):
+                return True
+    return False
+
+
+def _told(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    for key in keys:
+        value = item.get(key)
+        text = str(value) if isinstance(value, bool) else plain(value)
+        if text and len(text) <= _MAX_WORDS:
+            return text
+    return None
+
+
+def _price(item: Mapping[str, Any]) -> float | None:
+    for key in _KEYS["price"]:
+        value = item.get(key)
+        if isinstance(value, dict):
+            lowered = {str(name).lower(): part for name, part in value.items()}
+            value = next((lowered[part] for part in _PRICE_PARTS if part in lowered), None)
+        text = plain(value) if isinstance(value, str | int | float) else None
+        amount = money.stated(text) if text else None
+        if amount:
+            return amount
+    return None

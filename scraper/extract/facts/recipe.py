@@ -1,0 +1,45 @@
+"""What a page says of its recipe, each fact with where it stands; nothing rather than a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scraper.extract.facts import recipe_markup, recipe_seen, recipe_times
+from scraper.extract.facts.items import Graph
+from scraper.extract.facts.model import Facts, Source
+from scraper.extract.xpath import Element
+
+__all__ = ["ORDER", "read"]
+
+ORDER = (
+    "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
+    "image", "ratings", "nutrients",
+)  # fmt: skip
+_LEAST_INGREDIENTS = 2
+
+
+def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str, Any] | None:
+    """The facts of the recipe; None where the page holds none."""
+    facts = Facts()
+    for source, graph in graphs.items():
+        recipe_markup.add_items(facts, graph, source)
+    is_told = any(recipe_markup.is_recipe(item) for graph in graphs.values() for item in graph.items())
+    if "ingredients" not in facts:
+        facts.add("ingredients", recipe_seen.ingredients(body), Source.VISIBLE)
+    if not is_told and len(facts.value("ingredients") or ()) < _LEAST_INGREDIENTS:
+        return None
+    if "instructions" not in facts:
+        facts.add("instructions", recipe_seen.instructions(body), Source.VISIBLE)
+    if not is_told and "instructions" not in facts:
+        return None
+    facts.add("title", title, Source.VISIBLE, confidence=0.9)
+    if "yields" not in facts:
+        facts.add("yields", recipe_seen.yields(body), Source.VISIBLE)
+    if "total_time" not in facts:
+        for name, span in recipe_times.seen(body).items():
+            facts.add(name, span, Source.VISIBLE)
+    parts = [facts.value("prep_time"), facts.value("cook_time")]
+    if None not in parts:
+        facts.add("total_time", sum(parts), Source.SUM)
+    return facts.as_object(ORDER)

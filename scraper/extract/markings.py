@@ -1,0 +1,167 @@
+"""The syntaxes of one page side by side, each within its bounds, and the facts that they tell together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from browsers.model import JsonResponse, Snapshot
+from scraper.extract import jsonld, markup, metadata, tree
+from scraper.extract.facts import product, recipe, scripts
+from scraper.extract.facts.items import Graph
+from scraper.extract.facts.model import Source
+from scraper.extract.jsonld import Item
+from scraper.extract.syntaxes import microdata, opengraph, rdfa
+from scraper.extract.syntaxes.wellformed import Wellformed
+from scraper.extract.xpath import Element
+from scraper.model import StructuredData
+
+__all__ = ["read"]
+
+MAX_RESPONSES = 20
+MAX_RESPONSE_CHARACTERS = 200_000
+
+_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    etree.LxmlError,
+)
+"""What libraries raise on pages that nobody has thought of; memory and time are the worker's to watch."""
+
+_READ_OTHERWISE = ("script", "style")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far, and what could not be."""
+
+    base: str
+    warnings: list[str]
+
+    def bounded(self, name: str, values: Iterable[Any]) -> tuple[Item, ...]:
+        """The values within bounds."""
+        wellformed = Wellformed(self.base)
+        objects = wellformed.objects(values)
+        if wellformed.cut:
+            self.warnings.append(f"{name}: there is more than the limits allow; the rest is left out.")
+        return objects
+
+    def tried(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[Item, ...]:
+        """What a syntax's reader gives; where it breaks, nothing and a warning."""
+        try:
+            return self.bounded(name, work())
+        except _FAULTS as fault:
+            self.warnings.append(f"{name}: it could not be read ({type(fault).__name__}).")
+            return ()
+
+
+def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
+    """The structured data of a snapshot of HTML; `simply`: without what takes long on hostile pages."""
+    parsed = markup.parse(snapshot.html, flatten=False)
+    root = parsed.root
+    xhr, fetched = _fetched(snapshot.json_responses)
+    if root is None:
+        return StructuredData(url=snapshot.url, xhr=xhr)
+    base = tree.base_of(root, snapshot.url)
+    reading = _Reading(base, [])
+    blocks = jsonld.read(script.text or "" for script in root.iter("script") if _is_json_ld(script))
+    if blocks.broken:
+        reading.warnings.append(f"json_ld: {blocks.broken} blocks are no JSON and were left out.")
+    json_ld = reading.bounded("json_ld", blocks.values)
+    tags = opengraph.properties(root)
+    cards = reading.bounded("opengraph", opengraph.as_lists(tags, base))
+    micro: tuple[Item, ...] = ()
+    rdf: tuple[Item, ...] = ()
+    fragments: list[tuple[str, Element]] = []
+    if not simply:
+        etree.strip_elements(root, *_READ_OTHERWISE, with_tail=False)
+        markup.lift_deep(root)
+        micro = reading.tried("microdata", lambda: microdata.read(root, base))
+        fragments = microdata.fragments(root, product.FRAGMENTS)
+        if rdfa.is_carried(root):
+            rdf = reading.tried("rdfa", lambda: rdfa.read(root, base))
+    graphs = {
+        Source.JSON_LD: Graph(json_ld),
+        Source.MICRODATA: Graph(micro),
+        Source.RDFA: Graph(rdfa.linked(rdf)),
+    }
+    facts = _facts(snapshot, graphs, tags, fragments, fetched, reading) if not simply else (None, None)
+    return StructuredData(
+        url=snapshot.url,
+        json_ld=json_ld,
+        microdata=micro,
+        opengraph=cards,
+        rdfa=rdf,
+        xhr=xhr,
+        product=facts[0],
+        recipe=facts[1],
+        warnings=tuple(reading.warnings),
+    )
+
+
+def _facts(
+    snapshot: Snapshot,
+    graphs: Mapping[Source, Graph],
+    tags: list[tuple[str, str]],
+    fragments: list[tuple[str, Element]],
+    fetched: list[Any],
+    reading: _Reading,
+) -> tuple[Item | None, Item | None]:
+    """The product and the recipe of a page."""
+    page = tree.build(snapshot)
+    about = metadata.read(page)
+    title = about.title or ""
+    states = {Source.STATE: scripts.read(page.head.scripts), Source.XHR: fetched}
+    country = _country(snapshot.url, about.language)
+    wellformed = Wellformed(reading.base)
+    cooked = recipe.read(graphs, page.body, title)
+    told = product.Told(graphs, tags, fragments, states, snapshot.url, country)
+    sold = product.read(told, page.body, title)
+    return wellformed.value(sold), wellformed.value(cooked)
+
+
+def _is_json_ld(script: Element) -> bool:
+    return "ld+json" in (script.get("type") or "").lower()
+
+
+def _country(url: str, language: str | None) -> str:
+    """The country of a page in lower case: by its host's name, else by its language."""
+    last = (urlsplit(url).hostname or "").rpartition(".")[2]
+    if len(last) == 2:
+        return last
+    region = (language or "").rpartition("-")[2].lower()
+    return region if len(region) == 2 and region != language else ""
+
+
+def _fetched(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:
+    """The JSON that the page fetched: as it is told, and its values."""
+    told: list[Item] = []
+    for response in list(responses)[:MAX_RESPONSES]:
+        if len(response.text) > MAX_RESPONSE_CHARACTERS:
+            told.append(
+                {
+                    "url": response.url,
+                    "status": response.status,
+                    "data": None,
+                    "too_large": len(response.text),
+                }
+            )
+            continue
+        try:
+            data = json.loads(response.text, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        told.append({"url": response.url, "status": response.status, "data": data})
+    wellformed = Wellformed("")
+    objects = wellformed.objects(told)
+    return objects, [part.get("data") for part in objects]

@@ -1,0 +1,1 @@
+"""Readers of the ways in which pages mark up data."""

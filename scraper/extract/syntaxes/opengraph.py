@@ -1,0 +1,81 @@
+"""OpenGraph properties and Twitter cards: what a page tells those who show a link to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urljoin
+
+from scraper.extract.xpath import Element
+
+__all__ = ["as_lists", "of_metas", "properties"]
+
+MAX_PROPERTIES = 300
+
+_OPEN_GRAPH = (
+    "og:",
+    "article:",
+    "book:",
+    "profile:",
+    "video:",
+    "music:",
+    "product:",
+    "business:",
+    "place:",
+    "fb:",
+)
+_TWITTER = "twitter:"
+_ADDRESSES = ("url", "image", "src", "video", "audio", "player", "stream")
+"""Last words of the properties that hold addresses."""
+
+
+def properties(root: Element) -> list[tuple[str, str]]:
+    """Every property in order; pages write `name` for `property`, and put metas into the body."""
+    found: list[tuple[str, str]] = []
+    for meta in root.iter("meta"):
+        content = meta.get("content")
+        for name in (meta.get("property"), meta.get("name")):
+            if name and content and content.strip():
+                found += [(word, content.strip()) for word in name.lower().split() if _is_ours(word)]
+    return list(dict.fromkeys(found))[:MAX_PROPERTIES]
+
+
+def as_lists(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
+    """An object of OpenGraph properties and one of Twitter's, where there are any; repeated ones as lists."""
+    graph: dict[str, Any] = {}
+    cards: dict[str, Any] = {}
+    for name, content in found:
+        _add(cards if name.startswith(_TWITTER) else graph, name, _absolute(name, content, base))
+    return tuple(part for part in (graph, cards) if part)
+
+
+def of_metas(found: Sequence[tuple[str, str]], *names: str) -> str | None:
+    """The first property of the first name that is there."""
+    for name in names:
+        for other, content in found:
+            if other == name:
+                return content
+    return None
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_OPEN_GRAPH) or name.startswith(_TWITTER)
+
+
+def _add(part: dict[str, Any], name: str, content: str) -> None:
+    before = part.get(name)
+    if before is None:
+        part[name] = content
+    elif isinstance(before, list):
+        before.append(content)
+    else:
+        part[name] = [before, content]
+
+
+def _absolute(name: str, content: str, base: str) -> str:
+    if name.rpartition(":")[2] not in _ADDRESSES or not content or ":" in content.partition("/")[0]:
+        return content
+    try:
+        return urljoin(base, content)
+    except ValueError:
+        return content
