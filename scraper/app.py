@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from browsers import Browsers
 from browsers.browsers import Status
 from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.reading.document_snapshots import DocumentSnapshots
+from scraper.reading.documents import DocumentReader
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.parsing import Parser
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
@@ -18,6 +21,7 @@ from scraper.store.pages import NoPages, SqlitePages
 from scraper.store.protocols import Pages, PagesStats
 from scraper.store.searches import SqliteSearches
 from scraper.workers import Workers
+from scraper.workers.one_shot import OneShots
 
 __all__ = ["App", "AppStatus"]
 
@@ -45,6 +49,7 @@ class App:
         workers: Workers,
         pages: Pages,
         fetcher: Fetcher,
+        documents: DocumentReader,
         searcher: Searcher,
     ) -> None:
         self.settings = settings
@@ -52,6 +57,7 @@ class App:
         self.workers = workers
         self.pages = pages
         self.fetcher = fetcher
+        self.documents = documents
         self.searcher = searcher
         self.instant_answers = InstantAnswers(browsers, settings)
         self._opened_at = time.monotonic()
@@ -65,13 +71,18 @@ class App:
             workers = await stack.enter_async_context(Workers())
             pages = _pages(settings)
             stack.push_async_callback(pages.close)
-            fetcher = Fetcher(browsers, workers, pages, settings)
+            shots = OneShots()
+            stack.push_async_callback(shots.close)
+            parser = Parser(shots)
+            fetcher = Fetcher(browsers, workers, pages, settings, documents=DocumentSnapshots(parser))
             stack.push_async_callback(fetcher.close)
+            documents = DocumentReader(fetcher, parser, pages, settings)
+            stack.push_async_callback(documents.close)
             searches = SqliteSearches(settings.data_dir, keeps_answers=settings.cache_mb > 0)
             stack.push_async_callback(searches.close)
             searcher = Searcher(browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS)
             stack.push_async_callback(searcher.close)
-            yield cls(settings, browsers, workers, pages, fetcher, searcher)
+            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher)
 
     def ready(self) -> bool:
         """Whether a page can be read now."""

@@ -104,6 +104,14 @@ class Document:
     """Elements left out because a person would not see them."""
     controls_removed: int = 0
     """Invisible characters left out: zero-width, tag and direction characters."""
+    format: str | None = None
+    """Of what is no page: `pdf`, `docx`, `csv`, ...; None for a page."""
+    page_count: int | None = None
+    """Of a document in pages, sheets or slides."""
+    ocr_pages: tuple[int, ...] = ()
+    """Its pages that are pictures of text, of which nothing could be read."""
+    encrypted: bool = False
+    """It was locked, and could be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class Reading:
     requested_url: str
     status: int
     method: str
-    """`http`: read as served. `browser`: rendered."""
+    """`http`: read as served. `browser`: rendered. `document`: by the readers of documents. `file`: from disk."""
     cached: bool
     retrieved_at: datetime
     truncated: bool = False

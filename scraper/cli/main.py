@@ -12,6 +12,7 @@ import click
 from scraper.cli.doctor import doctor
 from scraper.cli.install import install_browser
 from scraper.cli.read import fetch, fetch_batch
+from scraper.cli.read_doc import read_doc
 from scraper.cli.research import compare, research
 from scraper.cli.serve import serve, stdio
 from scraper.cli.version import version
@@ -38,7 +39,7 @@ def group(ctx: click.Context) -> None:
             ctx.invoke(stdio)
 
 
-for _command in (serve, stdio, fetch, fetch_batch, research, compare, install_browser, doctor):
+for _command in (serve, stdio, fetch, fetch_batch, read_doc, research, compare, install_browser, doctor):
     group.add_command(_command)
 
 

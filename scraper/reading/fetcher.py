@@ -6,8 +6,9 @@ import asyncio
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from browsers.model import Tier
+from browsers.model import Snapshot, Tier
 from scraper import errors
 from scraper.model import Reading
 from scraper.reading import outcome
@@ -22,9 +23,13 @@ from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.urls import cache_key, parse_target
 from scraper.workers import Workers
 
-__all__ = ["Fetcher"]
+__all__ = ["Fetcher", "exceptions_from_the_rules"]
 
-_METHODS = {"auto": ("http", "browser"), "http": ("http",), "browser": ("browser",)}
+_METHODS = {
+    "auto": ("http", "browser", "document"),
+    "http": ("http", "document"),
+    "browser": ("browser", "document"),
+}
 """Which kept readings serve a request. Who asks for a rendered page gets no page as served, nor the reverse;
 what is kept was found to be enough, so `auto` takes either."""
 
@@ -33,15 +38,31 @@ BATCH_AT_ONCE = 8
 HOUR_S = 3_600.0
 
 
+class ReadsDocuments(Protocol):
+    """Reads what a visit brought where that is a document; None where it is a page or a text."""
+
+    async def __call__(self, snapshot: Snapshot, job: Job, deadline: Deadline) -> Reading | None: ...
+
+
 class Fetcher:
     """Reads pages for callers who have a deadline."""
 
-    def __init__(self, browsers: Door, workers: Workers, pages: Pages, settings: Settings) -> None:
+    def __init__(
+        self,
+        browsers: Door,
+        workers: Workers,
+        pages: Pages,
+        settings: Settings,
+        *,
+        documents: ReadsDocuments | None = None,
+    ) -> None:
+        """`documents`: reads what turns out to be no page; without it that is an error."""
+        self._documents = documents
         self._visits = Visits(browsers, workers, settings.language)
         self._pages = pages
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
-        self._exceptions = _exceptions_from_the_rules(settings)
+        self._exceptions = exceptions_from_the_rules(settings)
         self._tiers = TierMemory(Tier(settings.tier))
         self._flights: Flights[Job, Reading] = Flights()
         # A batch waits for its own pages; it must not fill the queue with them and fail by that.
@@ -118,16 +139,31 @@ class Fetcher:
     def _shelf(self, job: Job) -> Shelf:
         return Shelf(principal=job.principal, language=self._language)
 
-    async def _read(self, job: Job, deadline: Deadline, tell: Tell) -> Reading:
+    async def visited(self, job: Job, deadline: Deadline, tell: Tell) -> Visited:
+        """What a visit brings, by the browser that is let in.
+
+        Raises:
+            ScraperError: nothing came.
+        """
         visited = await self._visits.patiently(job, self._tiers.first(job.host), deadline, tell)
         if outcome.may_open(visited.snapshot, visited.document):
             visited = await self._try_full(job, visited, deadline, tell)
-        reading = outcome.reading_of(
-            visited.snapshot,
-            visited.document,
-            wanted_rendering=job.render != "http",
-            requested_url=job.url,
-        )
+        return visited
+
+    async def _read(self, job: Job, deadline: Deadline, tell: Tell) -> Reading:
+        visited = await self.visited(job, deadline, tell)
+        snapshot = visited.snapshot
+        reading = None
+        if self._documents is not None:
+            outcome.check(snapshot, visited.document)
+            reading = await self._documents(snapshot, job, deadline)
+        if reading is None:
+            reading = outcome.reading_of(
+                snapshot,
+                visited.document,
+                wanted_rendering=job.render != "http",
+                requested_url=job.url,
+            )
         if outcome.is_lasting(visited.snapshot, reading):
             self._pages.put(Entry(self._shelf(job), job.url, reading, self._exceptions))
         return reading
@@ -150,7 +186,7 @@ def _tell(progress: Progress | None, host: str, done: float, verb: str) -> None:
         progress(done, 1, f"{verb} {host}")
 
 
-def _exceptions_from_the_rules(settings: Settings) -> frozenset[str]:
+def exceptions_from_the_rules(settings: Settings) -> frozenset[str]:
     """What this operator lets through that others would not; kept with each page."""
     hosts = {f"{name}={address}:{port}" for name, address, port in settings.test_hosts}
     # A proxy that looks names up itself may reach hosts that we would have refused.

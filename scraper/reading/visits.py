@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import tenacity
 
 from browsers import errors as door_errors
-from browsers.model import Mode, Request, Snapshot, Tier
+from browsers.model import Limits, Mode, Request, Snapshot, Tier
 from browsers.visit import Enough
 from scraper import errors
 from scraper.model import Document
@@ -54,6 +54,7 @@ class Job:
     url: str
     render: str
     principal: str
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def host(self) -> str:
@@ -130,6 +131,7 @@ class Visits:
             principal=job.principal,
             language=self._language,
             deadline_s=deadline.left_s(reserve_s=reserve_s),
+            limits=job.limits,
         )
 
 

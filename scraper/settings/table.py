@@ -127,6 +127,18 @@ class Settings:
         Choice("TOOLS", Words(), "Tools to offer, separated by commas; all when not given."),
     ] = ()
 
+    document_root: Annotated[
+        Path | None,
+        Choice(
+            "DOCUMENT_ROOT",
+            Folder(),
+            "Folder beneath which read_doc may read local files; none are read when not given.",
+        ),
+    ] = None
+    document_mb: Annotated[
+        int, Choice("DOCUMENT_MB", Whole(1, 1_000), "Size of the largest document that is read.", "MB")
+    ] = 50
+
     host: Annotated[str, Choice("HOST", Text(), "Address to listen on.")] = "127.0.0.1"
     port: Annotated[int, Choice("PORT", Whole(0, 65_535), "Port to listen on; 0 takes a free one.")] = 8_000
     token: Annotated[str | None, Choice("TOKEN", Text(), "The token that callers must send.")] = field(

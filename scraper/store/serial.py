@@ -39,6 +39,7 @@ _DOCUMENT: Mapping[str, Codec] = {
     "links": _rows(Link),
     "images": _rows(Image),
     "outline": _rows(Heading),
+    "ocr_pages": (list, tuple),
 }
 
 _READING: Mapping[str, Codec] = {

@@ -5,7 +5,17 @@ from __future__ import annotations
 import difflib
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import compare, engines, fetch, fetch_batch, instant_answer, research, search, web_search
+from scraper.tools import (
+    compare,
+    engines,
+    fetch,
+    fetch_batch,
+    instant_answer,
+    read_doc,
+    research,
+    search,
+    web_search,
+)
 from scraper.tools.model import Tool
 
 __all__ = ["tools"]
@@ -14,6 +24,7 @@ _ALL = (
     search.tool,
     fetch.tool,
     fetch_batch.tool,
+    read_doc.tool,
     research.tool,
     compare.tool,
     engines.tool,

@@ -16,6 +16,8 @@ EXAMPLES = {
     "SEARCH_MCP_MAX_ANSWER_TOKENS": ("4000", 4_000),
     "SEARCH_MCP_BATCH_LIMIT": ("10", 10),
     "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
+    "SEARCH_MCP_DOCUMENT_ROOT": ("/srv/papers", Path("/srv/papers")),
+    "SEARCH_MCP_DOCUMENT_MB": ("20", 20),
     "SEARCH_MCP_HOST": ("0.0.0.0", "0.0.0.0"),
     "SEARCH_MCP_PORT": ("9000", 9_000),
     "SEARCH_MCP_TOKEN": ("secret", "secret"),

@@ -29,6 +29,10 @@ FULL_DOCUMENT = Document(
     outline=(Heading(2, "Part", 17),),
     hidden_removed=3,
     controls_removed=4,
+    format="pdf",
+    page_count=9,
+    ocr_pages=(2, 3),
+    encrypted=True,
 )
 FULL_READING = Reading(
     document=FULL_DOCUMENT,

@@ -1,0 +1,19 @@
+"""RSS and Atom, by the reader of pages."""
+
+from __future__ import annotations
+
+from scraper.extract import feeds
+from scraper.extract.documents.letters import letters
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.text import read_xml
+
+__all__ = ["read"]
+
+
+def read(data: bytes, asked: Asked) -> Parsed:
+    """The entries of a feed; the XML where it turns out to be none."""
+    text, warnings = letters(data, asked)
+    feed = feeds.read(text, asked.url or "http://feed.invalid/")
+    if feed is None:
+        return read_xml(data, asked)
+    return Parsed("feed", feed.markdown, title=feed.title, warnings=warnings)

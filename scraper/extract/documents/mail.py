@@ -1,0 +1,50 @@
+"""An e-mail as its header's plain facts and its text."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from email.message import EmailMessage
+
+from lxml import etree
+
+from scraper.extract import markdown
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.markup import parse
+
+__all__ = ["read"]
+
+_NOWHERE = "http://mail.invalid/"
+"""Links in a mail are absolute."""
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read(data: bytes, asked: Asked) -> Parsed:
+    """Sender, receivers, date, subject, body, and the names of what is attached."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    head = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _SHOWN if message[name])
+    attached = [name for part in message.iter_attachments() if (name := part.get_filename())]
+    parts = [head.rstrip(), _body(message)]
+    if attached:
+        parts.append("Attached (not read): " + ", ".join(attached))
+    title = str(message["Subject"]) if message["Subject"] else None
+    return Parsed("eml", "\n\n".join(part for part in parts if part), title=title)
+
+
+def _body(message: EmailMessage) -> str:
+    part = message.get_body(("plain", "html"))
+    if part is None:
+        return ""
+    try:
+        text = str(part.get_content())
+    except (LookupError, KeyError, ValueError):
+        payload = part.get_payload(decode=True)
+        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+    if part.get_content_type() != "text/html":
+        return text.strip()
+    try:
+        root = parse(text).root
+    except (etree.XMLSyntaxError, ValueError):
+        return ""
+    return "" if root is None else markdown.convert(root, _NOWHERE).markdown

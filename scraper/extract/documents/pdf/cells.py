@@ -1,0 +1,96 @@
+"""Lines of a table to its rows: a cell of several lines is one cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scraper.extract.documents.pdf.rows import joined_lines
+from scraper.extract.documents.pdf.segments import Line
+from scraper.extract.documents.pdf.shapes import Rule
+
+__all__ = ["merged_rows"]
+
+_LOOSER = 1.25
+"""How much further apart rows stand than the lines of a cell, where both occur."""
+_NUMERIC = re.compile(
+    r"[\s$€£%()+\-–—.,/*\d<>≤≥~:]*\d[\s$€£%()+\-–—.,/*\d<>≤≥~:]*[a-z]?|[-–—.*]{1,3}|n/?a|N/?A"
+)
+
+
+def merged_rows(
+    lines: Sequence[Line], grid: Sequence[Sequence[str]], across: Sequence[Rule]
+) -> list[list[str]]:
+    """Rows of cells, each from the lines that make it up."""
+    heads = _head_count(grid)
+    groups: list[list[int]] = []
+    for index in range(len(lines)):
+        if groups and _continues(lines, grid, across, groups[-1], index, heads):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return [_merged([grid[index] for index in group]) for group in groups]
+
+
+def _merged(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [joined_lines(cell for cell in column if cell) for column in zip(*rows, strict=True)]
+
+
+def _head_count(grid: Sequence[Sequence[str]]) -> int:
+    """Rows above the first one that holds numbers in half of its cells beside the first."""
+    for index, row in enumerate(grid):
+        cells = [cell for cell in row[1:] if cell]
+        if cells and sum(_is_number(cell) for cell in cells) * 2 >= len(cells) and not _are_years(cells):
+            return index
+    return 1
+
+
+def _are_years(cells: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"(?:19|20)\d\d(?:[-/–]\d{2,4})?[*a-z]?", cell) for cell in cells)
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMERIC.fullmatch(cell) is not None
+
+
+def _continues(
+    lines: Sequence[Line],
+    grid: Sequence[Sequence[str]],
+    across: Sequence[Rule],
+    group: Sequence[int],
+    index: int,
+    heads: int,
+) -> bool:
+    """Whether a line goes on with the cells of the lines above it."""
+    above, line = lines[group[-1]], lines[index]
+    if any(above.y1 - 3 <= rule.at <= line.y0 + 3 and _covers(rule, line) for rule in across):
+        return False
+    if line.y0 - above.y1 > 0.6 * line.size:
+        return False
+    texts, before = grid[index], _merged([grid[place] for place in group])
+    filled = [column for column, text in enumerate(texts) if text]
+    had = [column for column, text in enumerate(before) if text]
+    if index < heads:
+        return _head_continues(filled, had, before)
+    if any(_is_number(texts[column]) and column > 0 for column in filled):
+        # A name that began in the line above, without its numbers.
+        return had == [0] and 0 in filled and texts[0][:1].islower()
+    if filled == [0]:
+        return texts[0][:1].islower() and (len(had) > 1 or had == [0])
+    return not texts[0] and set(filled) <= set(had) and _is_tight(lines, group[-1], index)
+
+
+def _head_continues(filled: Sequence[int], had: Sequence[int], before: Sequence[str]) -> bool:
+    """Heads of several lines; a head that spans others stands in a row of its own."""
+    shared = set(filled) & set(had)
+    return len(shared) >= min(len(filled), len(had)) * 0.7 and len(had) > 1
+
+
+def _is_tight(lines: Sequence[Line], above: int, index: int) -> bool:
+    steps = [b.y0 - a.y0 for a, b in zip(lines, lines[1:], strict=False)]
+    step = lines[index].y0 - lines[above].y0
+    return step <= _LOOSER * min(steps) or step <= 1.35 * lines[index].size
+
+
+def _covers(rule: Rule, line: Line) -> bool:
+    return min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0)

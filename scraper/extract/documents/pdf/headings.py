@@ -1,0 +1,78 @@
+"""Which blocks are headings, and of which level: by their size against the body's, over the whole document."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scraper.extract.documents.pdf.shapes import Block, BlockKind
+
+__all__ = ["with_headings"]
+
+_LARGER = 0.9
+"""Points by which a heading's letters are larger than the body's."""
+_LONGEST = 200
+_LONGEST_BOLD = 120
+_LEVELS = 5
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I
+)
+_STARTS = re.compile(r"[\d\W]*[^\W\d_]")
+_UNFINISHED = re.compile(r"[.,;:]$")
+
+
+def with_headings(blocks: Sequence[Block], body_size: float) -> list[Block]:
+    """The blocks, those that are headings marked as such."""
+    sizes = Counter(block.size for block in blocks if _is_large(block, body_size))
+    ranked = sorted(sizes, reverse=True)
+    merged: list[list[float]] = []
+    for size in ranked:
+        if merged and merged[-1][-1] - size <= 0.5:
+            merged[-1].append(size)
+        else:
+            merged.append([size])
+    levels = {size: min(index + 1, _LEVELS) for index, group in enumerate(merged) for size in group}
+    below = min(len(merged), _LEVELS) + 1
+    return [_judged(block, levels, body_size, below) for block in blocks]
+
+
+def _judged(block: Block, levels: dict[float, int], body_size: float, below: int) -> Block:
+    text = " ".join(block.lines)
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text):
+        return block
+    if _is_large(block, body_size):
+        return _heading(block, levels[block.size])
+    lone = block.bold and len(block.lines) <= 2 and 2 < len(text) <= _LONGEST_BOLD
+    starts = text[:1].isupper() or text[:1].isdigit() or not text[:1].isascii() or not text[:1].isalpha()
+    if (
+        lone
+        and starts
+        and block.size >= body_size - 0.6
+        and not _UNFINISHED.search(text)
+        and not _CAPTION.match(text)
+    ):
+        return _heading(block, below)
+    return block
+
+
+def _heading(block: Block, level: int) -> Block:
+    lines = block.lines
+    if block.kind is BlockKind.ITEM:
+        if not block.label:
+            return block
+        lines = (f"{block.label} {lines[0]}", *lines[1:])
+    return replace(block, kind=BlockKind.HEADING, lines=lines, level=level, label="")
+
+
+def _is_large(block: Block, body_size: float) -> bool:
+    if block.kind is BlockKind.ITEM and not block.label:
+        return False
+    return (
+        block.kind in (BlockKind.TEXT, BlockKind.ITEM)
+        and block.size > body_size + _LARGER
+        and sum(map(len, block.lines)) < _LONGEST
+        and any(_STARTS.match(line) for line in block.lines)
+        and not _CAPTION.match(block.lines[0])
+    )

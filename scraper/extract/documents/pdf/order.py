@@ -1,0 +1,123 @@
+"""The order of reading: a page is cut into flows, each one column wide, where its text stands in columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from scraper.extract.documents.pdf.lists import is_label
+from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
+from scraper.extract.documents.pdf.shapes import Row, Run
+
+__all__ = ["flows"]
+
+_Span = tuple[float, float]
+
+_LEAST_GUTTER = 5.5
+_GUTTER_SHARE = 0.75
+"""Of the letters' size: a narrower gap is a wide space in justified text."""
+_DEPTH = 6
+_WORDS_A_LINE = 4
+"""On average: with fewer it is a table rather than columns of prose."""
+_FULL_LINE = 0.75
+_FULL_SHARE = 0.5
+_LEAST_ROWS = 4
+
+
+def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
+    """Rows in the order of reading, in pieces that are one column wide."""
+    if not runs:
+        return
+    rows = rows_of(runs)
+    left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
+    gutter = max(_LEAST_GUTTER, _GUTTER_SHARE * size)
+    single: list[Row] = []
+    start = 0
+    while start < len(rows):
+        end, cuts = _band(rows, start, (left, right), gutter)
+        columns = _columns(rows[start:end], cuts) if cuts and depth < _DEPTH else []
+        if columns and _is_prose(rows[start:end], columns):
+            if single:
+                yield single
+                single = []
+            for column in _reading_order(columns):
+                yield from flows(column, depth + 1)
+        else:
+            single += rows[start:end]
+        start = end
+    if single:
+        yield single
+
+
+def _band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
+    """The rows from `start` that share free strips with text on both sides, and these strips."""
+    free = _free(rows[start], page)
+    lefts, rights = rows[start].x0, rows[start].x1
+    end = start + 1
+    while end < len(rows):
+        row = rows[end]
+        low, high = min(lefts, row.x0), max(rights, row.x1)
+        shared = _meet(free, _free(row, page), gutter)
+        inner = [span for span in shared if low <= span[0] + 1 and high >= span[1] - 1]
+        if not inner:
+            break
+        free, lefts, rights, end = shared, low, high, end + 1
+    band = rows[start:end]
+    return end, [span for span in free if _parts(span, band) and span[1] - span[0] >= gutter]
+
+
+def _parts(span: _Span, rows: Sequence[Row]) -> bool:
+    """Whether text stands on both sides of a strip."""
+    before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
+    return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
+
+
+def _free(row: Row, page: _Span) -> list[_Span]:
+    spans, at = [], page[0]
+    for run in row.runs:
+        if run.x0 > at:
+            spans.append((at, run.x0))
+        at = max(at, run.x1)
+    if at < page[1]:
+        spans.append((at, page[1]))
+    return spans
+
+
+def _meet(one: Sequence[_Span], other: Sequence[_Span], least: float) -> list[_Span]:
+    met = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
+    return [(a, b) for a, b in met if b - a >= least]
+
+
+def _columns(rows: Sequence[Row], cuts: Sequence[_Span]) -> list[list[Run]]:
+    columns: list[list[Run]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for run in row.runs:
+            columns[sum(cut[1] <= run.x0 + 1 for cut in cuts)].append(run)
+    return columns
+
+
+def _is_prose(rows: Sequence[Row], columns: Sequence[Sequence[Run]]) -> bool:
+    """Whether columns hold running text, rather than the cells of a table or the labels of a list."""
+    if len(rows) < _LEAST_ROWS or any(not column for column in columns):
+        return False
+    lines = [rows_of(column) for column in columns]
+    if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
+        return False
+    counts = [len(text_of_row(line).split()) for column in lines for line in column]
+    words = [
+        max(count, len(text_of_row(line)) // 6)
+        for count, line in zip(counts, (line for column in lines for line in column), strict=True)
+    ]
+    widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
+    full = [
+        (line.x1 - line.x0) > _FULL_LINE * width
+        for column, width in zip(lines, widths, strict=True)
+        for line in column
+    ]
+    return sum(words) / len(words) >= _WORDS_A_LINE and sum(full) > _FULL_SHARE * len(full)
+
+
+def _reading_order(columns: list[list[Run]]) -> list[list[Run]]:
+    text = "".join(run.text for column in columns for run in column)
+    return columns[::-1] if is_right_to_left(text) else columns

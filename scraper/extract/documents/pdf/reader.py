@@ -1,0 +1,120 @@
+"""PDF to Markdown: pages of runs and rules, then tables, order, paragraphs, headings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.pdf import source
+from scraper.extract.documents.pdf.aligned import tables_in
+from scraper.extract.documents.pdf.headings import with_headings
+from scraper.extract.documents.pdf.order import flows
+from scraper.extract.documents.pdf.paragraphs import blocks_of
+from scraper.extract.documents.pdf.ruled import grids
+from scraper.extract.documents.pdf.running import without_running_lines
+from scraper.extract.documents.pdf.shapes import Block, BlockKind, Page, Row, Run
+from scraper.extract.documents.pdf.tags import blocks_by_tags
+from scraper.extract.documents.pdf.writer import markdown_of, pages_of
+
+__all__ = ["read", "warm_up"]
+
+_FEW_LETTERS = 20
+"""A page with fewer may be a picture of one."""
+_HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
+_VOCABULARY_PAGES = 300
+
+warm_up = source.warm_up
+
+
+def read(data: bytes, asked: Asked | None = None) -> Parsed:
+    """The pages of a PDF as Markdown.
+
+    Raises:
+        Encrypted, Malformed: it cannot be read.
+    """
+    asked = asked or Asked()
+    found = source.load(data, asked)
+    pages = without_running_lines(found.pages)
+    vocabulary = _vocabulary(pages)
+    body = _body_size(pages)
+    blocks = [list(_blocks(page)) for page in pages]
+    judged = iter(with_headings([block for page in blocks for block in page], body))
+    texts = []
+    for page, own in zip(pages, blocks, strict=True):
+        texts.append((page.number, markdown_of([next(judged) for _ in own], vocabulary)))
+    bare = [page.number for page in found.pages if sum(len(run.text) for run in page.runs) < _FEW_LETTERS]
+    return Parsed(
+        "pdf",
+        "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else "",
+        title=found.title,
+        author=found.author,
+        pages=found.page_count,
+        read_to=pages[-1].number if pages and pages[-1].number < found.page_count else None,
+        ocr_pages=source.pictured_pages(data, bare, asked.password) if bare else (),
+        encrypted=found.encrypted,
+        warnings=tuple(_warnings(found)),
+    )
+
+
+def _warnings(found: source.Source) -> Iterator[str]:
+    if found.failed_pages:
+        listed = ", ".join(map(str, found.failed_pages[:20]))
+        yield f"Pages that could not be read: {listed}."
+
+
+def _blocks(page: Page) -> Iterator[Block]:
+    tagged = blocks_by_tags(page)
+    if tagged is not None:
+        yield from tagged
+        return
+    found = grids(page.runs, page.across, page.down)
+    inside = {run for grid in found for run in grid.runs}
+    runs = [run for run in page.runs if run not in inside]
+    for index, grid in enumerate(found):
+        size = grid.runs[0].size if grid.runs else 10.0
+        runs.append(Run("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
+    for flow in flows(runs):
+        yield from _flow(flow, [grid.rows for grid in found], page)
+
+
+def _flow(rows: Sequence[Row], drawn: Sequence[tuple[tuple[str, ...], ...]], page: Page) -> Iterator[Block]:
+    """The blocks of one flow: drawn tables in their places, aligned ones found, the rest in paragraphs."""
+    piece: list[Row] = []
+    for row in rows:
+        places = [run.block for run in row.runs if run.block >= 0]
+        if not places:
+            piece.append(row)
+            continue
+        yield from _undrawn(piece, page)
+        piece = []
+        beside = tuple(run for run in row.runs if run.block < 0)
+        if beside:
+            yield from _undrawn([Row(beside)], page)
+        for place in places:
+            yield Block(BlockKind.TABLE, table=drawn[place])
+    yield from _undrawn(piece, page)
+
+
+def _undrawn(rows: Sequence[Row], page: Page) -> Iterator[Block]:
+    at = 0
+    for table in tables_in(rows, page.across):
+        yield from blocks_of(rows[at : table.start])
+        yield Block(BlockKind.TABLE, table=table.rows)
+        at = table.end
+    yield from blocks_of(rows[at:])
+
+
+def _body_size(pages: Sequence[Page]) -> float:
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for run in page.runs:
+            sizes[run.size] += len(run.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+def _vocabulary(pages: Sequence[Page]) -> frozenset[str]:
+    """Words of the document, for what to do with hyphens."""
+    text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
+    return frozenset(word.lower() for word in _HYPHENATED.findall(text))

@@ -1,0 +1,115 @@
+"""From runs to rows, and from rows to text: spaces, hyphens, directions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from scraper.extract.documents.pdf.shapes import Row, Run
+
+__all__ = ["joined_lines", "rows_of", "text_of_row", "text_of_runs"]
+
+_SAME_ROW = 0.45
+"""Of a line's height: middles nearer than this stand on one line."""
+_SPACE = 0.12
+"""Of the letters' size: a wider gap between two runs is a space. Spaces are .2 to .33 of it, kerning less."""
+_WHITE = re.compile(r"\s+")
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_ENDS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
+_STARTS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
+_HYPHENS = ("-", "\u2010", "\u00ad")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def rows_of(runs: Iterable[Run]) -> list[Row]:
+    """Runs grouped into rows from top to bottom, each from left to right."""
+    groups: list[list[Run]] = []
+    middle = height = 0.0
+    for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
+        if groups and run.middle - middle < _SAME_ROW * max(4.0, min(height, run.y1 - run.y0)):
+            groups[-1].append(run)
+            continue
+        groups.append([run])
+        middle, height = run.middle, run.y1 - run.y0
+    return [Row(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
+
+
+def text_of_row(row: Row) -> str:
+    """The text of one row."""
+    return text_of_runs(row.runs)
+
+
+def text_of_runs(runs: Sequence[Run]) -> str:
+    """Runs of one line as text; where most letters are read from right to left, so are the runs."""
+    if len(runs) == 1:
+        return _WHITE.sub(" ", runs[0].text).strip()
+    if is_right_to_left("".join(run.text for run in runs)):
+        return _from_right(runs)
+    pieces: list[str] = []
+    end = 0.0
+    for run in runs:
+        if pieces and run.x0 - end > _SPACE * run.size and not pieces[-1].endswith(" "):
+            pieces.append(" ")
+        pieces.append(run.text)
+        end = run.x1
+    return _WHITE.sub(" ", "".join(pieces)).strip()
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether most of its letters are Arabic, Hebrew or of their kind."""
+    if text.isascii():
+        return False
+    letters = sum(1 for _ in _LETTER.finditer(text))
+    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > letters
+
+
+def _from_right(runs: Sequence[Run]) -> str:
+    """Runs from right to left; a stretch of Latin words or numbers among them keeps its own direction."""
+    ordered = sorted(runs, key=lambda run: -run.x1)
+    stretches: list[list[Run]] = []
+    for run in ordered:
+        left_to_right = not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
+        if left_to_right and stretches and stretches[-1][0].block == -2:
+            stretches[-1].insert(0, run._replace(block=-2))
+        else:
+            stretches.append([run._replace(block=-2 if left_to_right else -1)])
+    pieces: list[str] = []
+    edge = 0.0
+    for run in (run for stretch in stretches for run in stretch):
+        gap = max(edge - run.x1, run.x0 - edge) if pieces else 0.0
+        if pieces and gap > _SPACE * run.size and not pieces[-1].endswith(" "):
+            pieces.append(" ")
+        pieces.append(run.text)
+        edge = run.x0
+    return _WHITE.sub(" ", "".join(pieces)).strip()
+
+
+def joined_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
+    """Lines of a paragraph as one: hyphens at their ends go where the word is one word."""
+    text = ""
+    for line in lines:
+        if not text:
+            text = line
+        elif text.endswith(_HYPHENS) and len(text) > 1 and text[-2].isalpha() and line[:1].islower():
+            text = _joined_word(text, line, vocabulary)
+        elif _ENDS_WITHOUT_SPACE.search(text) and _STARTS_WITHOUT_SPACE.match(line):
+            text += line
+        else:
+            text = f"{text} {line}" if line else text
+    return text
+
+
+_LAST_WORD = re.compile(r"[^\W\d_]+[-\u2010\u00ad]$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _joined_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
+    """The hyphen stays where the document writes the word with one elsewhere, and nowhere without."""
+    first, second = _LAST_WORD.search(text), _FIRST_WORD.match(line)
+    if first and second:
+        head, tail = unicodedata.normalize("NFC", first[0][:-1]).lower(), second[0].lower()
+        if f"{head}-{tail}" in vocabulary and head + tail not in vocabulary:
+            return text[:-1] + "-" + line
+    return text[:-1] + line

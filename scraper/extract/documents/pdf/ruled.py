@@ -1,0 +1,208 @@
+"""Tables whose cells are drawn: grids of crossing lines, and the letters that stand in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scraper.extract.documents.pdf.rows import joined_lines, rows_of, text_of_row
+from scraper.extract.documents.pdf.shapes import Row, Rule, Run
+
+__all__ = ["Grid", "grids"]
+
+_TOUCH = 3.0
+"""Points by which lines that meet may miss each other."""
+_SAME_LINE = 3.0
+_CELL_CHARS = 900
+"""A longer cell is a column of the page with a frame round it, not a cell."""
+_EDGE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A drawn table: where it stands, the runs in it, and its rows of cells."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    runs: tuple[Run, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lattice:
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    across: tuple[Rule, ...]
+    down: tuple[Rule, ...]
+
+    def parted_below(self, row: int, column: int) -> bool:
+        """Whether a line is drawn between a cell and the one below."""
+        return _drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
+
+    def parted_right(self, row: int, column: int) -> bool:
+        """Whether a line is drawn between a cell and the one to its right."""
+        return _drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
+
+
+def grids(runs: Sequence[Run], across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
+    """Grids of at least two rows and two columns that hold text."""
+    found = []
+    taken: set[int] = set()
+    for lattice in _lattices(across, down):
+        inside = [
+            (index, run)
+            for index, run in enumerate(runs)
+            if index not in taken
+            and lattice.xs[0] - _EDGE < (run.x0 + run.x1) / 2 < lattice.xs[-1] + _EDGE
+            and lattice.ys[0] - _EDGE < run.middle < lattice.ys[-1] + _EDGE
+        ]
+        grid = _grid(lattice, [run for _, run in inside])
+        if grid is not None:
+            taken.update(index for index, _ in inside)
+            found.append(grid)
+    return found
+
+
+def _grid(lattice: _Lattice, runs: list[Run]) -> Grid | None:
+    placed = _placed(lattice, runs)
+    rows = [row for band in range(len(lattice.ys) - 1) for row in _rows_of_band(lattice, placed, band)]
+    rows = [row for row in rows if any(row)]
+    width = len(lattice.xs) - 1
+    kept = [column for column in range(width) if any(row[column] for row in rows)]
+    table = tuple(tuple(row[column] for column in kept) for row in rows)
+    if len(table) < 2 or len(kept) < 2 or max(len(cell) for row in table for cell in row) > _CELL_CHARS:
+        return None
+    return Grid(lattice.xs[0], lattice.ys[0], lattice.xs[-1], lattice.ys[-1], tuple(runs), table)
+
+
+def _placed(lattice: _Lattice, runs: Iterable[Run]) -> dict[tuple[int, int], list[Run]]:
+    """Runs by the cell they stand in; cells without a line between them are one, named by its first."""
+    owner = _owners(lattice)
+    placed: dict[tuple[int, int], list[Run]] = defaultdict(list)
+    for run in runs:
+        start = min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
+        row = max(0, sum(y < run.middle for y in lattice.ys) - 1)
+        column = max(0, sum(x < start for x in lattice.xs) - 1)
+        cell = (min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2))
+        placed[owner[cell]].append(run)
+    return placed
+
+
+def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
+    """For each cell the first one of the merged area it belongs to.
+
+    Cells merge to the right where no line parts them, and downwards where the line between two rows is drawn
+    elsewhere but not here. Merged areas that would not be rectangles stay apart.
+    """
+    height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
+    owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
+    for row in range(height):
+        for column in range(1, width):
+            if not lattice.parted_right(row, column - 1):
+                owner[row, column] = owner[row, column - 1]
+    for row in range(1, height):
+        for column in range(width):
+            above, here = owner[row - 1, column], owner[row, column]
+            same_span = here[1] == above[1] and (column + 1 == width or (
+                (owner[row, column + 1] == here) == (owner[row - 1, column + 1] == above)
+            ))  # fmt: skip
+            if here == (row, column) and same_span and not lattice.parted_below(row - 1, column):
+                for place in [place for place, first in owner.items() if first == here]:
+                    owner[place] = above
+    return owner
+
+
+def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[Run]], band: int) -> list[list[str]]:
+    """The rows between two lines: one, or as many as all of its columns have lines of text."""
+    width = len(lattice.xs) - 1
+    cells = [rows_of(placed.get((band, column), ())) for column in range(width)]
+    lines = _common_lines(cells)
+    if lines is None:
+        return [[joined_lines(text_of_row(row) for row in cell) for cell in cells]]
+    rows = []
+    for top, bottom in lines:
+        inside = [[row for row in cell if top <= _middle(row) < bottom] for cell in cells]
+        rows.append([joined_lines(text_of_row(row) for row in cell) for cell in inside])
+    return rows
+
+
+def _middle(row: Row) -> float:
+    return row.runs[0].middle
+
+
+_LEAST_LINES = 3
+
+
+def _common_lines(cells: list[list[Row]]) -> list[tuple[float, float]] | None:
+    """The lines of a band whose rows no line parts: all columns have the same ones. None: it is one row."""
+    filled = [cell for cell in cells if cell]
+    if len(filled) < 2:
+        return None
+    longest = max(filled, key=len)
+    if len(longest) < _LEAST_LINES:
+        return None
+    height = longest[0].y1 - longest[0].y0
+    full = [cell for cell in filled if len(cell) >= 0.8 * len(longest)]
+    if len(full) < 2 or len(full) < 0.6 * len(filled):
+        return None
+    middles = [_middle(row) for row in longest]
+    matched = sum(
+        any(abs(_middle(row) - middle) < height / 3 for middle in middles) for cell in filled for row in cell
+    )
+    if matched < 0.95 * sum(map(len, filled)):
+        return None
+    bounds = [-1e9, *((a + b) / 2 for a, b in zip(middles, middles[1:], strict=False)), 1e9]
+    return list(zip(bounds, bounds[1:], strict=False))
+
+
+def _lattices(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Lattice]:
+    """Groups of lines that touch, each with its distinct positions."""
+    if len(across) < 2 or len(down) < 2:
+        return []
+    parent = list(range(len(across) + len(down)))
+
+    def find(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    for i, level in enumerate(across):
+        for j, upright in enumerate(down, len(across)):
+            crosses = level.start - _TOUCH <= upright.at <= level.end + _TOUCH
+            if crosses and upright.start - _TOUCH <= level.at <= upright.end + _TOUCH:
+                parent[find(i)] = find(j)
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
+    for index, rule in enumerate(across):
+        groups[find(index)][0].append(rule)
+    for index, rule in enumerate(down, len(across)):
+        groups[find(index)][1].append(rule)
+    lattices = []
+    for levels, uprights in groups.values():
+        xs, ys = _positions(uprights), _positions(levels)
+        if len(xs) >= 3 and len(ys) >= 3:
+            lattices.append(_Lattice(xs, ys, tuple(levels), tuple(uprights)))
+    return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
+
+
+def _positions(rules: Iterable[Rule]) -> tuple[float, ...]:
+    clusters: list[list[float]] = []
+    for at in sorted(rule.at for rule in rules):
+        if clusters and at - clusters[-1][-1] <= _SAME_LINE:
+            clusters[-1].append(at)
+        else:
+            clusters.append([at])
+    return tuple(sum(cluster) / len(cluster) for cluster in clusters)
+
+
+def _drawn(rules: Iterable[Rule], at: float, start: float, end: float) -> bool:
+    """Whether lines at this place cover most of a stretch."""
+    covered = sum(
+        max(0.0, min(rule.end, end) - max(rule.start, start))
+        for rule in rules
+        if abs(rule.at - at) <= _SAME_LINE + 1
+    )
+    return covered >= (end - start) / 2

@@ -1,0 +1,76 @@
+"""Lines that repeat at the top or bottom of pages: running titles and page numbers are left out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from scraper.extract.documents.pdf.rows import rows_of, text_of_row
+from scraper.extract.documents.pdf.shapes import Page, Row
+
+__all__ = ["without_running_lines"]
+
+_MARGIN = 0.1
+"""Of the page's height: where running lines stand."""
+_LEAST_SHARE = 0.4
+"""Of the pages, or of those of one side."""
+_SAME_HEIGHT = 6.0
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
+_PAGE_NUMBER = re.compile(
+    r"(?:page|seite|p\.)?\s*[-–—]?\s*(?:\d{1,4}|[ivxlc]{1,6})\s*[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
+)
+
+
+def without_running_lines(pages: Sequence[Page]) -> list[Page]:
+    """The pages without what repeats in their margins; a bare number at the very edge goes too."""
+    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for page in pages:
+        for row in _marginal(page):
+            for key in _keys(row):
+                seen[key].add(page.number)
+    enough = max(2.0, _LEAST_SHARE * len(pages) / 2)
+    return [_cleaned(page, {key for key, on in seen.items() if len(on) >= enough}) for page in pages]
+
+
+def _cleaned(page: Page, running: set[tuple[str, int]]) -> Page:
+    dropped = {
+        run
+        for row in _marginal(page)
+        if any(key in running for key in _keys(row)) or _is_page_number(row, page)
+        for run in row.runs
+    }
+    if not dropped:
+        return page
+    kept = tuple(run for run in page.runs if run not in dropped)
+    return Page(
+        page.number,
+        page.width,
+        page.height,
+        kept,
+        page.across,
+        page.down,
+        page.tags,
+        page.pictured,
+        page.boxes,
+    )
+
+
+def _marginal(page: Page) -> Iterator[Row]:
+    top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
+    yield from rows_of(run for run in page.runs if run.y1 < top or run.y0 > bottom)
+
+
+def _keys(row: Row) -> Iterator[tuple[str, int]]:
+    """What a line says without its numbers, and where; twice, so that near heights meet."""
+    said = _NUMBERS.sub("#", text_of_row(row).lower())
+    place = row.y0 / _SAME_HEIGHT
+    yield said, int(place)
+    yield said, -int(place + 0.5) - 1
+
+
+def _is_page_number(row: Row, page: Page) -> bool:
+    """A number alone, the outermost line of its page."""
+    if not _PAGE_NUMBER.fullmatch(text_of_row(row)):
+        return False
+    return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)

@@ -1,0 +1,31 @@
+"""Markdown without its marks, and formulas as the words in them: what a search is to find."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["plain_words"]
+
+_MARKS = re.compile(
+    r"<!--.*?-->|^\s{0,3}#{1,6} |^\s*\|(?:\s*:?-+:?\s*\|)+\s*$|^```\S*$|<br>|\*\*|\\(?=[\\`*_{}\[\]()#+\-.!|])",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
+_COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
+_SPOKEN = re.compile(
+    r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos|tan|log|ln|exp|max|min)\b",
+    re.I,
+)
+
+
+def plain_words(markdown: str) -> str:
+    """The text alone."""
+    text = _FORMULA.sub(_words, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
+    return text.replace(" | ", " ").strip()
+
+
+def _words(match: re.Match[str]) -> str:
+    """What is left of a formula without its commands; names of letters and functions stay."""
+    spoken = _SPOKEN.sub(r" \1 ", match.group(1))
+    return " ".join(_COMMAND.sub(" ", spoken).split())

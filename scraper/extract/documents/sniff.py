@@ -1,0 +1,229 @@
+"""What a file is, told by its bytes; names and declared types only choose among kinds of text."""
+
+from __future__ import annotations
+
+import enum
+import re
+import struct
+import zipfile
+import zlib
+from io import BytesIO
+
+__all__ = ["Kind", "kind_of"]
+
+
+class Kind(enum.StrEnum):
+    """Everything that is told apart."""
+
+    PDF = "pdf"
+    DOCX = "docx"
+    XLSX = "xlsx"
+    XLSB = "xlsb"
+    XLS = "xls"
+    ODS = "ods"
+    PPTX = "pptx"
+    EPUB = "epub"
+    ODT = "odt"
+    ODP = "odp"
+    RTF = "rtf"
+    DOC = "doc"
+    PPT = "ppt"
+    LOCKED_OFFICE = "locked office document"
+    CSV = "csv"
+    FEED = "feed"
+    JSON = "json"
+    NOTEBOOK = "ipynb"
+    XML = "xml"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    EMAIL = "eml"
+    IMAGE = "image"
+    ARCHIVE = "archive"
+    BINARY = "binary"
+    EMPTY = "empty"
+
+
+_PDF_REACH = 1_024
+"""How far readers look for the mark: Acrobat's own rule."""
+_HEAD = 4_096
+_ZIP_NAMES = 3_000
+"""Names looked at in an archive's directory."""
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_STREAMS = (
+    ("EncryptedPackage", Kind.LOCKED_OFFICE),
+    ("WordDocument", Kind.DOC),
+    ("PowerPoint Document", Kind.PPT),
+    ("Workbook", Kind.XLS),
+    ("Book", Kind.XLS),
+)
+_ODF = {
+    "application/epub+zip": Kind.EPUB,
+    "application/vnd.oasis.opendocument.text": Kind.ODT,
+    "application/vnd.oasis.opendocument.spreadsheet": Kind.ODS,
+    "application/vnd.oasis.opendocument.presentation": Kind.ODP,
+}
+_OFFICE_PARTS = (
+    ("word/document", Kind.DOCX),
+    ("xl/workbook.bin", Kind.XLSB),
+    ("xl/workbook", Kind.XLSX),
+    ("ppt/presentation", Kind.PPTX),
+    ("META-INF/container.xml", Kind.EPUB),
+)
+_CONTENT_TYPES = (
+    (b"wordprocessingml.document.main", Kind.DOCX),
+    (b"ms-word.document.macroEnabled.main", Kind.DOCX),
+    (b"wordprocessingml.template.main", Kind.DOCX),
+    (b"ms-excel.sheet.binary", Kind.XLSB),
+    (b"spreadsheetml.", Kind.XLSX),
+    (b"presentationml.", Kind.PPTX),
+)
+_IMAGES = (
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
+    b"\0\0\1\0", b"8BPS", b"\xff\x0a",
+)  # fmt: skip
+_ARCHIVES = (
+    b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
+_BOXED_IMAGES = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"msf1")
+_HTML = re.compile(
+    rb"(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|p|h1|table)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
+_EMAIL = re.compile(
+    rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|X-[\w-]+):[^\n]*\n"
+    rb"(?:[ \t][^\n]*\n)*){3}",
+    re.IGNORECASE,
+)
+_UTF_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
+_MARKDOWN_NAMES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
+_CSV_NAMES = (".csv", ".tsv", ".tab")
+_CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
+
+
+def kind_of(data: bytes, *, media_type: str = "", name: str = "") -> Kind:
+    """The kind of a file."""
+    head = data[:_HEAD]
+    if not data.strip():
+        return Kind.EMPTY
+    if _is_pdf(data):
+        return Kind.PDF
+    if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
+        return _in_zip(data)
+    if head.startswith(_OLE):
+        return _in_ole(data)
+    if head.startswith(b"{\\rtf"):
+        return Kind.RTF
+    return _picture_or_archive(data, head) or _text(data, head, media_type.partition(";")[0], name.lower())
+
+
+def _is_pdf(data: bytes) -> bool:
+    at = data.find(b"%PDF-", 0, _PDF_REACH)
+    # A page that speaks of PDF files is a page.
+    return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
+
+
+def _in_zip(data: bytes) -> Kind:
+    """What a zip holds; its parts tell, and where they lie, the list of their types."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            names = {entry.filename for entry in archive.infolist()[:_ZIP_NAMES]}
+            if "mimetype" in names:
+                declared = _start_of(archive, "mimetype").decode("ascii", "replace").strip()
+                for prefix, kind in _ODF.items():
+                    if declared.startswith(prefix):
+                        return kind
+            if "[Content_Types].xml" in names:
+                types = _start_of(archive, "[Content_Types].xml", 1 << 20)
+                for mark, kind in _CONTENT_TYPES:
+                    if mark in types:
+                        return kind
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OSError, RuntimeError, struct.error):
+        return _in_broken_zip(data)
+    for part, kind in _OFFICE_PARTS:
+        if any(name.startswith(part) for name in names):
+            return kind
+    return Kind.ARCHIVE
+
+
+def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
+    try:
+        with archive.open(name) as part:
+            return part.read(limit)
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, RuntimeError, EOFError, zlib.error):
+        return b""
+
+
+def _in_broken_zip(data: bytes) -> Kind:
+    """A zip without its directory still names its parts."""
+    for part, kind in _OFFICE_PARTS:
+        if part.encode() in data:
+            return kind
+    return Kind.ARCHIVE
+
+
+def _in_ole(data: bytes) -> Kind:
+    """What a compound file of the old office holds: its directory names the streams in UTF-16."""
+    for stream, kind in _OLE_STREAMS:
+        if stream.encode("utf-16-le") + b"\0\0" in data:
+            return kind
+    return Kind.BINARY
+
+
+def _picture_or_archive(data: bytes, head: bytes) -> Kind | None:
+    boxed = head[4:8] == b"ftyp" and head[8:12] in _BOXED_IMAGES
+    webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
+    if boxed or webp or (head.startswith(_IMAGES) and not _is_plain(head)):
+        return Kind.IMAGE
+    if head.startswith(_ARCHIVES) or data[257:262] == b"ustar":
+        return Kind.ARCHIVE
+    return None
+
+
+def _is_plain(head: bytes) -> bool:
+    return len(head.translate(None, _CONTROLS)) == len(head)
+
+
+def _text(data: bytes, head: bytes, media_type: str, name: str) -> Kind:
+    wide = head.startswith(_UTF_MARKS[:2]) or _looks_wide(head)
+    if not wide and len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 50:
+        return Kind.BINARY
+    plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_UTF_MARKS[2]).lstrip()
+    if _HTML.match(plain):
+        return Kind.HTML
+    if plain.startswith(b"<") and _XML.match(plain):
+        return _markup(plain)
+    if plain.startswith((b"{", b"[")) and _is_json(data, media_type, name):
+        return Kind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else Kind.JSON
+    if media_type in _CSV_TYPES or name.endswith(_CSV_NAMES):
+        return Kind.CSV
+    if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
+        return Kind.MARKDOWN
+    return Kind.EMAIL if _EMAIL.match(plain) else Kind.TEXT
+
+
+def _looks_wide(head: bytes) -> bool:
+    """UTF-16 without its mark: every other byte is zero."""
+    zeros = head.count(0)
+    return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)
+
+
+def _markup(plain: bytes) -> Kind:
+    if _FEED.search(plain):
+        return Kind.FEED
+    if re.search(rb"<svg[\s>]", plain):
+        return Kind.IMAGE
+    return Kind.HTML if re.search(rb"<html[\s>]", plain, re.IGNORECASE) else Kind.XML
+
+
+def _is_json(data: bytes, media_type: str, name: str) -> bool:
+    if "json" in media_type or name.endswith((".json", ".jsonl", ".ndjson", ".geojson", ".ipynb")):
+        return True
+    end = data[-64:].rstrip(b"\0 \r\n\t")
+    return (
+        end.endswith((b"}", b"]")) and re.match(rb'[{\[]\s*["{\[\d\]}tfn-]', data.lstrip()[:64]) is not None
+    )

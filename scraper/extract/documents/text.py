@@ -1,0 +1,49 @@
+"""Plain text, Markdown and what is written in lines: shown as it is."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.errors import Empty
+from scraper.extract import outline
+from scraper.extract.code import fence
+from scraper.extract.documents.letters import letters
+from scraper.extract.documents.model import Asked, Parsed
+
+__all__ = ["read_markdown", "read_text", "read_xml"]
+
+_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
+_CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
+_CODE_SHARE = 0.4
+_SAMPLE_LINES = 200
+
+
+def read_text(data: bytes, asked: Asked) -> Parsed:
+    """A plain text; what is laid out by its lines as code is fenced."""
+    text, warnings = letters(data, asked)
+    body = text.strip("\n").rstrip()
+    if not body.strip():
+        raise Empty("The file holds no text.", next_step="There is nothing to read in it.")
+    return Parsed("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
+
+
+def read_markdown(data: bytes, asked: Asked) -> Parsed:
+    """Markdown, as it stands."""
+    text, warnings = letters(data, asked)
+    front = _FRONT_MATTER.match(text)
+    titled = _FRONT_TITLE.search(front[1]) if front else None
+    headings = outline.of_markdown(text)
+    title = titled[1] if titled else headings[0].text if headings else None
+    return Parsed("markdown", text.strip(), title=title, warnings=warnings)
+
+
+def read_xml(data: bytes, asked: Asked) -> Parsed:
+    """XML of no special kind."""
+    text, warnings = letters(data, asked)
+    return Parsed("xml", fence(text.strip(), "xml"), warnings=warnings)
+
+
+def _is_code(text: str) -> bool:
+    lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
+    return len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)

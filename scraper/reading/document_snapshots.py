@@ -1,0 +1,115 @@
+"""The document in what a visit brought."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from browsers.model import Snapshot
+from scraper import errors
+from scraper.extract import outline
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.plain_words import plain_words
+from scraper.extract.documents.sniff import Kind, kind_of
+from scraper.model import Document, Reading
+from scraper.reading import outcome
+from scraper.reading.deadline import Deadline
+from scraper.reading.parsing import Parser, is_document
+from scraper.reading.visits import Job
+from scraper.urls import host_of
+
+__all__ = ["METHOD", "DocumentSnapshots", "document_of", "kind_in"]
+
+METHOD = "document"
+"""How such a reading was come by; the cache keeps it apart from the same address read as a page."""
+
+PARSE_LIMIT_S = 30.0
+MB = 1_000_000
+_CUT_IS_FINE = frozenset({Kind.TEXT, Kind.CSV, Kind.MARKDOWN, Kind.JSON, Kind.XML})
+_FILE_NAME = re.compile(r"filename\*?=(?:UTF-8'')?\"?([^\";]{1,200})", re.IGNORECASE)
+
+
+class DocumentSnapshots:
+    """Reads the documents that visits bring."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+
+    async def __call__(self, snapshot: Snapshot, job: Job, deadline: Deadline) -> Reading | None:
+        """For `fetch`: the reading of a document, with a word on the tool for it; None for pages and texts.
+
+        Raises:
+            ScraperError: it is a document that cannot be read.
+        """
+        if not is_document(snapshot.body, snapshot.media_type):
+            return None
+        reading = await self.read(snapshot, Asked(), deadline, source=job.url)
+        kind = (reading.document.format or "").upper()
+        note = f"This is a document ({kind}): `read_doc` is the tool for it, and can select its pages."
+        return replace(reading, warnings=(note, *reading.warnings))
+
+    async def read(self, snapshot: Snapshot, asked: Asked, deadline: Deadline, *, source: str) -> Reading:
+        """The reading of a document; what `asked` says of pages and password is kept to.
+
+        Raises:
+            ScraperError: it cannot be read.
+        """
+        if snapshot.truncated and kind_in(snapshot) not in _CUT_IS_FINE:
+            raise _cut_off(snapshot)
+        asked = replace(
+            asked,
+            media_type=snapshot.headers.get("content-type", snapshot.media_type),
+            name=_name_of(snapshot),
+            url=snapshot.url,
+        )
+        limit_s = min(PARSE_LIMIT_S, deadline.left_s())
+        parsed = await self._parser.read(snapshot.body, asked, limit_s=limit_s, source=source)
+        return Reading(
+            document=document_of(parsed, snapshot.url),
+            url=snapshot.url,
+            requested_url=source,
+            status=snapshot.status,
+            method=METHOD,
+            cached=False,
+            retrieved_at=datetime.now(UTC),
+            truncated=snapshot.truncated,
+            warnings=(*outcome.way_warnings(snapshot, source), *parsed.warnings),
+        )
+
+
+def kind_in(snapshot: Snapshot) -> Kind:
+    """What kind of file a visit brought."""
+    return kind_of(snapshot.body, media_type=snapshot.media_type, name=_name_of(snapshot))
+
+
+def document_of(parsed: Parsed, url: str) -> Document:
+    """What was parsed, as all rooms know documents."""
+    headings = outline.of_markdown(parsed.markdown)
+    return Document(
+        url=url,
+        title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),
+        author=parsed.author,
+        text=plain_words(parsed.markdown),
+        markdown=parsed.markdown,
+        outline=headings,
+        format=parsed.format,
+        page_count=parsed.pages,
+        ocr_pages=parsed.ocr_pages,
+        encrypted=parsed.encrypted,
+    )
+
+
+def _cut_off(snapshot: Snapshot) -> errors.TooLarge:
+    return errors.TooLarge(
+        f"The document at {host_of(snapshot.url)} is larger than the limit, or came too slowly: only "
+        f"{len(snapshot.body) / MB:,.0f} MB of it came.",
+        target=snapshot.requested_url,
+        next_step="`read_doc` takes larger documents than `fetch`; otherwise look for a smaller copy.",
+    )
+
+
+def _name_of(snapshot: Snapshot) -> str:
+    """The file's name, as the server or else the address says."""
+    named = _FILE_NAME.search(snapshot.headers.get("content-disposition", ""))
+    return named[1] if named else snapshot.url.partition("?")[0].rpartition("/")[2][:200]

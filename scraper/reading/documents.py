@@ -1,0 +1,241 @@
+"""Reads documents: over the one door or from the operator's folder, once, then from memory or the cache."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from browsers.model import Limits
+from scraper import errors
+from scraper.extract.documents.model import Asked
+from scraper.extract.documents.sniff import Kind
+from scraper.model import Reading
+from scraper.reading import outcome
+from scraper.reading.deadline import Deadline
+from scraper.reading.document_snapshots import METHOD, PARSE_LIMIT_S, DocumentSnapshots, document_of, kind_in
+from scraper.reading.fetcher import exceptions_from_the_rules
+from scraper.reading.flights import Flights
+from scraper.reading.local_files import LocalFiles
+from scraper.reading.parsing import Parser
+from scraper.reading.progress import Progress
+from scraper.reading.recent import Recent
+from scraper.reading.visits import Job, Tell, Visited
+from scraper.settings import Settings
+from scraper.store.protocols import Entry, Pages, Shelf
+from scraper.urls import cache_key, host_of, parse_target
+
+__all__ = ["DocumentReader", "Wanted"]
+
+MB = 1_000_000
+AT_ONCE = 1_000
+"""Pages of a document that are read in one go: `documents.pdf.source.MAX_PAGES`."""
+_URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
+_DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
+_A_PAGE = "This is a web page: `fetch` is the tool for it."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be read, by whom."""
+
+    source: str
+    password: str | None = None
+    pages: tuple[int, ...] = ()
+    """Pages beyond what is read at once; empty reads from the first on."""
+    principal: str = "local"
+
+
+class PageReader(Protocol):
+    """The part of `Fetcher` that is used."""
+
+    async def visited(self, job: Job, deadline: Deadline, tell: Tell) -> Visited: ...
+
+    async def fetch(self, url: str, *, principal: str, deadline_s: float) -> Reading: ...
+
+
+class DocumentReader:
+    """Reads documents for callers who have a deadline."""
+
+    def __init__(
+        self,
+        fetcher: PageReader,
+        parser: Parser,
+        pages: Pages,
+        settings: Settings,
+    ) -> None:
+        self._fetcher = fetcher
+        self._parser = parser
+        self._snapshots = DocumentSnapshots(parser)
+        self._pages = pages
+        self._language = settings.language
+        self._usual_age_s = settings.cache_ttl_h * 3_600
+        self._exceptions = exceptions_from_the_rules(settings)
+        self._limits = Limits(
+            body_bytes=settings.document_mb * MB, wire_bytes=(settings.document_mb + 16) * MB
+        )
+        self._files = LocalFiles(settings.document_root, settings.document_mb * MB)
+        self._recent = Recent()
+        self._flights: Flights[Wanted, Reading] = Flights()
+
+    async def close(self) -> None:
+        """End what is being read."""
+        await self._flights.close()
+
+    async def read(
+        self,
+        wanted: Wanted,
+        *,
+        pages: tuple[int, ...] = (),
+        deadline_s: float = 55.0,
+        progress: Progress | None = None,
+    ) -> Reading:
+        """Read one document; where `pages` lie beyond what is read at once, those are read.
+
+        Raises:
+            ScraperError: it cannot be read; the sentence says why and what to do.
+        """
+        deadline = Deadline.within(deadline_s)
+        reading = await self._within(wanted, deadline, progress)
+        if pages and max(pages) > AT_ONCE and (reading.document.page_count or 0) > AT_ONCE:
+            return await self._within(replace(wanted, pages=pages), deadline, progress)
+        return reading
+
+    async def _within(self, wanted: Wanted, deadline: Deadline, progress: Progress | None) -> Reading:
+        try:
+            async with asyncio.timeout(deadline.left_s()):
+                if _is_url(wanted.source):
+                    return await self._remote(wanted, deadline, progress)
+                return await self._local(wanted, deadline)
+        except TimeoutError:
+            raise errors.TimedOut(
+                "The document was not read in time.",
+                target=wanted.source,
+                next_step="Try again later, or another source.",
+            ) from None
+
+    # From the web
+
+    async def _remote(self, wanted: Wanted, deadline: Deadline, progress: Progress | None) -> Reading:
+        target = parse_target(wanted.source)
+        url = cache_key(target)
+        wanted = replace(wanted, source=url)
+        kept = self._recent.get(_memory_key(wanted)) or await self._kept(wanted)
+        if kept is not None:
+            return replace(kept, cached=True, requested_url=target)
+        tell = functools.partial(_tell, progress, host_of(url))
+        tell(0, "reading")
+        reading = await self._flights.join(wanted, lambda: self._visit(wanted, deadline, tell))
+        tell(1, "read")
+        return replace(reading, requested_url=target)
+
+    async def _visit(self, wanted: Wanted, deadline: Deadline, tell: Tell) -> Reading:
+        job = Job(wanted.source, "http", wanted.principal, self._limits)
+        visited = await self._fetcher.visited(job, deadline, tell)
+        snapshot = visited.snapshot
+        outcome.check(snapshot, visited.document)
+        if kind_in(snapshot) is Kind.HTML:
+            return await self._page(wanted, deadline)
+        asked = Asked(password=wanted.password, pages=wanted.pages)
+        reading = await self._snapshots.read(snapshot, asked, deadline, source=wanted.source)
+        self._keep(wanted, reading)
+        return reading
+
+    async def _page(self, wanted: Wanted, deadline: Deadline) -> Reading:
+        """A web page, read as `fetch` reads it, and kept here so that paging goes on in the same text."""
+        reading = await self._fetcher.fetch(
+            wanted.source, principal=wanted.principal, deadline_s=deadline.left_s()
+        )
+        document = replace(reading.document, format="html")
+        reading = replace(reading, document=document, warnings=(*reading.warnings, _A_PAGE))
+        self._recent.put(_memory_key(wanted), reading)
+        return reading
+
+    async def _kept(self, wanted: Wanted) -> Reading | None:
+        if _is_private(wanted):
+            return None
+        entry = await self._pages.get(
+            wanted.source,
+            shelf=self._shelf(wanted),
+            methods=(METHOD,),
+            max_age_s=self._usual_age_s,
+            allowed=self._exceptions,
+        )
+        return entry.reading if entry else None
+
+    def _keep(self, wanted: Wanted, reading: Reading) -> None:
+        """In memory for the next page of it; in the cache unless a password opened it, or it is a part."""
+        self._recent.put(_memory_key(wanted), reading)
+        if not _is_private(wanted) and not reading.truncated:
+            self._pages.put(Entry(self._shelf(wanted), wanted.source, reading, self._exceptions))
+
+    def _shelf(self, wanted: Wanted) -> Shelf:
+        return Shelf(principal=wanted.principal, language=self._language)
+
+    # From the operator's folder
+
+    async def _local(self, wanted: Wanted, deadline: Deadline) -> Reading:
+        source = wanted.source.strip() if wanted.source.strip() else wanted.source
+        identity = await asyncio.to_thread(self._files.identify, source)
+        key = (_memory_key(replace(wanted, principal="")), identity)
+        kept = self._recent.get(key)
+        if kept is not None:
+            return replace(kept, cached=True)
+        file = await asyncio.to_thread(self._files.read, source)
+        asked = Asked(name=file.name, password=wanted.password, pages=wanted.pages)
+        limit_s = min(PARSE_LIMIT_S, deadline.left_s())
+        parsed = await self._parser.read(file.data, asked, limit_s=limit_s, source=file.name)
+        changed = (
+            ("The file changed while it was read: parts may be missing or mixed.",) if file.changed else ()
+        )
+        reading = Reading(
+            document=document_of(parsed, file.name),
+            url=file.name,
+            requested_url=file.name,
+            status=200,
+            method="file",
+            cached=False,
+            retrieved_at=datetime.now(UTC),
+            warnings=(*changed, *parsed.warnings),
+        )
+        if not file.changed:
+            self._recent.put(key, reading)
+        return reading
+
+
+def _is_url(source: str) -> bool:
+    """Whether a source is an address; `file:` ones never are.
+
+    Raises:
+        Refused: a file: URL.
+    """
+    if not _URL.match(source) or _DRIVE.match(source):
+        return False
+    if source.strip().lower().startswith("file:"):
+        raise errors.Refused(
+            "file:// URLs are always refused.",
+            target=source[:200],
+            next_step="Pass an http(s) URL, or, where the operator allows local files, a path beneath their folder.",
+        )
+    return True
+
+
+def _is_private(wanted: Wanted) -> bool:
+    """Whether a reading must not be kept beyond the next minutes: unlocked by a password, or a part only."""
+    return wanted.password is not None or bool(wanted.pages)
+
+
+def _memory_key(wanted: Wanted) -> Hashable:
+    """Who gives another password is another caller; the password itself is not kept."""
+    locked = hashlib.sha256((wanted.password or "").encode("utf-8", "surrogatepass")).digest()
+    return wanted.principal, wanted.source, wanted.pages, locked
+
+
+def _tell(progress: Progress | None, host: str, done: float, verb: str) -> None:
+    if progress is not None:
+        progress(done, 1, f"{verb} {host}")

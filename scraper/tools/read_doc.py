@@ -1,0 +1,67 @@
+"""`read_doc`: one document in, its text as Markdown out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scraper.reading.documents import Wanted
+from scraper.render import document as render
+from scraper.settings import Settings
+from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.page_numbers import page_numbers
+from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+MAX_OFFSET = 100_000_000
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool."""
+    parameters = Parameters(
+        Parameter("source", Text(), "http(s) URL, or a path in the operator's folder.", required=True),
+        Parameter(
+            "start",
+            Whole(-MAX_OFFSET, MAX_OFFSET),
+            "Character to begin at; moved into the text when outside of it.",
+            default=0,
+        ),
+        Parameter(
+            "length",
+            Whole(0, MAX_OFFSET),
+            f"Most characters to return, {render.MAX_LENGTH:,} at once. Not given: what fits an answer.",
+        ),
+        FORMAT,
+        Parameter("pages", Text(), 'Only these pages, e.g. "3-5,9".'),
+        Parameter("outline", Flag(), "Return the headings with their offsets instead.", default=False),
+        Parameter("password", Text(), "Of a locked PDF."),
+    )
+    return Tool(
+        name="read_doc",
+        title="Read a document",
+        description=described("read_doc"),
+        input_schema=parameters.schema(),
+        run=guarded("read_doc", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    pages = page_numbers(given["pages"])
+    wanted = Wanted(given["source"], given["password"], (), call.principal)
+    reading = await app.documents.read(
+        wanted, pages=pages, deadline_s=call.deadline_s, progress=call.progress
+    )
+    part = render.Part(given["start"], given["length"], pages, given["outline"])
+    budget = body_budget(app.settings)
+    if given["format"] == "json":
+        answer = render.as_json(reading, part, budget=budget)
+        return Answer(compact(answer), answer)
+    text = render.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)
+    return Answer(text)
