@@ -1,0 +1,70 @@
+"""Pages and results without a browser: what is searched and read is chosen by the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from scraper import errors
+from scraper.model import Reading, Result, SearchAnswer
+from scraper.reading.fetcher import Fetcher
+from tests.scraper.render.readings import READ_AT, reading
+
+__all__ = ["Library", "Listed", "url_of"]
+
+
+def url_of(name: str) -> str:
+    return f"https://{name}.example/page"
+
+
+class Listed:
+    """A searcher that knows a list of names, and remembers how it was asked."""
+
+    def __init__(self, *names: str, error: errors.ScraperError | None = None, **more: Any) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self._names = names
+        self._error = error
+        self._more = more
+
+    async def search(self, text: str, **how: Any) -> SearchAnswer:
+        self.asked.append({"text": text, **how})
+        if self._error is not None:
+            raise self._error
+        results = tuple(
+            Result(f"About {name}", url_of(name), f"All of {name}.", ("mojeek",), 1 / rank)
+            for rank, name in enumerate(self._names, start=1)
+        )
+        return SearchAnswer(
+            text, results[: how["max_results"]], ("mojeek",), retrieved_at=READ_AT, **self._more
+        )
+
+
+class Library:
+    """A fetcher of pages by name; a name that is not there fails, one that holds None never comes."""
+
+    def __init__(self, pages: Mapping[str, str | None]) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self._pages = {url_of(name): text for name, text in pages.items()}
+
+    @property
+    def fetcher(self) -> Fetcher:
+        return cast(Fetcher, self)
+
+    async def fetch(self, url: str, **how: Any) -> Reading:
+        self.asked.append((url, how))
+        if url not in self._pages:
+            raise errors.Empty("Nothing there.", target=url, next_step="Try another one.")
+        text = self._pages[url]
+        if text is None:
+            await asyncio.Event().wait()
+        return reading(text or "", url=url)
+
+    async def fetch_batch(self, urls: Sequence[str], **how: Any) -> list[Reading | errors.ScraperError]:
+        outcomes: list[Reading | errors.ScraperError] = []
+        for url in urls:
+            try:
+                outcomes.append(await self.fetch(url, **how))
+            except errors.ScraperError as error:
+                outcomes.append(error)
+        return outcomes

@@ -1,0 +1,157 @@
+"""A question becomes sources and what they say of it, within budget and deadline."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from browsers import Browsers
+from scraper import errors
+from scraper.extract import tokens
+from scraper.model import Brief, Reading
+from scraper.reading.fetcher import Fetcher
+from scraper.render import research as render
+from scraper.search.research import Inquiry, Researcher
+from scraper.search.searcher import Searcher
+from scraper.settings import Settings
+from scraper.store.pages import NoPages
+from scraper.workers import Workers
+from tests.scraper.search.pages import Library, Listed, url_of
+
+QUESTION = "Do ferries to Borkum carry bicycles in winter?"
+ANSWER = "The night ferry to Borkum carries bicycles free of charge from October to March."
+NAMES = ("a", "b", "c", "d", "e", "f")
+
+
+def page(name: str, *, answers: bool = False) -> str:
+    """A long page of its own words, with the answer in its middle."""
+    parts = [
+        f"Note {number} of {name}: {name}{number} was seen near {name}{number * 7}." for number in range(400)
+    ]
+    return "\n\n".join([f"# Log of {name}", *parts[:200], *([ANSWER] if answers else []), *parts[200:]])
+
+
+async def research(
+    workers: Workers,
+    listed: Listed,
+    library: Library,
+    *,
+    budget: int = 3_000,
+    deadline_s: float = 20.0,
+    **how: Any,
+) -> Brief:
+    researcher = Researcher(listed, library.fetcher, workers)
+    return await researcher.research(Inquiry(QUESTION, **how), budget=budget, deadline_s=deadline_s)
+
+
+def read(brief: Brief) -> list[str]:
+    return [one.url for one in brief.pages if isinstance(one.outcome, Reading)]
+
+
+async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(workers: Workers) -> None:
+    library = Library({name: page(name, answers=name == "b") for name in NAMES})
+    brief = await research(workers, Listed(*NAMES), library)
+    assert read(brief) == [url_of(name) for name in "abc"]
+    assert ANSWER in "".join(excerpt.text for excerpt in brief.pages[1].excerpts)
+    assert "text=The%20night%20ferry%20to%20Borkum" in brief.pages[1].excerpts[0].fragment
+
+
+async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(workers: Workers) -> None:
+    listed = Listed(*NAMES)
+    brief = await research(workers, listed, Library({name: page(name) for name in "cdef"}), depth=3)
+    assert listed.asked[0]["max_results"] == 6
+    assert read(brief) == [url_of(name) for name in "cde"]
+    assert [type(one.outcome) for one in brief.pages[:2]] == [errors.Empty, errors.Empty]
+
+
+async def test_copies_of_one_text_count_once_and_take_no_room(workers: Workers) -> None:
+    library = Library({"a": page("x", answers=True), "b": page("x", answers=True), "c": page("c")})
+    brief = await research(workers, Listed("a", "b", "c"), library)
+    assert [one.same_as for one in brief.pages] == [None, 0, None]
+    assert brief.pages[0].excerpts and not brief.pages[1].excerpts
+    assert "3 pages, 2 independent" in render.as_markdown(brief, region="0123456789ab")
+
+
+async def test_without_fetch_nothing_is_read(workers: Workers) -> None:
+    library = Library({})
+    brief = await research(workers, Listed(*NAMES), library, fetch=False)
+    assert library.asked == [] and brief.pages == () and len(brief.search.results) == 6
+
+
+@pytest.mark.parametrize("age_s", [None, 0.0, 7_200.0])
+async def test_the_age_holds_for_searches_and_pages(workers: Workers, age_s: float | None) -> None:
+    listed, library = Listed("a"), Library({"a": page("a")})
+    await research(workers, listed, library, max_age_s=age_s)
+    assert listed.asked[0]["max_age_s"] == age_s and library.asked[0][1]["max_age_s"] == age_s
+
+
+async def test_without_cache_search_and_pages_are_new(workers: Workers) -> None:
+    listed, library = Listed("a"), Library({"a": page("a")})
+    await research(workers, listed, library, use_cache=False)
+    assert listed.asked[0]["use_cache"] is False and library.asked[0][1]["force_refresh"] is True
+
+
+async def test_at_the_deadline_the_answer_holds_what_was_read(workers: Workers) -> None:
+    library = Library({"a": page("a", answers=True)} | dict.fromkeys(NAMES[1:]))
+    brief = await research(workers, Listed(*NAMES), library, deadline_s=2.0)
+    assert read(brief) == [url_of("a")] and brief.pages[0].excerpts
+    assert any(isinstance(one.outcome, errors.TimedOut) for one in brief.pages)
+
+
+async def test_nothing_found_is_an_answer(workers: Workers) -> None:
+    brief = await research(workers, Listed(hint="Fewer words."), Library({}))
+    assert brief.pages == () and brief.search.hint == "Fewer words."
+
+
+@pytest.mark.parametrize("depth", [1, 3, 8])
+async def test_an_answer_keeps_its_bound_at_any_depth(workers: Workers, depth: int) -> None:
+    names = [f"s{number}" for number in range(16)]
+    library = Library({name: page(name, answers=True) for name in names})
+    brief = await research(workers, Listed(*names), library, depth=depth, budget=7_500)
+    text = render.as_markdown(brief, region="0123456789ab")
+    assert len(read(brief)) == depth
+    assert tokens.estimate(text) < 9_000
+
+
+async def test_a_fault_of_the_search_names_the_question(workers: Workers) -> None:
+    fault = errors.BadArgument("query is empty.", target="query", next_step="Say in words what to look for.")
+    with pytest.raises(errors.BadArgument, match=r"^question is empty\.$"):
+        await research(workers, Listed(error=fault), Library({}))
+
+
+async def test_an_unknown_engine_stays_the_searchers_to_explain(workers: Workers) -> None:
+    fault = errors.BadArgument('engines names "x", which is none.', target="engines")
+    with pytest.raises(errors.BadArgument, match="engines names"):
+        await research(workers, Listed(error=fault), Library({}))
+
+
+async def test_when_no_worker_comes_the_beginnings_serve(workers: Workers) -> None:
+    closed = Workers(1)
+    library = Library({name: page(name) for name in "abc"})
+    brief = await research(closed, Listed("a", "b", "c"), library, budget=2_000)
+    assert all(one.excerpts[0].text.startswith("# Log of ") for one in brief.pages)
+    assert sum(tokens.estimate(one.excerpts[0].text) for one in brief.pages) <= 2_000
+
+
+@pytest.mark.browser
+async def test_the_whole_way_from_question_to_passages(
+    searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: Workers, caller: str
+) -> None:
+    fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
+    told: list[str] = []
+    researcher = Researcher(searcher, fetcher, workers)
+    brief = await researcher.research(
+        Inquiry("tidal power cost", depth=3),
+        budget=4_000,
+        principal=caller,
+        progress=lambda done, total=None, message=None: told.append(str(message)),
+    )
+    assert len(read(brief)) == 3 and not brief.search.errors
+    assert all("tidal power cost" in excerpt.text for one in brief.pages for excerpt in one.excerpts[:1])
+    text = render.as_markdown(brief, region="0123456789ab")
+    assert len(re.findall(r"^\[\d\] ", text, re.MULTILINE)) == len(brief.search.results) == 6
+    assert "#:~:text=" in text
+    assert told[0] == "searching" and told[-1].startswith("read ")
+    await fetcher.close()
