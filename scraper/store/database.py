@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,15 +48,22 @@ class Schema:
     version: int
     create: str
     drop: str
+    """For versions from which no migration leads on."""
+    migrations: Mapping[int, Callable[[apsw.Connection], None]] = field(default_factory=dict)
+    """By the version found: the step to the next one."""
+    on_open: Callable[[apsw.Connection], None] | None = None
+    """What each connection needs, such as functions for its queries."""
 
 
 class Database:
     """Owner of one file and its connection."""
 
-    def __init__(self, path: Path, schema: Schema) -> None:
+    def __init__(self, path: Path, schema: Schema, *, keeps: bool = True) -> None:
+        """`keeps`: False for further connections to a file, whose first one tells of its faults and mends."""
         self.path = path
         self.problem: str | None = None
         self._schema = schema
+        self._keeps = keeps
         self._connection: apsw.Connection | None = None
         self._not_before = 0.0
         self._problem_is_writing = False
@@ -72,7 +79,10 @@ class Database:
         try:
             result = work(self._connected())
         except (apsw.CorruptError, apsw.NotADBError) as error:
-            self._set_aside(error)
+            if self._keeps:
+                self._set_aside(error)
+            else:
+                self.close()
             raise Unavailable from error
         except (apsw.Error, OSError) as error:
             self._on_fault(error, writes=writes)
@@ -117,7 +127,7 @@ class Database:
         patience(self._prepare, connection)
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        """Make the tables of a new file, replace those of an older version, refuse what is not ours."""
+        """Make the tables of a new file, bring older ones forward, refuse what is not ours."""
         # Asked before anything is written: a foreign file stays as it is. In one transaction, because another
         # server may be making the tables at this moment.
         with connection:
@@ -130,6 +140,8 @@ class Database:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
+        if self._schema.on_open is not None:
+            self._schema.on_open(connection)
         if version != self._schema.version:
             self._create(connection)
 
@@ -137,12 +149,22 @@ class Database:
         connection.execute("BEGIN IMMEDIATE")
         with connection:
             # Another process may have been quicker.
-            if self._version(connection)[0] != self._schema.version:
-                connection.execute(self._schema.drop)
-                connection.execute(self._schema.create)
+            version = self._version(connection)[0]
+            if version != self._schema.version:
+                self._migrate(connection, version)
                 connection.execute(f"PRAGMA application_id = {self._schema.application_id}")
                 connection.execute(f"PRAGMA user_version = {self._schema.version}")
         connection.execute("COMMIT")
+
+    def _migrate(self, connection: apsw.Connection, version: int) -> None:
+        steps = range(version, self._schema.version)
+        if version and all(step in self._schema.migrations for step in steps):
+            log.info("bringing %s from version %d to %d", self.path, version, self._schema.version)
+            for step in steps:
+                self._schema.migrations[step](connection)
+        else:
+            connection.execute(self._schema.drop)
+            connection.execute(self._schema.create)
 
     def _version(self, connection: apsw.Connection) -> tuple[int, bool]:
         ours = connection.pragma("application_id") == self._schema.application_id
@@ -187,6 +209,8 @@ class Database:
         if problem == self.problem:
             return
         self.problem = problem
+        if not self._keeps:
+            return
         if problem is None:
             log.info("cache usable again file=%s", self.path)
         else:

@@ -1,23 +1,25 @@
-"""The page cache in one SQLite file, used from one thread so that the event loop never waits for a disk."""
+"""The page cache in one SQLite file: one thread writes, others read, the event loop waits for no disk."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import apsw
 
-from scraper.store.database import Database, Schema, Unavailable
-from scraper.store.protocols import Entry, PagesStats, Shelf
-from scraper.store.serial import dump_reading, load_reading
+from scraper.store import page_rows
+from scraper.store.database import Database, Unavailable
+from scraper.store.page_search import find, search
+from scraper.store.protocols import Entry, PageFacts, PageHits, PagesStats, Shelf
+from scraper.store.readers import Readers
 
 __all__ = ["FILE_NAME", "NoPages", "SqlitePages"]
 
@@ -29,69 +31,40 @@ log = logging.getLogger(__name__)
 FILE_NAME = "pages.sqlite"
 
 QUEUE_LIMIT = 256
-"""Operations that may wait for the thread; beyond, pages are read anew and not kept."""
+"""Pages that may wait to be written; beyond, they are read anew and not kept."""
+BATCH = 64
+"""Pages in one transaction: a commit costs as much as ten pages."""
 GET_LIMIT_S = 2.0
 """A cache slower than this is slower than many a page."""
+SEARCH_LIMIT_S = 5.0
+LONG_LIMIT_S = 60.0
+"""To empty a large cache."""
 CLOSE_LIMIT_S = 5.0
-ENTRY_BYTES = 8 * 1024 * 1024
-"""A larger page is not kept: a few of them would push out all others."""
-FUTURE_S = 60.0
-"""A page read later than this from now was read under a wrong clock; how old it is nobody knows."""
+EXPORTED_AT_ONCE = 100
 PRUNE_EVERY = 50
 """Writes between two looks at the size of the file."""
-PRUNE_TO = 0.9
-PRUNE_ROUNDS = 20
 
-_SCHEMA = Schema(
-    application_id=0x53_4D_43_50,
-    version=1,
-    create="""
-        CREATE TABLE pages (
-            id INTEGER PRIMARY KEY,
-            principal TEXT NOT NULL,
-            profile TEXT NOT NULL,
-            language TEXT NOT NULL,
-            key TEXT NOT NULL,
-            method TEXT NOT NULL,
-            retrieved_at REAL NOT NULL,
-            allowances TEXT NOT NULL,
-            reading BLOB NOT NULL,
-            UNIQUE (principal, profile, language, key, method)
-        ) STRICT;
-        CREATE INDEX pages_by_age ON pages (retrieved_at);
-    """,
-    drop="DROP TABLE IF EXISTS pages",
-)
-
-# An upsert, not INSERT OR REPLACE: that one would delete rows without telling a full-text index.
-_PUT = """
-    INSERT INTO pages (principal, profile, language, key, method, retrieved_at, allowances, reading)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (principal, profile, language, key, method) DO UPDATE
-    SET retrieved_at = excluded.retrieved_at, allowances = excluded.allowances, reading = excluded.reading
-"""
-_GET = """
-    SELECT id, allowances, reading FROM pages
-    WHERE principal = ? AND profile = ? AND language = ? AND key = ?
-      AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
-    ORDER BY retrieved_at DESC
-"""
-_PRUNE = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY retrieved_at LIMIT ?)"
+_Place = tuple[Shelf, str, str]
 
 
 class SqlitePages:
     """The `Pages` protocol over `pages.sqlite` in a folder."""
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
-        self._database = Database(folder / FILE_NAME, _SCHEMA)
+        self._database = Database(folder / FILE_NAME, page_rows.SCHEMA)
         self._limit_bytes = limit_bytes
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pages")
-        self._room = threading.BoundedSemaphore(QUEUE_LIMIT)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="pages-writer")
+        self._readers = Readers(folder / FILE_NAME, page_rows.SCHEMA, "pages-reader")
+        self._waiting: deque[tuple[_Place, Entry]] = deque()
+        self._fresh: dict[_Place, Entry] = {}
+        """Pages that are not in the file yet; changed and read under the lock."""
+        self._lock = threading.Lock()
+        self._touched: set[int] = set()
         self._hits = self._misses = self._refused = 0
-        # Counted in the thread; the others in the event loop.
+        # Counted in the writer; the others in the event loop.
         self._written = self._failed = 0
         # Opened now rather than at the first page, so that a fault is told at the start.
-        self._queue(self._read, lambda connection: None)
+        self._writer.submit(self._try, lambda connection: None)
 
     async def get(
         self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
@@ -99,21 +72,80 @@ class SqlitePages:
         """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
         entry = None
         if max_age_s > 0:
-            work = functools.partial(
-                _get, key=key, shelf=shelf, methods=methods, max_age_s=max_age_s, allowed=allowed
-            )
-            entry = await self._result(work, GET_LIMIT_S)
+            entry = self._unwritten(key, shelf, methods, max_age_s, allowed)
+            if entry is None:
+                entry = await self._kept(key, shelf, methods, max_age_s, allowed)
         self._hits += entry is not None
         self._misses += entry is None
         return entry
 
     def put(self, entry: Entry) -> None:
         """Keep a page; returns at once."""
-        self._refused += self._queue(self._put, entry) is None
+        if len(self._waiting) >= QUEUE_LIMIT:
+            self._refused += 1
+            return
+        place = (entry.shelf, entry.key, entry.reading.method)
+        with self._lock:
+            self._fresh[place] = entry
+        self._waiting.append((place, entry))
+        if len(self._waiting) == 1:
+            self._writer.submit(self._write_waiting)
+
+    async def settled(self) -> None:
+        """Wait until all that was put is in the file, or is known to be lost."""
+        await asyncio.wrap_future(self._writer.submit(lambda: None))
+
+    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
+        """The pages of one principal that hold what is asked for, best first, each page once."""
+        await self.settled()
+        work = functools.partial(search, query=query, principal=principal, allowed=allowed, limit=limit)
+        found = await self._read(work, SEARCH_LIMIT_S)
+        return PageHits(usable=False) if found is None else found
+
+    async def recent(
+        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
+    ) -> list[PageFacts]:
+        """One principal's pages, newest first; `before` is the number of the last one that is known."""
+        await self.settled()
+        work = functools.partial(
+            page_rows.recent, principal=principal, allowed=allowed, limit=limit, before=before
+        )
+        return await self._read(work, GET_LIMIT_S) or []
+
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+        """The newest reading of one principal's page by the address at which it was found."""
+        await self.settled()
+        work = functools.partial(find, url=url, principal=principal, allowed=allowed)
+        return await self._read(work, GET_LIMIT_S)
+
+    async def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+        """Every page, for an export; None is everybody's."""
+        await self.settled()
+        last = 0
+        while True:
+            work = functools.partial(
+                page_rows.entries, principal=principal, after=last, limit=EXPORTED_AT_ONCE
+            )
+            part = await self._read(work, LONG_LIMIT_S)
+            if not part:
+                return
+            for number, entry in part:
+                last = number
+                yield entry
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Forget every page, or one principal's; how many there were."""
+
+        def work(connection: apsw.Connection) -> int:
+            with connection:
+                return page_rows.clear(connection, principal)
+            raise AssertionError  # `with` swallows nothing
+
+        return await self._result(work, LONG_LIMIT_S) or 0
 
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""
-        sizes = await self._result(_sizes, GET_LIMIT_S)
+        sizes = await self._result(page_rows.sizes, GET_LIMIT_S)
         pages, size = sizes or (0, 0)
         return PagesStats(
             usable=sizes is not None,
@@ -128,57 +160,110 @@ class SqlitePages:
 
     async def close(self) -> None:
         """Write what was put, then close the file."""
-        closing = asyncio.wrap_future(self._thread.submit(self._database.close))
+        closing = asyncio.wrap_future(self._writer.submit(self._database.close))
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
+                await self._readers.close()
                 await closing
         except TimeoutError:
             log.warning("the cache did not close within %s s", CLOSE_LIMIT_S)
         finally:
-            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._writer.shutdown(wait=False, cancel_futures=True)
 
-    def _queue(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T] | None:
-        """Give work to the thread; None when too much is waiting for it."""
-        if not self._room.acquire(blocking=False):
+    def _unwritten(
+        self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> Entry | None:
+        with self._lock:
+            waiting = [self._fresh.get((shelf, key, method)) for method in methods] if self._fresh else []
+        now = time.time()
+        found = [
+            entry
+            for entry in waiting
+            if entry is not None
+            and entry.allowances <= allowed
+            and -page_rows.FUTURE_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
+        ]
+        return max(found, key=lambda entry: entry.reading.retrieved_at, default=None)
+
+    async def _kept(
+        self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> Entry | None:
+        work = functools.partial(
+            page_rows.get, key=key, shelf=shelf, methods=methods, max_age_s=max_age_s, allowed=allowed
+        )
+        found = await self._read(work, GET_LIMIT_S)
+        if found is None:
             return None
-        future = self._thread.submit(work, *args, **kwargs)
-        future.add_done_callback(lambda _: self._room.release())
-        return future
+        entry, number = found
+        if number is not None and number not in self._touched:
+            self._touched.add(number)
+            self._writer.submit(self._touch)
+        return entry
+
+    async def _read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
+        try:
+            return await self._readers.read(work, limit_s)
+        except Unavailable:
+            return await self._result(work, limit_s)
 
     async def _result(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
-        future = self._queue(self._read, work)
-        if future is None:
-            return None
+        """What `work` comes to behind all that waits to be written."""
         try:
             async with asyncio.timeout(limit_s):
-                return await asyncio.wrap_future(future)
+                return await asyncio.wrap_future(self._writer.submit(self._try, work))
         except TimeoutError:
             return None
 
-    def _read(self, work: Callable[[apsw.Connection], T]) -> T | None:
+    def _try(self, work: Callable[[apsw.Connection], T]) -> T | None:
         try:
             return self._database.run(work)
         except Unavailable:
             return None
 
-    def _put(self, entry: Entry) -> None:
-        data = dump_reading(entry.reading)
-        if len(data) > min(ENTRY_BYTES, self._limit_bytes):
-            return
-        shelf, reading = entry.shelf, entry.reading
-        place = (shelf.principal, shelf.profile, shelf.language, entry.key, reading.method)
-        allowances = json.dumps(sorted(entry.allowances))
-        row = (*place, reading.retrieved_at.timestamp(), allowances, data)
-        try:
-            self._database.run(functools.partial(self._write, row=row), writes=True)
-        except Unavailable:
-            self._failed += 1
+    def _touch(self) -> None:
+        touched, self._touched = self._touched, set()
+        if touched:
+            self._try(functools.partial(page_rows.touch, numbers=touched))
 
-    def _write(self, connection: apsw.Connection, row: tuple[str | float | bytes, ...]) -> None:
-        connection.execute(_PUT, row)
-        self._written += 1
-        if self._written % PRUNE_EVERY == 0:
-            _prune(connection, self._limit_bytes)
+    def _write_waiting(self) -> None:
+        """All that waits, in as few transactions as are reasonable."""
+        while self._waiting:
+            batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
+            rows = [row for _, entry in batch if (row := page_rows.row_of(entry, self._limit_bytes))]
+            try:
+                self._database.run(functools.partial(self._write, rows=rows), writes=True)
+            except Unavailable:
+                self._write_singly(rows)
+            with self._lock:
+                for place, entry in batch:
+                    self._waiting.popleft()
+                    if self._fresh.get(place) is entry:
+                        del self._fresh[place]
+
+    def _write_singly(self, rows: list[page_rows.Row]) -> None:
+        """What fits a disk that is nearly full is kept."""
+        for row in rows:
+            try:
+                self._database.run(functools.partial(self._write, rows=[row]), writes=True)
+            except Unavailable:
+                self._failed += 1
+
+    def _write(self, connection: apsw.Connection, rows: list[page_rows.Row]) -> None:
+        if not rows:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for row in rows:
+                page_rows.put(connection, row)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        before, self._written = self._written, self._written + len(rows)
+        if before // PRUNE_EVERY != self._written // PRUNE_EVERY:
+            with connection:
+                page_rows.prune(connection, self._limit_bytes)
 
 
 class NoPages:
@@ -193,53 +278,36 @@ class NoPages:
     def put(self, entry: Entry) -> None:
         """Nothing happens."""
 
+    async def settled(self) -> None:
+        """Nothing is waiting."""
+
+    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
+        """Nothing, and that there is no cache."""
+        return PageHits(usable=False)
+
+    async def recent(
+        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
+    ) -> list[PageFacts]:
+        """Nothing."""
+        return []
+
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+        """Nothing."""
+        return None
+
+    async def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+        """Nothing."""
+        nothing: tuple[Entry, ...] = ()
+        for entry in nothing:
+            yield entry
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Nothing."""
+        return 0
+
     async def stats(self) -> PagesStats:
         """All zero."""
         return PagesStats()
 
     async def close(self) -> None:
         """Nothing happens."""
-
-
-def _get(
-    connection: apsw.Connection,
-    *,
-    key: str,
-    shelf: Shelf,
-    methods: tuple[str, ...],
-    max_age_s: float,
-    allowed: frozenset[str],
-) -> Entry | None:
-    now = time.time()
-    place = (shelf.principal, shelf.profile, shelf.language, key, json.dumps(methods))
-    rows: list[Any] = connection.execute(_GET, (*place, now - max_age_s, now + FUTURE_S)).fetchall()
-    for number, listed, data in rows:
-        try:
-            allowances = frozenset(json.loads(listed))
-            if allowances <= allowed:
-                return Entry(shelf, key, load_reading(data), allowances)
-        except ValueError as error:
-            log.warning("a cached page cannot be read and is dropped: %s", error)
-            connection.execute("DELETE FROM pages WHERE id = ?", (number,))
-    return None
-
-
-def _sizes(connection: apsw.Connection) -> tuple[int, int]:
-    pages = connection.execute("SELECT count(*) FROM pages").get
-    return int(pages), _used_bytes(connection)
-
-
-def _used_bytes(connection: apsw.Connection) -> int:
-    used = connection.pragma("page_count") - connection.pragma("freelist_count")
-    return int(used * connection.pragma("page_size"))
-
-
-def _prune(connection: apsw.Connection, limit_bytes: int) -> None:
-    """Drop the oldest pages when the file is over its limit."""
-    if _used_bytes(connection) <= limit_bytes:
-        return
-    for _ in range(PRUNE_ROUNDS):
-        count = connection.execute("SELECT count(*) FROM pages").get
-        connection.execute(_PRUNE, (max(1, count // 10),))
-        if _used_bytes(connection) <= limit_bytes * PRUNE_TO or count <= 1:
-            return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from scraper.model import Reading
 
-__all__ = ["Entry", "Pages", "PagesStats", "Shelf"]
+__all__ = ["Entry", "PageFacts", "PageHit", "PageHits", "Pages", "PagesStats", "Shelf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,44 @@ class PagesStats:
     """Pages that could not be kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a list of kept pages shows of one."""
+
+    number: int
+    """Grows with time; where the next part of a list begins."""
+    url: str
+    title: str
+    size_bytes: int
+    retrieved_at: float
+    """Seconds of the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """One kept page in which a query was found."""
+
+    url: str
+    title: str
+    snippet: str
+    """The passage that says most of what was asked for, its words in [brackets]."""
+    start: int
+    """Where in the page's Markdown to read on."""
+    retrieved_at: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageHits:
+    """What a search through the kept pages came to."""
+
+    hits: tuple[PageHit, ...] = ()
+    note: str = ""
+    """How the query was read, where that is not plain."""
+    usable: bool = True
+    """False: there is no cache to look into, or it did not answer."""
+
+
 class Pages(Protocol):
     """The page cache. A fault of it is a miss, and is never the caller's."""
 
@@ -59,6 +98,26 @@ class Pages(Protocol):
 
     def put(self, entry: Entry) -> None:
         """Keep a page; returns at once."""
+
+    async def settled(self) -> None:
+        """Wait until all that was put is in the file, or is known to be lost."""
+
+    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
+        """The pages of one principal that hold what is asked for, best first, each page once."""
+
+    async def recent(
+        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
+    ) -> list[PageFacts]:
+        """One principal's pages, newest first; `before` is the number of the last one that is known."""
+
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+        """The newest reading of one principal's page by the address at which it was found."""
+
+    def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+        """Every page, for an export; None is everybody's."""
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Forget every page, or one principal's; how many there were."""
 
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,11 @@ from scraper.store.protocols import Entry, Shelf
 OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
 
 DAY_S = 86_400.0
+
+
+def noise(length: int) -> str:
+    """Text that no compression makes smaller."""
+    return random.Random(length).randbytes(length // 2).hex()
 
 
 def entry(
@@ -49,7 +55,8 @@ async def text_of(
     max_age_s: float = DAY_S,
     allowed: frozenset[str] = frozenset(),
 ) -> str | None:
-    """The text that the cache holds for a key."""
+    """The text that the file holds for a key."""
+    await pages.settled()
     found = await pages.get(
         key, shelf=shelf or Shelf(), methods=methods, max_age_s=max_age_s, allowed=allowed
     )

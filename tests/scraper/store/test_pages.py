@@ -7,7 +7,7 @@ from pathlib import Path
 from scraper.store.pages import NoPages, SqlitePages
 from scraper.store.protocols import Shelf
 
-from .conftest import DAY_S, entry, opened, text_of
+from .conftest import DAY_S, entry, noise, opened, text_of
 
 PRIVATE_NET = frozenset({"10.0.0.0/8"})
 
@@ -88,10 +88,12 @@ async def test_an_older_page_read_under_valid_rules_is_given_instead(pages: Sqli
     assert await text_of(pages) == "public"
 
 
-async def test_the_oldest_pages_go_when_the_cache_is_full(tmp_path: Path) -> None:
+async def test_the_pages_not_used_for_longest_go_when_the_cache_is_full(tmp_path: Path) -> None:
     async with opened(tmp_path, limit_bytes=1_000_000) as pages:
         for number in range(200):
-            pages.put(entry(f"https://example.org/{number}", text="x" * 10_000, age_s=1_000 - number))
+            pages.put(
+                entry(f"https://example.org/{number}", text=noise(10_000 + 2 * number), age_s=1_000 - number)
+            )
         assert (await pages.stats()).bytes <= 1_000_000
         assert await text_of(pages, "https://example.org/199") is not None
         assert await text_of(pages, "https://example.org/0") is None

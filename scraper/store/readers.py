@@ -1,0 +1,79 @@
+"""Threads that read a database while another writes to it: each with a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from scraper.store.database import Database, Schema, Unavailable
+
+__all__ = ["Readers"]
+
+T = TypeVar("T")
+
+THREADS = 2
+"""SQLite computes without Python's lock; more threads than cores of a small machine would not help."""
+WAITING_LIMIT = 256
+"""Reads that may wait; more than that is answered with a miss."""
+
+
+class Readers:
+    """Reads of one file; what is wrong with it is found, told and mended by whoever writes to it."""
+
+    def __init__(self, path: Path, schema: Schema, name: str) -> None:
+        self._path = path
+        self._schema = schema
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=name)
+        self._room = threading.BoundedSemaphore(WAITING_LIMIT)
+        self._local = threading.local()
+        self._open: list[Database] = []
+
+    async def read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T:
+        """What `work` finds.
+
+        Raises:
+            Unavailable: the file cannot serve it, or not in time.
+        """
+        if not self._room.acquire(blocking=False):
+            raise Unavailable
+        future = self._threads.submit(self._run, work)
+        future.add_done_callback(lambda _: self._room.release())
+        try:
+            async with asyncio.timeout(limit_s):
+                return await asyncio.wrap_future(future)
+        except TimeoutError as error:
+            raise Unavailable from error
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._threads.shutdown)
+        for database in self._open:
+            database.close()
+
+    def _run(self, work: Callable[[apsw.Connection], T]) -> T:
+        known: tuple[Database, int] | None = getattr(self._local, "known", None)
+        file = _number(self._path)
+        if known is None or known[1] != file:
+            # A damaged file is replaced by a new one under the same name.
+            database = Database(self._path, self._schema, keeps=False)
+            if known is not None:
+                known[0].close()
+                self._open.remove(known[0])
+            self._open.append(database)
+            self._local.known = known = (database, file)
+        return known[0].run(work)
+
+
+def _number(path: Path) -> int:
+    """Which file this is; 0 for none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
