@@ -7,9 +7,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.serp_pages import WITH_ROWS, SerpPage
+from scraper.engines import dates
 
 __all__ = ["TOP", "ReadPage", "ReadRow", "Score", "mean", "score", "share"]
 
@@ -84,7 +86,7 @@ def score(page: SerpPage, read: ReadPage) -> Score:
         titles=sum(_letters(right.title) == _letters(got.title) for right, got in pairs),
         exact=0 if page.scrubbed else sum(right.url == got.url for right, got in pairs),
         exact_of=0 if page.scrubbed else len(pairs),
-        snippets=sum(_overlap(right.snippet, got.snippet) for right, got in pairs),
+        snippets=sum(_overlap(_undated(right.snippet), _undated(got.snippet)) for right, got in pairs),
         ads=_ads_through(page, read.rows, known, key),
     )
 
@@ -131,6 +133,11 @@ def _canonical(url: str) -> str:
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _undated(snippet: str) -> str:
+    """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
+    return dates.cut(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
 
 
 def _overlap(one: str, other: str) -> float:

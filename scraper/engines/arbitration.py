@@ -1,7 +1,7 @@
 """What a page of an engine is, in an order that never takes a wall or a strange page for an empty answer.
 
-Rows by the engine's own markup; walls, where there is no such row; the engine's word that it found nothing;
-rows by shape; else an error.
+Rows by the engine's own markup; walls, where there is no row; the engine's word that it found nothing; rows
+by shape; else an error.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def read(snapshot: Snapshot, now: datetime, reading: Reading | None = None) -> E
     if page.root is None:
         return _not_understood(page, reading)
     selected = _selected(page, reading.layouts)
-    wall = None if selected else walls.find(page)
-    if wall is not None:
-        return _walled(wall)
     shape = generic.read(page)
+    wall = None if selected or _has_rows(shape) else walls.find(page)
+    if wall is not None and not (wall.yields and _says_none(page, reading)):
+        return _walled(wall)
     if not selected and _is_empty(page, reading, shape):
         return EngineResponse(Outcome.NONE)
     rows, changed = arbitrate(selected, shape.rows)
-    if not rows or (not selected and page.status >= 400 and not shape.is_convincing):
+    if not rows or (not selected and page.status >= 400 and not _has_rows(shape)):
         return _not_understood(page, reading)
     return EngineResponse(
         Outcome.OK,
@@ -81,13 +81,19 @@ def arbitrate(selected: Sequence[Row], shaped: Sequence[Row]) -> tuple[Sequence[
 
 
 def _common(selected: Sequence[Row], shaped: Sequence[Row]) -> float:
-    known = {unwrap(row.href) for row in selected}
-    return sum(unwrap(row.href) in known for row in shaped) / len(shaped)
+    # By headline too: Baidu's links say nothing of where they lead, its own marks do.
+    known = {unwrap(row.href) for row in selected} | {row.title for row in selected}
+    return sum(unwrap(row.href) in known or row.title in known for row in shaped) / len(shaped)
 
 
 def _selected(page: ResultPage, layouts: Sequence[Layout]) -> list[Row]:
     readings = [layout.read(page, one) for one in layouts]
     return max(readings, key=len, default=[])
+
+
+def _has_rows(shape: generic.Shape) -> bool:
+    """Whether a page has rows by its shape beyond doubt: then no mark makes it a wall."""
+    return shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS
 
 
 def _walled(wall: walls.Wall) -> EngineResponse:
@@ -96,11 +102,17 @@ def _walled(wall: walls.Wall) -> EngineResponse:
 
 def _is_empty(page: ResultPage, reading: Reading, shape: generic.Shape) -> bool:
     """The engine's own mark is enough; a sentence is not beside rows: "No more results" ends many a list."""
-    if page.root is None or page.status >= 400:
+    if page.status >= 400:
         return False
-    if reading.none is not None and reading.none(page.root):
-        return True
-    return not shape.is_convincing and emptiness.says_none(page)
+    return _bears_none(page, reading) or (not shape.is_convincing and emptiness.says_none(page))
+
+
+def _says_none(page: ResultPage, reading: Reading) -> bool:
+    return page.status < 400 and (_bears_none(page, reading) or emptiness.says_none(page))
+
+
+def _bears_none(page: ResultPage, reading: Reading) -> bool:
+    return page.root is not None and reading.none is not None and bool(reading.none(page.root))
 
 
 def _not_understood(page: ResultPage, reading: Reading) -> EngineResponse:

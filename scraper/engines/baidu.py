@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration
+from scraper.engines import arbitration, forms
 from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
 from scraper.engines.layout import Layout, css
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
@@ -28,6 +28,8 @@ def _true_address(block: Element) -> str:
     return address if is_web(address) and _NOWHERE not in address else ""
 
 
+_NEXT = css("#page a.n:last-of-type")
+
 READING = arbitration.Reading(
     layouts=(
         Layout(
@@ -45,7 +47,8 @@ READING = arbitration.Reading(
             source=css("a.c-gray, span.c-color-gray[aria-label^='新闻来源'], .c-showurl"),
         ),
     ),
-    none=css(".content_none .nors, .content_none"),
+    none=css(".content_none"),
+    next=lambda page: forms.next_link(page, _NEXT, _NAME),
 )
 
 

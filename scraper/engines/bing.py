@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from browsers.model import Request, Snapshot
-from scraper.engines import arbitration
+from browsers.model import Mode, Request, Snapshot, Tier
+from scraper.engines import arbitration, feed, forms
 from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
 from scraper.engines.layout import Layout, css
 from scraper.engines.locales import locale
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
-__all__ = ["ENGINE", "READING", "ask", "parse"]
+__all__ = ["ENGINE", "READING", "ask", "ask_feed", "parse"]
 
 _NAME = "bing"
 _WEB = "https://www.bing.com/search"
@@ -21,6 +22,8 @@ _ROWS = 10
 _SPANS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
 _NEWS_SPANS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NEXT = css("a.sb_pagN[href]")
 
 READING = arbitration.Reading(
     layouts=(
@@ -42,7 +45,8 @@ READING = arbitration.Reading(
             source=css(".source a[data-author], .source a"),
         ),
     ),
-    none=css("li.b_no, #b_results > .b_no"),
+    none=css("li.b_no"),
+    next=lambda page: forms.next_link(page, _NEXT, _NAME),
 )
 
 
@@ -59,9 +63,15 @@ def ask(query: SearchQuery, now: datetime) -> Request:
     return page_request(_NAME, _WEB, words | span | place | first, query.language)
 
 
+def ask_feed(query: SearchQuery, now: datetime) -> Request:
+    """The same results as a feed, which the page itself offers; nothing is rendered for it."""
+    request = ask(query, now)
+    return replace(request, url=f"{request.url}&format=rss", mode=Mode.PEEK, tier=Tier.LIGHT)
+
+
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results."""
-    return arbitration.read(snapshot, now, READING)
+    """A page of web or news results, or the feed of them."""
+    return feed.read(snapshot) or arbitration.read(snapshot, now, READING)
 
 
 def _span(freshness: str | None, now: datetime) -> str:
@@ -79,4 +89,5 @@ ENGINE = Engine(
     spacing_s=5.0,
     about="The largest index besides Google's; walls and misleads clients that it suspects.",
     ready="#b_results > li.b_algo",
+    fallbacks=(ask_feed,),
 )

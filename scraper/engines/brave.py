@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, operators
+from scraper.engines import arbitration, forms, operators
 from scraper.engines.asking import page_request, worded
 from scraper.engines.layout import Layout, css
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
@@ -19,6 +19,8 @@ _NEWS = "https://search.brave.com/news"
 _MAX_OFFSET = 9
 _FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year": "py"})
 
+_NEXT = css("#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type")
+
 READING = arbitration.Reading(
     layouts=(
         Layout(
@@ -30,6 +32,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css("#no-results, .no-results"),
+    next=lambda page: forms.next_link(page, _NEXT, _NAME),
 )
 
 

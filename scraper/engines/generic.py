@@ -21,6 +21,7 @@ __all__ = ["DEFAULT_WEIGHTS", "Shape", "Weights", "groups", "pick", "read", "row
 MAX_LINKS = 1_500
 """Candidates looked at; real pages have fewer than 400."""
 MAX_GROUPS = 40
+MAX_ROWS = 200
 _JUDGED = 12
 """Rows by which a group is judged: more would only repeat them."""
 _LONG = 40
@@ -55,6 +56,8 @@ class _Candidate:
     href: str
     url: str
     heading: Element | None
+    heads: bool
+    """The heading stands inside the link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class _Place:
 class Group:
     """Links of one shape, and how much they look like results."""
 
-    places: tuple[_Place, ...]
+    candidates: tuple[_Candidate, ...]
     count: float
     heading: float
     text: float
@@ -125,8 +128,8 @@ def pick(found: Sequence[Group], weights: Weights) -> Group | None:
 
     One or two rows are taken for results only where there is no list, and where they have all that rows have.
     """
-    lists = [group for group in found if len(group.places) >= _MIN_ROWS and group.is_told]
-    few = [group for group in found if len(group.places) < _MIN_ROWS and group.is_beyond_doubt]
+    lists = [group for group in found if len(group.candidates) >= _MIN_ROWS and group.is_told]
+    few = [group for group in found if len(group.candidates) < _MIN_ROWS and group.is_beyond_doubt]
     return max(lists or few, key=lambda group: group.score(weights), default=None)
 
 
@@ -135,8 +138,9 @@ def rows_of(page: ResultPage, group: Group | None) -> list[Row]:
     if group is None:
         return []
     rows: dict[tuple[str, str], Row] = {}
-    own = {block for place in group.places for block in place.blocks}
-    for place in group.places:
+    places = _placed(group.candidates, MAX_ROWS)
+    own = {block for place in places for block in place.blocks}
+    for place in places:
         if _is_advertised(place) or _is_nested(place, own):
             continue
         if place.title:
@@ -163,16 +167,14 @@ def _candidates(page: ResultPage) -> list[_Candidate]:
         href = page.absolute(link.get("href"))
         url = unwrap.unwrap(href) if href else ""
         parts = unwrap.split(url) if url else None
-        if parts is None or (is_internal(page, url) and not unwrap.is_opaque(url)):
+        if parts is None or is_internal(page, url):
             continue
-        found.append(_Candidate(link, href, url, _heading(link)))
+        inner = _INNER_HEADING(link)
+        found.append(_Candidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))
     return found
 
 
-def _heading(link: Element) -> Element | None:
-    inner = _INNER_HEADING(link)
-    if inner:
-        return inner[0]
+def _heading_above(link: Element) -> Element | None:
     for distance, ancestor in enumerate(link.iterancestors()):
         if distance >= _HEADING_REACH:
             return None
@@ -198,8 +200,7 @@ def _shapes(candidate: _Candidate) -> Iterable[tuple[str, ...]]:
         tags.append(str(ancestor.tag))
         if len(tags) == 6:
             break
-    inside = "in" if heading is not None and heading in link.iterdescendants() else "out"
-    above = f"{heading.tag}-{inside}" if heading is not None else "-"
+    above = f"{heading.tag} {candidate.heads}" if heading is not None else ""
     parent = link.getparent()
     yield ("path and classes", above, *tags, " ".join(sorted(classes.split())))
     yield ("short path and class", above, *tags[:4], *classes.split()[:1])
@@ -221,13 +222,12 @@ def _promise(group: Sequence[_Candidate]) -> float:
 
 
 def _judged(group: Sequence[_Candidate]) -> Group:
-    places = _placed(group)
-    judged = places[:_JUDGED]
+    judged = _placed(group, _JUDGED)
     count = len(judged)
     hosts = {_host(place.candidate.url) for place in judged}
     return Group(
-        places=tuple(places),
-        count=min(len(places), _JUDGED) / _JUDGED,
+        candidates=tuple(group),
+        count=count / _JUDGED,
         heading=sum(place.candidate.heading is not None for place in judged) / count,
         text=sum(len(place.snippet) >= _LONG for place in judged) / count,
         title=sum(8 <= len(place.title) <= 160 for place in judged) / count,
@@ -240,8 +240,10 @@ def _host(url: str) -> str:
     return (parts.hostname or "") if parts else ""
 
 
-def _placed(group: Sequence[_Candidate]) -> list[_Place]:
-    holders = _holders(group)
+def _placed(candidates: Sequence[_Candidate], count: int) -> list[_Place]:
+    """The first so many of a group in their places."""
+    holders = _holders(candidates[:MAX_ROWS])
+    group = candidates[:count]
     tops = [_top(candidate.link, holders) for candidate in group]
     places = []
     for candidate, top in zip(group, tops, strict=True):

@@ -11,7 +11,7 @@ from cssselect import HTMLTranslator
 from scraper.engines import ads, texts
 from scraper.engines.page import ResultPage
 from scraper.engines.rows import Row
-from scraper.engines.unwrap import split, unwrap
+from scraper.engines.unwrap import is_opaque, split, unwrap
 from scraper.extract.xpath import Element, elements
 
 __all__ = ["Layout", "Select", "css", "is_internal", "read"]
@@ -58,7 +58,8 @@ def read(page: ResultPage, layout: Layout) -> list[Row]:
 def is_internal(page: ResultPage, url: str) -> bool:
     """Whether an address leads to the engine's own pages rather than to a result."""
     parts = split(url)
-    return parts is None or (parts.hostname or "").removeprefix("www.") == page.host
+    own = parts is None or (parts.hostname or "").removeprefix("www.") == page.host
+    return own and not is_opaque(url)
 
 
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from browsers.model import Snapshot
-from scraper.engines import unwrap
-from scraper.engines.texts import tidy
+from scraper.engines import texts, unwrap
 from scraper.extract import markup, shadow
 from scraper.extract.xpath import Element, elements, text_of
 
@@ -30,7 +30,8 @@ _UNREAD = (
     "canvas",
     "select",
 )
-_HIDDEN = elements("//*[@data-x-hidden]")
+# The hidden fields of a form say how it is sent.
+_HIDDEN = elements("//*[@data-x-hidden][not(self::input)]")
 _TITLE = elements("//title[not(ancestor::svg)]")
 _VISIBLE_CHARS = 3_000
 _SCRIPT_CHARS = 20_000
@@ -40,6 +41,8 @@ _TEST_IDS = etree.XPath("//@data-testid")
 _ADDRESSES = etree.XPath(
     "//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content"
 )
+_BOXES = elements("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
+_MAX_BOXES, _MIN_ASKED, _MAX_ASKED = 8, 3, 500
 _SCRIPTS = elements("//script[not(@src)]")
 _SPACE = re.compile(r"\s+")
 
@@ -56,7 +59,7 @@ class Marks:
     scripts: str = ""
     """The first characters of the scripts in the page."""
     opening: str = ""
-    """The first characters of the visible text."""
+    """The first characters of the visible text, but for the query that was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,10 @@ def build(snapshot: Snapshot) -> ResultPage:
     marks = Marks()
     if root is not None:
         carried = _carried(root)
+        asked = _asked(root)
         _clear(root)
-        marks = Marks(*carried, opening=_opening(root))
+        marks = Marks(*carried, opening=_without(_opening(root), asked))
+        marks = replace(marks, title=_without(marks.title, asked))
     return ResultPage(
         root,
         snapshot.url,
@@ -104,7 +109,7 @@ def build(snapshot: Snapshot) -> ResultPage:
 
 
 def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[str, ...], str]:
-    title = next((tidy(text_of(element), 300) for element in _TITLE(root)), "")
+    title = next((texts.tidy(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, room = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):
         scripts.append((script.text or "")[:room])
@@ -114,6 +119,18 @@ def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[
     ids = frozenset(_values(_IDS, root)) | frozenset(_values(_TEST_IDS, root))
     classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
     return title, ids, classes, tuple(_values(_ADDRESSES, root)), "\n".join(scripts)
+
+
+def _asked(root: Element) -> list[str]:
+    """What stands in the search box: a query for "429" or "captcha" makes no wall."""
+    values = (texts.tidy(box.get("value") or "", _MAX_ASKED) for box in _BOXES(root)[:_MAX_BOXES])
+    return [value for value in values if len(value) >= _MIN_ASKED]
+
+
+def _without(text: str, asked: Iterable[str]) -> str:
+    for query in asked:
+        text = re.sub(re.escape(query), "", text, flags=re.IGNORECASE)
+    return text.strip()
 
 
 def _values(select: Any, root: Element) -> list[str]:

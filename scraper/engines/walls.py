@@ -27,13 +27,15 @@ class Wall:
     addresses: str = ""
     """In the address of a script, frame, picture or form."""
     title: str = ""
-    """What the title begins with."""
+    """The whole title."""
     opening: str = ""
     """In the first of the visible text."""
     scripts: str = ""
     """In the scripts that stand in the page."""
     urls: str = ""
     """In the address of the page, or one that it was led to."""
+    yields: bool = False
+    """Its marks may stand on other pages too: one that says that nothing was found is none."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -48,7 +50,7 @@ WALLS = (
         ids=_words("anubis_challenge anubis_version anubis_base_prefix"),
         addresses=r"\.within\.website/x/cmd/anubis",
         scripts=r"within\.website/x/cmd/anubis",
-        title=r"making sure you(?:'|’|&#39;)re not a bot",
+        title=r"making sure you['’]re not a bot.*",
     ),
     Wall(
         "altcha",
@@ -73,7 +75,7 @@ WALLS = (
         ids=_words("challenge-error-text challenge-running cf-challenge-running cf-browser-verification"),
         addresses=r"/cdn-cgi/challenge-platform/.*/orchestrate/",
         scripts=r"_cf_chl_opt",
-        title=r"just a moment\.\.\.|attention required! \|",
+        title=r"just a moment\.\.\.|attention required! \|.*",
     ),
     Wall(
         "turnstile",
@@ -86,7 +88,7 @@ WALLS = (
         "pow captcha",
         "captcha",
         clears_itself=True,
-        title=r"pow captcha",
+        title=r"pow captcha.*",
         addresses=r"/api/captcha/",
         scripts=r"/api/captcha/pow",
     ),
@@ -119,7 +121,7 @@ WALLS = (
         classes=_words("CheckboxCaptcha SmartCaptcha AdvancedCaptcha"),
         addresses=r"/checkcaptcha|smartcaptcha|captcha\.yandex|/captchapgrd",
         urls=r"/showcaptcha",
-        title=r"are you not a robot\?|вы не робот\?",
+        title=r"(?:are you not a robot|вы не робот|ой)\W*",
     ),
     Wall(
         "datadome",
@@ -130,10 +132,11 @@ WALLS = (
     Wall(
         "captcha",
         "captcha",
+        yields=True,
         classes=_words("captcha-wrap g-recaptcha h-captcha frc-captcha geetest_holder"),
         ids=_words("captcha-box recaptcha px-captcha captcha challenge-form captcha-wrap"),
         addresses=r"(?:^|/)(?:sp/)?captcha(?:/|\?|$)|hcaptcha\.com/|recaptcha/(?:api|enterprise)",
-        title=r"captcha\b|(?:security|robot) (?:check|verification)|verifying your?\b|人机验证|安全验证",
+        title=r"captcha|(?:security|robot) (?:check|verification)|verifying your? .{0,20}|人机验证|安全验证",
         urls=r"/(?:sp/)?captcha(?:/|\?|$)",
         opening=r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)"
         r"|verifying your (?:request|browser)|select all squares|checking your browser",
@@ -141,6 +144,7 @@ WALLS = (
     Wall(
         "refusal by country",
         "refused",
+        yields=True,
         opening=r"(?:is )?not (?:yet )?available in your (?:country|region)|"
         r"n['’]est pas (?:encore )?disponible dans votre (?:pays|région)|"
         r"(?:noch )?nicht in (?:deinem|ihrem) land verfügbar",
@@ -148,13 +152,15 @@ WALLS = (
     Wall(
         "rate limit",
         "rate_limited",
-        title=r"(?:429|too many requests)\b",
+        yields=True,
+        title=r"(?:error )?429(?: .{0,30})?|too many requests",
         opening=r"automated queries|too many requests|rate limit(?:ed)? exceeded|unusual traffic from",
     ),
     Wall(
         "denial",
         "refused",
-        title=r"(?:403\b|access denied|forbidden|blocked)",
+        yields=True,
+        title=r"(?:error )?403(?: .{0,30})?|access denied|forbidden|blocked",
         opening=r"^\W*(?:access denied|403 forbidden|you have been blocked|sorry, you have been blocked)",
     ),
 )
@@ -179,7 +185,7 @@ def _fits(page: ResultPage, wall: Wall) -> bool:
         wall.ids & marks.ids
         or wall.classes & marks.classes
         or (wall.urls and any(_search(wall.urls, url) for url in (page.url, *page.redirects)))
-        or (wall.title and re.match(wall.title, marks.title, re.IGNORECASE))
+        or (wall.title and re.fullmatch(wall.title, marks.title, re.IGNORECASE))
         or (wall.addresses and any(_search(wall.addresses, address) for address in marks.addresses))
         or (wall.opening and _search(wall.opening, marks.opening))
         or (wall.scripts and _search(wall.scripts, marks.scripts))
