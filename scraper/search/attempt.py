@@ -26,6 +26,8 @@ OTHER_FACE_S = 1.0
 PAGE_S = 1.0
 """Least time in which a later page can come."""
 MAX_PAGES = 3
+ONE_PAGE = 10
+"""Rows for which no second page is asked, whether or not the first has as many."""
 
 OUR_OWN = frozenset({"busy", "browser_failed", "layout_changed"})
 """Reasons that say nothing of how the engine treats us."""
@@ -105,13 +107,20 @@ class Attempts:
             other = await self._read(asked, face(asked.query, now))
             if other.outcome is not Outcome.ERROR or response.outcome is Outcome.ERROR:
                 response = other
-        return response
+        entrance = asked.engine.entrance
+        lost = response.outcome is Outcome.ERROR and reason_of(response) == "layout_changed"
+        if entrance is None or not lost or not _has_time(asked, OTHER_FACE_S):
+            return response
+        await asyncio.sleep(OTHER_FACE_S)
+        return await self._pages.through_entrance(asked, entrance) or response
 
     async def _later_pages(
         self, asked: Asked, first: EngineResponse, rows: int
     ) -> tuple[tuple[EngineResult, ...], str | None]:
         """The rows of as many pages as are wanted, and why there are no more where that was a wall."""
         results, following = list(first.results), first.next
+        if rows <= ONE_PAGE:
+            return first.results, None
         for _ in range(MAX_PAGES - 1):
             if following is None or len(results) >= rows or not _has_time(asked, asked.engine.spacing_s):
                 break

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot
-from scraper.engines.model import Engine, EngineResponse, Outcome, SearchQuery
+from scraper.engines.model import Engine, EngineResponse, Entrance, Outcome, SearchQuery
 from scraper.reading.deadline import Deadline
 from scraper.reading.visits import Door
 from scraper.search.consent import refusal
@@ -24,6 +24,13 @@ WALL_LIMIT_S = 15.0
 READ_RESERVE_S = 0.4
 """Kept back from the deadline to read what the visit brought."""
 PARSE_LIMIT_S = 3.0
+
+_WALLS = (
+    "#anubis_challenge, script[src*='.within.website/x/cmd/anubis'], altcha-widget, .captcha-wrap, "
+    "script[src*='/altcha'], #challenge-error-text, #challenge-running, "
+    "script[src*='/cdn-cgi/challenge-platform/h/']"
+)
+"""What stands on walls that clear themselves; CSS, because the browser looks for it."""
 
 _REASONS = frozenset(
     {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
@@ -60,6 +67,8 @@ class EnginePages:
     async def read(self, asked: Asked, request: Request) -> EngineResponse:
         """The page behind a request; what goes wrong is an outcome, not an exception."""
         snapshot, response = await self._visited(asked, request)
+        if response.clears_itself and snapshot is not None and snapshot.complete and asked.engine.ready:
+            response = await self._patiently(asked, request)
         if snapshot is None or response.outcome is not Outcome.WALL or reason_of(response) != "consent":
             return response
         answer = refusal(snapshot, request)
@@ -70,6 +79,24 @@ class EnginePages:
             # The answer may lead anywhere; what counts is the cookie that it left.
             _, response = await self._visited(asked, request)
         return response
+
+    async def through_entrance(self, asked: Asked, entrance: Entrance) -> EngineResponse | None:
+        """The page that the form of the engine's home page leads to; None where there is no such form."""
+        now = datetime.now(UTC)
+
+        async def filled(snapshot: Snapshot) -> Request | None:
+            limit_s = min(PARSE_LIMIT_S, max(0.1, asked.deadline.left_s()))
+            return await self._workers.run(entrance.ask, snapshot, asked.query, now, limit_s=limit_s)
+
+        async def enough(snapshot: Snapshot) -> bool:
+            return await filled(snapshot) is not None
+
+        try:
+            request = _shaped(asked, entrance.page(asked.query, now))
+            form = await filled(await self._browsers.visit(request, enough))
+        except (door_errors.BrowsersError, WorkerFailed):
+            return None
+        return None if form is None else await self.read(asked, form)
 
     async def _visited(self, asked: Asked, request: Request) -> tuple[Snapshot | None, EngineResponse]:
         async def read(snapshot: Snapshot) -> EngineResponse:
@@ -83,6 +110,10 @@ class EnginePages:
         if not snapshot.rendered and judge.response is not None:
             return snapshot, judge.response
         return snapshot, await read(snapshot)
+
+    async def _patiently(self, asked: Asked, request: Request) -> EngineResponse:
+        """Once more, to wait for rows: for walls that clear themselves and are known by other marks."""
+        return (await self._visited(asked, replace(request, wait=asked.engine.ready)))[1]
 
     async def _parsed(self, asked: Asked, snapshot: Snapshot) -> EngineResponse:
         """The page, read in a worker: result pages are large, and strangers write them."""
@@ -123,6 +154,11 @@ def reason_of(response: EngineResponse) -> str:
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
 
+def _or_no_wall(ready: str | None) -> str | None:
+    """Rows, or a page that is no wall: also where the rows have moved, nothing waits for them in vain."""
+    return f"{ready}, html:not(:has({_WALLS}))" if ready else None
+
+
 def _shaped(asked: Asked, request: Request) -> Request:
     """The engine's request in this caller's name, with time for a wall to clear itself."""
     left_s = asked.deadline.left_s(reserve_s=READ_RESERVE_S)
@@ -132,7 +168,7 @@ def _shaped(asked: Asked, request: Request) -> Request:
         mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
         principal=asked.principal,
         site_profile=request.site_profile or f"engine-{asked.engine.name}",
-        wait=request.wait or asked.engine.ready,
+        wait=request.wait or _or_no_wall(asked.engine.ready),
         deadline_s=max(0.1, min(request.deadline_s, left_s)),
         limits=replace(request.limits, settle_s=WALL_LIMIT_S),
     )

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from scraper.engines.model import EngineResult
 from scraper.search.canonical import canonical, host_key, is_wrapped
 from scraper.search.near_copies import Text, is_copy
-from scraper.search.words import content_words, title_key, words
+from scraper.search.words import title_key, words
 
-__all__ = ["Merged", "Ranked", "fused"]
+__all__ = ["Merged", "Ranked", "fused", "without_copies"]
 
 RANK_CONSTANT = 60
 """The authors' own; it makes the sum a vote count first, with ranks deciding among equals."""
@@ -46,6 +46,11 @@ class Merged:
         return next(direct, self.rows[0][1])
 
     @property
+    def title(self) -> str:
+        """The headline, without the publisher where one is named beside it."""
+        return _headline(self.best)
+
+    @property
     def host(self) -> str:
         """Whose page it is, also where the address does not tell."""
         best = self.best
@@ -63,19 +68,35 @@ class Merged:
         )
 
 
-def fused(lists: Sequence[Ranked], query: str = "") -> tuple[Merged, ...]:
-    """One row a page, best first; copies of one text stand in `also` of the best of them."""
+def fused(lists: Sequence[Ranked]) -> tuple[Merged, ...]:
+    """One row a page, best first."""
     families = {ranked.engine: ranked.family for ranked in lists}
     merged = [_merged(rows, families) for rows in _by_page(lists)]
     merged.sort(key=lambda page: (-page.score, page.rows[0][1].rank))
-    return _without_copies(merged, frozenset(content_words(query)))
+    return tuple(merged)
+
+
+def without_copies(pages: Sequence[Merged], about: frozenset[str]) -> tuple[Merged, ...]:
+    """The pages, best first, where copies of one text stand in `also` of the best of them."""
+    kept: list[Merged] = []
+    texts: list[Text] = []
+    for page in pages:
+        text = Text.of(page.title, page.snippet(about), page.host)
+        original = next((at for at, other in enumerate(texts) if is_copy(text, other)), None)
+        if original is None:
+            kept.append(page)
+            texts.append(text)
+        else:
+            first = kept[original]
+            kept[original] = replace(first, also=(*first.also, page.best.url))
+    return tuple(kept)
 
 
 def _by_page(lists: Sequence[Ranked]) -> list[list[tuple[str, EngineResult]]]:
     pages: dict[str, list[tuple[str, EngineResult]]] = {}
     # A wrapped address tells nothing; headline and publisher do.
     by_headline = {
-        _headline_key(row.title, row.url): canonical(row.url)
+        _headline_key(row, row.url): canonical(row.url)
         for ranked in lists
         for row in ranked.results
         if not is_wrapped(row.url)
@@ -85,7 +106,7 @@ def _by_page(lists: Sequence[Ranked]) -> list[list[tuple[str, EngineResult]]]:
         for row in ranked.results:
             key = canonical(row.url)
             if is_wrapped(row.url):
-                headline = _headline_key(row.title, row.source_url or row.source or row.url)
+                headline = _headline_key(row, row.source_url or row.source or row.url)
                 key = by_headline.get(headline, headline)
             # Upper and lower case of a path differ on most servers; under one headline they are one page.
             key = spellings.setdefault((key.casefold(), title_key(row.title)), key)
@@ -95,8 +116,12 @@ def _by_page(lists: Sequence[Ranked]) -> list[list[tuple[str, EngineResult]]]:
     return list(pages.values())
 
 
-def _headline_key(title: str, publisher: str) -> str:
-    return f"{host_key(publisher) or publisher} {title_key(title)}"
+def _headline_key(row: EngineResult, publisher: str) -> str:
+    return f"{host_key(publisher) or publisher} {title_key(_headline(row))}"
+
+
+def _headline(row: EngineResult) -> str:
+    return row.title.removesuffix(f" - {row.source}").rstrip() if row.source else row.title
 
 
 def _merged(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) -> Merged:
@@ -108,18 +133,3 @@ def _merged(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) -
         voted.add(families[engine])
         score += weight / (RANK_CONSTANT + row.rank)
     return Merged(tuple(ordered), score)
-
-
-def _without_copies(merged: Sequence[Merged], about: frozenset[str]) -> tuple[Merged, ...]:
-    kept: list[Merged] = []
-    texts: list[Text] = []
-    for page in merged:
-        text = Text.of(page.best.title, page.snippet(about), page.host)
-        original = next((at for at, other in enumerate(texts) if is_copy(text, other)), None)
-        if original is None:
-            kept.append(page)
-            texts.append(text)
-        else:
-            first = kept[original]
-            kept[original] = replace(first, also=(*first.also, page.best.url))
-    return tuple(kept)

@@ -24,7 +24,7 @@ from scraper.search import query as checks
 from scraper.search.attempt import Attempt, Attempts
 from scraper.search.breakers import Breakers
 from scraper.search.filters import Filters
-from scraper.search.fusion import Merged, Ranked, fused
+from scraper.search.fusion import Merged, Ranked, fused, without_copies
 from scraper.search.hints import hint
 from scraper.search.words import content_words
 from scraper.settings import Settings
@@ -179,9 +179,11 @@ class Searcher:
 
     def _merged(self, job: _Job, attempts: Sequence[Attempt], now: datetime) -> SearchAnswer:
         ranked = [Ranked(one.engine.name, one.engine.family, one.results) for one in attempts]
-        kept, dropped = job.filters.kept(fused(ranked, job.text), now)
         about = frozenset(content_words(job.text))
-        results = tuple(_result(row, about) for row in kept[: job.max_results])
+        fitting, dropped = job.filters.kept(fused(ranked), now)
+        # Copies are merged last: the one that fits must not be hidden behind one that was filtered out.
+        rows = without_copies(fitting, about)
+        results = tuple(_result(row, about) for row in rows[: job.max_results])
         others = [name for name in self._engines if name not in job.engines]
         return SearchAnswer(
             query=job.text,
@@ -215,7 +217,7 @@ def _result(row: Merged, about: frozenset[str]) -> Result:
     dates = [result.date for _, result in row.rows if result.date is not None]
     sources = [result.source for _, result in row.rows if result.source]
     return Result(
-        title=best.title,
+        title=row.title,
         url=best.url,
         snippet=row.snippet(about),
         engines=row.engines,

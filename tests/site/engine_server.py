@@ -18,7 +18,7 @@ from tests.site.certificate import server_identity
 from tests.site.engine_pages import EngineRow, hosts, result_page
 from tests.site.engine_refusals import none_page, wall_page
 from tests.site.markup import html
-from tests.site.search_world import PAGE_HOSTS, World, article
+from tests.site.search_world import PAGE_HOSTS, World, article, wrapped
 
 __all__ = ["MOODS", "Asked", "EngineSite", "running_engines"]
 
@@ -34,6 +34,7 @@ MOODS = (
     "decoys",
     "redrawn",
     "broken",
+    "code",
 )
 """How an engine can be made to answer: its rows, nothing found, its own wall, one that clears itself, ..."""
 
@@ -205,7 +206,12 @@ async def _rows(site: EngineSite, request: web.Request, asked: Asked) -> web.Str
     page = 2 if any(asked.fields.get(name, "") not in {"", "0", "1"} for name in ("s", "first", "pn")) else 1
     rows = site.rows.get(asked.engine) or World(asked.query).rows(asked.engine, page)
     faces = {"lite.duckduckgo.com": "lite", "duckduckgo.com": "main"}
-    return _page(asked.engine, result_page(asked.engine, rows, asked.query, face=faces.get(asked.host, "")))
+    text = result_page(asked.engine, rows, asked.query, face=faces.get(asked.host, ""))
+    if asked.engine == "googlenews":
+        # The longest first: one address may be the beginning of another.
+        for row in sorted(rows, key=lambda row: -len(row.url)):
+            text = text.replace(row.url, wrapped(row.url))
+    return _page(asked.engine, text)
 
 
 async def _none(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
@@ -274,6 +280,13 @@ async def _broken(site: EngineSite, request: web.Request, asked: Asked) -> web.S
     return web.Response()
 
 
+async def _code(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
+    """Nothing for whoever has not the code of the home page's form."""
+    if asked.fields.get("sc") == "Q7M":
+        return await _rows(site, request, asked)
+    return html("<!doctype html><title>Startpage</title><p>Something went wrong. <a href='/'>Home</a></p>")
+
+
 def _page(engine: str, text: str) -> web.Response:
     if engine == "googlenews":
         return web.Response(text=text, content_type="application/xml", charset="utf-8")
@@ -283,7 +296,20 @@ def _page(engine: str, text: str) -> web.Response:
 _BY_MOOD: Mapping[str, Handler] = dict(
     zip(
         MOODS,
-        (_rows, _none, _wall, _altcha, _anubis, _ask_consent, _limited, _hang, _decoys, _redrawn, _broken),
+        (
+            _rows,
+            _none,
+            _wall,
+            _altcha,
+            _anubis,
+            _ask_consent,
+            _limited,
+            _hang,
+            _decoys,
+            _redrawn,
+            _broken,
+            _code,
+        ),
         strict=True,
     )
 )

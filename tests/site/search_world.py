@@ -86,10 +86,10 @@ class World:
 
     def snippet(self, number: int) -> str:
         """A sentence of its own about the query."""
-        one, other = _WORDS[number % 12].split(), _WORDS[(number * 5 + 3 + number // 12) % 12].split()
-        # Of two pages that share their first words one has the former half of them, one the latter.
-        told = one[4:] if number >= 12 else one[:4]
-        return f"About {self.query}: {' '.join(told)}, then {' '.join(other[number % 3 : number % 3 + 5])}."
+        one, other = _WORDS[number % 12].split(), _WORDS[(number + 5) % 12].split()
+        half = slice(4, 8) if number >= 12 else slice(0, 4)
+        made = (f"{first}{second}" for first, second in zip(one[half], other[half], strict=True))
+        return f"About {self.query}: {' '.join(one[half])}, then {' '.join(made)}."
 
     def rows(self, engine: str, page: int = 1) -> list[EngineRow]:
         """What an engine lists on a page of results, advertisements among it."""
@@ -98,7 +98,7 @@ class World:
         numbers = order if page == 1 else [(number + shift) % _PAGES for number in order]
         rows = [self.row(number, engine) for number in numbers[:_PER_PAGE]]
         if engine == "googlenews":
-            return [wrapped(row) for row in rows]
+            return rows
         advertisement = EngineRow(
             f"Buy {self.query} now", "https://shop.example/offer", "The best price today.", ad=True
         )
@@ -108,11 +108,10 @@ class World:
         return PAGE_HOSTS[number % len(PAGE_HOSTS)].partition(".")[0].title() + " Review"
 
 
-def wrapped(row: EngineRow) -> EngineRow:
-    """A row as Google News gives it: the address says nothing of where it leads."""
-    token = base64.urlsafe_b64encode(b"\x08\x13\x22\x60AU_yqL" + row.url.encode()).decode().rstrip("=")
-    link = f"https://news.google.com/rss/articles/{token}?oc=5"
-    return EngineRow(row.title, link, row.snippet, row.date, row.source)
+def wrapped(url: str) -> str:
+    """A publisher's address as Google News gives it: it says nothing of where it leads."""
+    token = base64.urlsafe_b64encode(b"\x08\x13\x22\x60AU_yqL" + url.encode()).decode().rstrip("=")
+    return f"https://news.google.com/rss/articles/{token}?oc=5"
 
 
 def article(path: str) -> str | None:

@@ -1,0 +1,82 @@
+"""The local engines, and searchers that ask them through real browsers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers
+from scraper.engines.model import Engine
+from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.search.searcher import Searcher
+from scraper.settings import Settings
+from scraper.store.searches import MemorySearches, Searches
+from scraper.workers import Workers
+from tests.site.engine_server import EngineSite, running_engines
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _running() -> AsyncIterator[EngineSite]:
+    async with running_engines() as running:
+        yield running
+
+
+@pytest.fixture
+def engine_site(_running: EngineSite) -> EngineSite:
+    """The engines on loopback, in a good mood."""
+    _running.reset()
+    return _running
+
+
+@pytest.fixture(scope="session")
+def engine_settings(_running: EngineSite) -> Settings:
+    """Settings under which the engines are those of loopback."""
+    return Settings(test_hosts=_running.test_hosts, test_key_pin=_running.key_pin)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def engine_browsers(engine_settings: Settings) -> AsyncIterator[Browsers]:
+    """A door behind which the engines are."""
+    async with Browsers(engine_settings.browser_settings()) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def workers() -> AsyncIterator[Workers]:
+    """Processes that read pages."""
+    async with Workers(1) as running:
+        yield running
+
+
+class MakeSearcher(Protocol):
+    """Makes a searcher that makes no pauses, for a caller of its own: no test sees another's cookies."""
+
+    def __call__(self, searches: Searches | None = None, **engines: Engine) -> Searcher: ...
+
+
+@pytest.fixture
+def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: Workers) -> MakeSearcher:
+    def make(searches: Searches | None = None, **engines: Engine) -> Searcher:
+        hurried = {
+            name: dataclasses.replace(engine, spacing_s=0.0) for name, engine in (ENGINES | engines).items()
+        }
+        store = MemorySearches() if searches is None else searches
+        return Searcher(engine_browsers, workers, store, engine_settings, engines=hurried, usual=DEFAULTS)
+
+    return make
+
+
+@pytest.fixture
+def searcher(make_searcher: MakeSearcher, engine_site: EngineSite) -> Searcher:
+    """A searcher that has asked nobody yet."""
+    return make_searcher()
+
+
+@pytest.fixture
+def caller(request: pytest.FixtureRequest) -> str:
+    """A caller's name of the test's own: cookies are kept by it."""
+    return str(request.node.name)

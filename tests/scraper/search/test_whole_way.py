@@ -1,0 +1,224 @@
+"""The whole way of a search in a real browser: address, walls, page, rows, one list."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers import Browsers
+from scraper.reading.fetcher import Fetcher
+from scraper.search.searcher import Searcher
+from scraper.settings import Settings
+from scraper.store.pages import NoPages
+from scraper.workers import Workers
+from tests.scraper.search.conftest import MakeSearcher
+from tests.site.engine_pages import EngineRow
+from tests.site.engine_server import EngineSite
+
+pytestmark = pytest.mark.browser
+
+QUERY = "tidal power cost"
+
+
+async def test_three_engines_are_asked_and_merged(
+    searcher: Searcher, engine_site: EngineSite, caller: str
+) -> None:
+    answer = await searcher.search(QUERY, principal=caller)
+    assert {asked.engine for asked in engine_site.asked} == {"duckduckgo", "mojeek", "googlenews"}
+    assert answer.engines == ("duckduckgo", "mojeek", "googlenews")
+    assert answer.errors == {} and answer.hint is None and not answer.cached
+    assert len(answer.results) == 10
+    # Page 0 is found by all three, by Google News under an address that says nothing.
+    first = next(row for row in answer.results if row.url.endswith("/0"))
+    assert set(first.engines) == {"duckduckgo", "mojeek", "googlenews"}
+    assert first.source == "Harbour Review"
+    scores = [row.score for row in answer.results]
+    assert scores == sorted(scores, reverse=True)
+    assert not any("shop.example" in row.url for row in answer.results)
+
+
+async def test_a_page_is_asked_for_as_the_engine_s_own_page_asks(
+    searcher: Searcher, engine_site: EngineSite, caller: str
+) -> None:
+    await searcher.search(QUERY, engines=["duckduckgo"], freshness="week", principal=caller)
+    (asked,) = engine_site.asked
+    assert (asked.host, asked.method, asked.query) == ("html.duckduckgo.com", "POST", QUERY)
+    assert asked.fields["df"] == "w"
+    assert asked.headers["Referer"] == "https://html.duckduckgo.com/"
+    assert "Headless" not in asked.headers["User-Agent"]
+
+
+@pytest.mark.parametrize("engine", ["startpage", "brave", "bing", "baidu"])
+async def test_engines_on_request_are_read_too(
+    searcher: Searcher, engine_site: EngineSite, engine: str, caller: str
+) -> None:
+    answer = await searcher.search(QUERY, engines=[engine], principal=caller)
+    assert answer.errors == {}
+    assert len(answer.results) == 10
+    assert all(row.url.startswith("https://") and ".example/read/" in row.url for row in answer.results)
+
+
+class TestWalls:
+    @pytest.mark.parametrize(("engine", "wall"), [("mojeek", "altcha"), ("startpage", "anubis")])
+    async def test_one_that_clears_itself_is_waited_out_and_not_met_again(
+        self, searcher: Searcher, engine_site: EngineSite, engine: str, wall: str, caller: str
+    ) -> None:
+        engine_site.moods[engine] = wall
+        first = await searcher.search(QUERY, engines=[engine], principal=caller)
+        assert first.errors == {} and len(first.results) == 10
+        assert [f"{wall}-clearance" in asked.cookies for asked in engine_site.asked] == [False, True]
+        engine_site.asked.clear()
+        await searcher.search("another", engines=[engine], principal=caller)
+        assert [f"{wall}-clearance" in asked.cookies for asked in engine_site.asked] == [True]
+
+    async def test_consent_is_refused_once(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["googlenews"] = "consent"
+        answer = await searcher.search(QUERY, engines=["googlenews"], principal=caller)
+        assert answer.errors == {} and len(answer.results) == 10
+        assert [asked.cookies.get("SOCS") for asked in engine_site.asked] == [None, "refused"]
+
+    async def test_a_sticky_one_ends_the_attempt_with_its_name_and_the_others_answer(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["bing"] = "wall"
+        answer = await searcher.search(QUERY, engines=["bing", "mojeek"], principal=caller)
+        assert answer.errors == {"bing": "captcha"}
+        assert len(answer.results) == 10
+        assert len(engine_site.of("bing")) == 1
+
+    async def test_an_engine_that_walled_is_left_in_peace(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["bing"] = "wall"
+        await searcher.search(QUERY, engines=["bing"], principal=caller)
+        answer = await searcher.search("another", engines=["bing"], principal=caller)
+        assert answer.errors == {"bing": "captcha"} and not answer.results
+        assert answer.hint is not None and "bing for 1 min" in answer.hint
+        assert len(engine_site.of("bing")) == 1
+
+    async def test_duckduckgo_is_tried_by_all_its_faces(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods |= {"html.duckduckgo.com": "wall", "lite.duckduckgo.com": "wall"}
+        answer = await searcher.search(QUERY, engines=["duckduckgo"], principal=caller)
+        assert [asked.host for asked in engine_site.asked] == [
+            "html.duckduckgo.com", "lite.duckduckgo.com", "duckduckgo.com",
+        ]  # fmt: skip
+        assert answer.errors == {} and len(answer.results) == 10
+
+    async def test_the_home_page_gives_the_code_that_a_request_needs(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["startpage"] = "code"
+        answer = await searcher.search(QUERY, engines=["startpage"], principal=caller)
+        assert [asked.method for asked in engine_site.asked] == ["GET", "POST"]
+        assert answer.errors == {} and len(answer.results) == 10
+
+    async def test_a_limit_is_named(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
+        engine_site.moods["brave"] = "limited"
+        answer = await searcher.search(QUERY, engines=["brave"], principal=caller)
+        assert answer.errors == {"brave": "rate_limited"}
+
+
+class TestWhatIsNoAnswer:
+    async def test_nothing_found_is_not_an_error(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods |= dict.fromkeys(("duckduckgo", "mojeek", "googlenews"), "none")
+        answer = await searcher.search(QUERY, principal=caller)
+        assert not answer.results and answer.errors == {}
+        assert answer.hint is not None and answer.hint.startswith("Nothing found: ")
+
+    async def test_rows_about_something_else_are_dropped(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["bing"] = "decoys"
+        answer = await searcher.search(
+            "popular times of the harbour museum", engines=["bing"], principal=caller
+        )
+        assert answer.errors == {"bing": "off_topic"} and not answer.results
+
+    async def test_an_engine_that_hangs_costs_its_deadline_and_not_the_search(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["mojeek"] = "hang"
+        answer = await searcher.search(QUERY, engines=["mojeek", "brave"], deadline_s=3.0, principal=caller)
+        assert answer.errors == {"mojeek": "timeout"}
+        assert len(answer.results) == 10
+
+    async def test_a_broken_connection_is_named(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["mojeek"] = "broken"
+        answer = await searcher.search(QUERY, engines=["mojeek"], principal=caller)
+        assert answer.errors == {"mojeek": "unreachable"}
+
+    async def test_a_page_in_new_clothes_is_read_by_its_shape_and_told(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["mojeek"] = "redrawn"
+        answer = await searcher.search(QUERY, engines=["mojeek"], principal=caller)
+        assert answer.errors == {"mojeek": "layout_changed"}
+        assert len(answer.results) == 10
+
+
+async def test_more_results_are_asked_for_by_the_engine_s_own_form(
+    searcher: Searcher, engine_site: EngineSite, caller: str
+) -> None:
+    answer = await searcher.search(QUERY, engines=["duckduckgo"], max_results=15, principal=caller)
+    assert len(answer.results) == 15
+    following = engine_site.asked[1]
+    assert following.fields["vqd"] == "4-123456789" and following.fields["s"] == "10"
+
+
+async def test_a_link_of_google_news_leads_to_the_publisher(
+    searcher: Searcher,
+    engine_site: EngineSite,
+    engine_browsers: Browsers,
+    engine_settings: Settings,
+    workers: Workers,
+    caller: str,
+) -> None:
+    answer = await searcher.search(QUERY, engines=["googlenews"], principal=caller)
+    wrapped = answer.results[0]
+    assert wrapped.url.startswith("https://news.google.com/rss/articles/")
+    fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
+    reading = await fetcher.fetch(wrapped.url, principal=caller)
+    await fetcher.close()
+    assert reading.url.startswith("https://harbour.example/read/")
+    assert reading.document.title == wrapped.title
+
+
+async def test_filters_reach_the_engine_and_hold_afterwards(
+    searcher: Searcher, engine_site: EngineSite, caller: str
+) -> None:
+    answer = await searcher.search(
+        QUERY, engines=["mojeek"], include_domains=["https://www.atlas.example/x"], principal=caller
+    )
+    assert engine_site.asked[0].query == f"{QUERY} site:atlas.example"
+    assert {row.url.split("/")[2] for row in answer.results} == {"atlas.example"}
+
+
+async def test_one_caller_s_clearance_is_not_another_s(
+    make_searcher: MakeSearcher, engine_site: EngineSite, caller: str
+) -> None:
+    engine_site.moods["startpage"] = "anubis"
+    searcher = make_searcher()
+    for name in (caller, f"{caller} of another"):
+        await searcher.search(QUERY, engines=["startpage"], principal=name)
+    cleared = ["anubis-clearance" in asked.cookies for asked in engine_site.asked]
+    assert cleared == [False, True, False, True]
+
+
+async def test_words_of_any_kind_reach_the_engine_as_they_are(
+    searcher: Searcher, engine_site: EngineSite, caller: str
+) -> None:
+    engine_site.rows["mojeek"] = [
+        EngineRow("A page", f"https://a{n}.example/", f"Text {n}.") for n in range(3)
+    ]
+    for query in ('"exact words" -other', "天気 東京 明日", "🦆 pond", "a&b=c #d %20 +e", "c++ > c"):
+        await searcher.search(query, engines=["mojeek"], principal=caller)
+    assert [asked.query for asked in engine_site.asked] == [
+        '"exact words" -other', "天気 東京 明日", "🦆 pond", "a&b=c #d %20 +e", "c++ > c",
+    ]  # fmt: skip
