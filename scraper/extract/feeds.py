@@ -50,7 +50,9 @@ def read(text: str, url: str) -> Document | None:
 
 def _parsed(text: str) -> Element | None:
     """No entity is resolved and nothing is loaded: a billion laughs stay one."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, recover=True, remove_comments=True
+    )
     try:
         root: Element | None = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from browsers.model import Snapshot
 from scraper.errors import ScraperError
-from scraper.extract import reader
+from scraper.extract import bare, reader
 from scraper.model import Document
 from scraper.reading.deadline import Deadline
 from scraper.urls import host_of
@@ -19,8 +19,11 @@ __all__ = ["Judge"]
 
 log = logging.getLogger(__name__)
 
-READ_LIMIT_S = 10.0
-"""A page takes the reader 5 to 50 ms; one that takes longer than this was made to."""
+READ_LIMIT_S = 5.0
+"""A page takes the reader 10 to 100 ms; one that takes longer than this was made to."""
+
+BARE_LIMIT_S = 3.0
+"""The plain way is linear: two seconds for the largest page."""
 
 _OPENED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
 """Error pages stay what they are when they are rendered, but for walls that let browsers in after a while."""
@@ -59,29 +62,41 @@ class Judge:
         return False
 
     async def read(self, snapshot: Snapshot) -> Document:
-        """What is to be read in a snapshot.
+        """What is to be read in a snapshot; its mere text where the reader breaks or takes too long.
 
         Raises:
-            WorkerFailed: the reader broke or took too long.
+            WorkerFailed: not even that was to be had.
             ScraperError: it is nothing to be read.
         """
-        limit_s = min(READ_LIMIT_S, self._deadline.left_s())
         # The text is what is read; the bytes it was decoded from need not travel.
         light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
         try:
+            return await self._in_worker(reader.read, light, READ_LIMIT_S)
+        except WorkerFailed as error:
+            if not light.html or self._deadline.left_s() <= 0:
+                raise
+            fields = {"host": host_of(snapshot.url), "why": str(error)}
+            log.warning("read the plain way", extra={"fields": fields})
+            return await self._in_worker(bare.read, light, BARE_LIMIT_S)
+
+    async def _in_worker(
+        self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float
+    ) -> Document:
+        limit_s = min(limit_s, self._deadline.left_s())
+        try:
             async with asyncio.timeout(self._deadline.left_s()):
                 # As a value, so that a fault in the reader costs this page and nothing else.
-                (read,) = await asyncio.gather(
-                    self._workers.run(reader.read, light, limit_s=limit_s), return_exceptions=True
+                (answer,) = await asyncio.gather(
+                    self._workers.run(read, snapshot, limit_s=limit_s), return_exceptions=True
                 )
         except TimeoutError as error:
             raise WorkerFailed("no reader was free in time") from error
-        if isinstance(read, Document):
-            return read
-        if not isinstance(read, (ScraperError, WorkerFailed)):
-            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=read)
-            raise WorkerFailed("the reader failed on it") from read
-        raise read
+        if isinstance(answer, Document):
+            return answer
+        if not isinstance(answer, (ScraperError, WorkerFailed)):
+            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=answer)
+            raise WorkerFailed("the reader failed on it") from answer
+        raise answer
 
 
 def _is_enough(peek: Snapshot, document: Document) -> bool:

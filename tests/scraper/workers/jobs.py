@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+from browsers.model import Snapshot
 from scraper.errors import HttpError, UnsupportedType
+from scraper.model import Document
 
 
 def pid() -> int:
@@ -89,3 +91,21 @@ def modules() -> list[str]:
 
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
+
+
+def hang_on(snapshot: Snapshot) -> Document:
+    while True:
+        pass
+
+
+def die_on(snapshot: Snapshot) -> Document:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("unreachable")
+
+
+def swell_on(snapshot: Snapshot) -> Document:
+    raise MemoryError(len(bytearray(1 << 40)))
+
+
+def break_on(snapshot: Snapshot) -> Document:
+    raise ZeroDivisionError("a fault of the reader's")

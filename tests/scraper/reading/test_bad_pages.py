@@ -1,0 +1,117 @@
+"""What is no page, or too much of one, through the workers as in service: a document or one typed error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from browsers.model import Snapshot
+from scraper.errors import ScraperError
+from scraper.extract import reader
+from scraper.model import Document
+from scraper.reading.deadline import Deadline
+from scraper.reading.judge import Judge
+from scraper.workers import Workers
+from tests.scraper.extract.snapshots import URL, WORDS
+from tests.scraper.workers import jobs
+
+WITHIN_S = 60.0
+"""Reader, and plain way after it, on a machine that is busy; alone eight seconds."""
+
+
+def page(html: str, media_type: str = "text/html", body: bytes | None = None) -> Snapshot:
+    body = html.encode("utf-8", "replace") if body is None else body
+    return Snapshot(URL, URL, 200, media_type=media_type, html=html, body=body)
+
+
+def _laughs(root: str) -> str:
+    entities = "".join(f'<!ENTITY {chr(98 + n)} "{("&" + chr(97 + n) + ";") * 10}">' for n in range(10))
+    return f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">{entities}]><{root}><p>&k;</p>after</{root}>'
+
+
+def _cycle() -> str:
+    item = "<div itemscope id=a itemref=b itemtype=https://schema.org/Thing><p itemprop=x>after</p></div>"
+    return item + item.replace("id=a itemref=b", "id=b itemref=a") + f"<p>{WORDS}</p>"
+
+
+PAGES: dict[str, Callable[[], Snapshot]] = {
+    "empty": lambda: page(""),
+    "blank": lambda: page(" \n\t "),
+    "binary given as HTML": lambda: page(bytes(range(256)).decode("latin-1") * 500),
+    "a picture given as HTML": lambda: page("\x89PNG\r\n\x1a\n" + "\x00\ufffd" * 5_000),
+    "truncated in a tag": lambda: page(f"<html><body><p>{WORDS}</p><p>after</p><a href='/x"),
+    "truncated in a script": lambda: page(f"<body><p>{WORDS} after</p><script>let a = '"),
+    "200,000 nested divs": lambda: page("<div>" * 200_000 + "after"),
+    "500,000 attributes": lambda: page(
+        "<div " + " ".join(f"a{n}=1" for n in range(500_000)) + f">{WORDS}</div><p>after"
+    ),
+    "one line of 50 MB": lambda: page("<p>after " + "word " * 10_000_000),
+    "surrogates and replaced bytes": lambda: page(f"<p>{WORDS}\ud800\udfff\ufffd after</p>"),
+    "a charset that is none": lambda: page(f"<meta charset=klingon><p>{WORDS} after</p>"),
+    "UTF-16 declared, UTF-8 sent": lambda: page(f"<meta charset=utf-16><p>{WORDS} après</p>after"),
+    "JSON-LD that is not JSON": lambda: page(
+        f"<script type=application/ld+json>{{not: json</script><p>{WORDS} after</p>"
+    ),
+    "JSON-LD without end": lambda: page(
+        "<script type=application/ld+json>" + '{"a":[' * 100_000 + f"</script><p>{WORDS} after</p>"
+    ),
+    "microdata in a circle": lambda: page(_cycle()),
+    "a billion laughs as a page": lambda: page(_laughs("html")),
+    "a billion laughs as a feed": lambda: page(_laughs("rss"), "application/rss+xml"),
+    "a billion laughs as XML": lambda: page(_laughs("x"), "application/xml"),
+    "JSON that is none": lambda: page('{"a": ', "application/json"),
+    "JSON without end": lambda: page("[" * 1_000_000, "application/json"),
+}
+
+SILENT = ("empty", "blank", "binary", "a picture", "a billion", "JSON that", "JSON without end")
+"""Where there is nothing that would have to be kept."""
+
+
+@pytest.fixture(scope="module")
+async def workers() -> AsyncIterator[Workers]:
+    async with Workers(2) as pool:
+        yield pool
+
+
+def judge(workers: Workers) -> Judge:
+    return Judge(workers, Deadline.within(WITHIN_S), on_render=lambda: None)
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, name: str) -> None:
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            document = await judge(workers).read(PAGES[name]())
+    except ScraperError as error:
+        assert str(error) and name.startswith(SILENT)
+        return
+    assert isinstance(document, Document)
+    assert len(document.markdown) <= reader.MAX_CHARACTERS
+    assert "after" in document.text or name.startswith(SILENT)
+
+
+async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Workers) -> None:
+    good = page(f"<main><h1>Tide table</h1><p>{WORDS}</p></main>")
+    names = ("200,000 nested divs", "500,000 attributes", "one line of 50 MB", "a billion laughs as XML")
+    snapshots = [one for name in names for one in (good, PAGES[name](), good)]
+    readings = await asyncio.gather(*(judge(workers).read(one) for one in snapshots), return_exceptions=True)
+    assert not [
+        one for one in readings if isinstance(one, BaseException) and not isinstance(one, ScraperError)
+    ]
+    whole = [one for one, snapshot in zip(readings, snapshots, strict=True) if snapshot is good]
+    assert all(isinstance(one, Document) and WORDS.strip() in one.text for one in whole)
+    assert not any(isinstance(one, Document) and one.degraded for one in whole)
+
+
+@pytest.mark.parametrize("trouble", [jobs.hang_on, jobs.die_on, jobs.swell_on, jobs.break_on])
+async def test_where_the_reader_fails_the_mere_text_is_read(
+    workers: Workers, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.reading.judge.READ_LIMIT_S", 1.0)
+    monkeypatch.setattr("scraper.reading.judge.reader.read", trouble)
+    document = await judge(workers).read(page(f"<title>Log</title><nav>Menu</nav><p>{WORDS} after</p>"))
+    assert document.degraded
+    assert document.title == "Log"
+    assert "after" in document.text
