@@ -13,7 +13,9 @@ from scraper.engines.registry import DEFAULTS, ENGINES
 from scraper.reading.document_snapshots import DocumentSnapshots
 from scraper.reading.documents import DocumentReader
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.library import Library
 from scraper.reading.parsing import Parser
+from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
@@ -23,7 +25,7 @@ from scraper.store.searches import SqliteSearches
 from scraper.workers import Workers
 from scraper.workers.one_shot import OneShots
 
-__all__ = ["App", "AppStatus"]
+__all__ = ["App", "AppStatus", "open_pages"]
 
 MB = 1_000_000
 
@@ -51,6 +53,7 @@ class App:
         fetcher: Fetcher,
         documents: DocumentReader,
         searcher: Searcher,
+        structured: StructuredReader,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
@@ -59,6 +62,8 @@ class App:
         self.fetcher = fetcher
         self.documents = documents
         self.searcher = searcher
+        self.structured = structured
+        self.library = Library(pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings)
         self._opened_at = time.monotonic()
 
@@ -69,20 +74,22 @@ class App:
         async with AsyncExitStack() as stack:
             browsers = await stack.enter_async_context(Browsers(settings.browser_settings()))
             workers = await stack.enter_async_context(Workers())
-            pages = _pages(settings)
+            pages = open_pages(settings)
             stack.push_async_callback(pages.close)
             shots = OneShots()
             stack.push_async_callback(shots.close)
             parser = Parser(shots)
             fetcher = Fetcher(browsers, workers, pages, settings, documents=DocumentSnapshots(parser))
             stack.push_async_callback(fetcher.close)
+            structured = StructuredReader(fetcher, workers)
+            stack.push_async_callback(structured.close)
             documents = DocumentReader(fetcher, parser, pages, settings)
             stack.push_async_callback(documents.close)
             searches = SqliteSearches(settings.data_dir, keeps_answers=settings.cache_mb > 0)
             stack.push_async_callback(searches.close)
             searcher = Searcher(browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS)
             stack.push_async_callback(searcher.close)
-            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher)
+            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher, structured)
 
     def ready(self) -> bool:
         """Whether a page can be read now."""
@@ -100,7 +107,8 @@ class App:
         )
 
 
-def _pages(settings: Settings) -> Pages:
+def open_pages(settings: Settings) -> Pages:
+    """The cache of pages that these settings name."""
     if not settings.cache_mb:
         return NoPages()
     return SqlitePages(settings.data_dir, limit_bytes=settings.cache_mb * MB)

@@ -9,7 +9,9 @@ import sys
 
 import click
 
+from scraper.cli.cache import cache
 from scraper.cli.doctor import doctor
+from scraper.cli.extract import extract_structured
 from scraper.cli.install import install_browser
 from scraper.cli.read import fetch, fetch_batch
 from scraper.cli.read_doc import read_doc
@@ -39,7 +41,19 @@ def group(ctx: click.Context) -> None:
             ctx.invoke(stdio)
 
 
-for _command in (serve, stdio, fetch, fetch_batch, read_doc, research, compare, install_browser, doctor):
+for _command in (
+    serve,
+    stdio,
+    fetch,
+    fetch_batch,
+    read_doc,
+    research,
+    compare,
+    extract_structured,
+    cache,
+    install_browser,
+    doctor,
+):
     group.add_command(_command)
 
 

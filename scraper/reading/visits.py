@@ -55,6 +55,8 @@ class Job:
     render: str
     principal: str
     limits: Limits = field(default_factory=Limits)
+    json_responses: bool = False
+    """Keep the JSON that the page fetches while it renders."""
 
     @property
     def host(self) -> str:
@@ -130,6 +132,7 @@ class Visits:
             mode=_MODES[job.render],
             principal=job.principal,
             language=self._language,
+            json_responses=job.json_responses,
             deadline_s=deadline.left_s(reserve_s=reserve_s),
             limits=job.limits,
         )

@@ -6,8 +6,10 @@ import difflib
 
 from scraper.settings import Settings, SettingsError
 from scraper.tools import (
+    cache_search,
     compare,
     engines,
+    extract_structured,
     fetch,
     fetch_batch,
     instant_answer,
@@ -27,6 +29,8 @@ _ALL = (
     read_doc.tool,
     research.tool,
     compare.tool,
+    extract_structured.tool,
+    cache_search.tool,
     engines.tool,
     web_search.tool,
     instant_answer.tool,

@@ -1,0 +1,121 @@
+"""The answer of `extract_structured`: facts first, then each syntax with its blocks, within one budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from scraper.extract.characters import line
+from scraper.model import StructuredData
+from scraper.render.fetch import BODY_BUDGET, characters_for
+from scraper.render.sealed import EXPLANATION, seal
+from scraper.render.shortened import Shortened, compact, fitted
+
+__all__ = ["as_json", "as_markdown"]
+
+SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
+
+_FACTS = ("product", "recipe")
+_OF_EVERY_FACT = ("value", "source", "confidence")
+_MAX_URL = 2_000
+_MAX_WARNING = 300
+_FACTS_SHARE = 0.5
+_XHR_SHARE = 0.3
+_HEADER_TOKENS = 150
+_CHARACTERS_A_TOKEN = 4.2
+"""The bound in characters, as tokens: what is dense in tokens is cut by these, what is not by those."""
+
+_NOTHING = "The page says nothing in JSON-LD, microdata, OpenGraph or RDFa. Its text is read by `fetch`."
+
+
+def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
+    """Header, then in a region of untrusted text the facts by name and every block under its syntax."""
+    facts, blocks = _within(found, budget)
+    notes = [*_notes(found, blocks)]
+    header = [f"URL: {line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
+    header.append(EXPLANATION.format(region=region))
+    sections = [_facts_section(name, told) for name, told in facts.items()]
+    sections += [_section(name, blocks[name]) for name in (*SYNTAXES, "xhr") if blocks[name].blocks]
+    return "\n".join(header) + "\n\n" + seal("\n\n".join(sections) or "(nothing)", region)
+
+
+def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
+    """The four lists; `product`, `recipe`, `xhr` and `warnings` only where there are any."""
+    facts, blocks = _within(found, budget)
+    answer: dict[str, object] = {"url": found.url}
+    answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
+    answer |= facts
+    if blocks["xhr"].blocks:
+        answer["xhr"] = list(blocks["xhr"].blocks)
+    notes = [*_notes(found, blocks)]
+    if notes:
+        answer["warnings"] = notes
+    return answer
+
+
+def _within(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, Shortened]]:
+    """Facts and blocks, sharing the budget: what small ones leave goes to the large ones."""
+    left = min(budget, int(characters_for(budget) / _CHARACTERS_A_TOKEN)) - _HEADER_TOKENS
+    facts: dict[str, Any] = {}
+    for name in _FACTS:
+        told = getattr(found, name)
+        if told:
+            short = fitted([told], int(left * _FACTS_SHARE))
+            if short.blocks:
+                facts[name] = short.blocks[0]
+            left -= sum(len(compact(block)) for block in short.blocks) // 3
+    blocks = {"xhr": fitted(found.xhr, int(left * _XHR_SHARE))}
+    left -= _size(blocks["xhr"])
+    waiting = sorted(SYNTAXES, key=lambda name: len(compact(getattr(found, name))))
+    for rank, name in enumerate(waiting):
+        blocks[name] = fitted(getattr(found, name), max(0, left) // (len(waiting) - rank))
+        left -= _size(blocks[name])
+    return facts, blocks
+
+
+def _size(short: Shortened) -> int:
+    return sum(len(compact(block)) for block in short.blocks) // 3
+
+
+def _notes(found: StructuredData, blocks: Mapping[str, Shortened]) -> list[str]:
+    notes = [line(warning, _MAX_WARNING) for warning in found.warnings]
+    shortened = [name for name, short in blocks.items() if short.shortened]
+    if shortened:
+        notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
+    left_out = {name: short.left_out for name, short in blocks.items() if short.left_out}
+    notes += [f"{name}: {count} more blocks had no room." for name, count in left_out.items()]
+    if not any(getattr(found, name) for name in (*SYNTAXES, "xhr", *_FACTS)):
+        notes.append(_NOTHING)
+    return notes
+
+
+def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [f"## {name}"]
+    for key, fact in facts.items():
+        value = fact["value"]
+        more = "".join(
+            f", {extra} {_told(part)}" for extra, part in fact.items() if extra not in _OF_EVERY_FACT
+        )
+        note = f" ({fact['source']}, {fact['confidence']:.2g}{more})"
+        if isinstance(value, list):
+            lines += [f"- {key}:{note}", *(f"    - {_told(part)}" for part in value)]
+        else:
+            lines.append(f"- {key}: {_told(value)}{note}")
+    return "\n".join(lines)
+
+
+def _told(value: Any) -> str:
+    return line(value, _MAX_URL) if isinstance(value, str) else compact(value)
+
+
+def _section(name: str, short: Shortened) -> str:
+    return "\n".join([f"## {name}", *(f"```json\n{_spread(block)}\n```" for block in short.blocks)])
+
+
+def _spread(block: Any) -> str:
+    """A line for each key of the block: readable without the spaces of full indentation."""
+    if not isinstance(block, dict):
+        return compact(block)
+    rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact(part)}" for name, part in block.items()]
+    return "{\n" + ",\n".join(rows) + "\n}"

@@ -1,0 +1,47 @@
+"""`extract_structured`: one URL in, what its page says of itself for machines out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scraper.render import structured as render
+from scraper.settings import Settings
+from scraper.tools.arguments import Parameter, Parameters, Text
+from scraper.tools.boundary import guarded
+from scraper.tools.descriptions import described
+from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+__all__ = ["tool"]
+
+
+def tool(settings: Settings) -> Tool:
+    """The tool."""
+    parameters = Parameters(
+        Parameter("url", Text(), "Absolute http(s) URL of the page.", required=True),
+        FORMAT,
+    )
+    return Tool(
+        name="extract_structured",
+        title="Structured data of a web page",
+        description=described("extract_structured"),
+        input_schema=parameters.schema(),
+        run=guarded("extract_structured", parameters, _run),
+    )
+
+
+async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    found = await app.structured.extract(
+        given["url"],
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    budget = body_budget(app.settings)
+    if given["format"] == "json":
+        answer = render.as_json(found, budget=budget)
+        return Answer(compact(answer), answer)
+    return Answer(render.as_markdown(found, region=new_region(), budget=budget))
