@@ -11,11 +11,11 @@ from typing import Any
 
 import apsw
 
-from scraper.model import Document, Reading
+from scraper.model import Document, PageFacts, Reading
 from scraper.store.database import Schema
 from scraper.store.fulltext.ranking import register
 from scraper.store.fulltext.words import TOKENIZER, indexable
-from scraper.store.protocols import Entry, PageFacts, Shelf
+from scraper.store.protocols import Entry, Shelf
 from scraper.store.serial import dump_reading, load_reading
 
 __all__ = [

@@ -6,11 +6,12 @@ import json
 
 import apsw
 
+from scraper.model import PageHit, PageHits
 from scraper.store import page_rows
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import Wanted, parse
 from scraper.store.fulltext.snippets import best_passage
-from scraper.store.protocols import Entry, PageHit, PageHits
+from scraper.store.protocols import Entry
 
 __all__ = ["find", "search"]
 

@@ -15,10 +15,11 @@ from typing import ParamSpec, TypeVar
 
 import apsw
 
+from scraper.model import PageFacts, PageHits
 from scraper.store import page_rows
 from scraper.store.database import Database, Unavailable
 from scraper.store.page_search import find, search
-from scraper.store.protocols import Entry, PageFacts, PageHits, PagesStats, Shelf
+from scraper.store.protocols import Entry, PagesStats, Shelf
 from scraper.store.readers import Readers
 
 __all__ = ["FILE_NAME", "NoPages", "SqlitePages"]

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scraper.model import Reading
+from scraper.model import PageFacts, PageHits, Reading
 
-__all__ = ["Entry", "PageFacts", "PageHit", "PageHits", "Pages", "PagesStats", "Shelf"]
+__all__ = ["Entry", "Pages", "PagesStats", "Shelf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,44 +48,6 @@ class PagesStats:
     written: int = 0
     lost: int = 0
     """Pages that could not be kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageFacts:
-    """What a list of kept pages shows of one."""
-
-    number: int
-    """Grows with time; where the next part of a list begins."""
-    url: str
-    title: str
-    size_bytes: int
-    retrieved_at: float
-    """Seconds of the epoch."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageHit:
-    """One kept page in which a query was found."""
-
-    url: str
-    title: str
-    snippet: str
-    """The passage that says most of what was asked for, its words in [brackets]."""
-    start: int
-    """Where in the page's Markdown to read on."""
-    retrieved_at: float
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class PageHits:
-    """What a search through the kept pages came to."""
-
-    hits: tuple[PageHit, ...] = ()
-    note: str = ""
-    """How the query was read, where that is not plain."""
-    usable: bool = True
-    """False: there is no cache to look into, or it did not answer."""
 
 
 class Pages(Protocol):

@@ -189,7 +189,7 @@ class _Parser:
     def _word(self, text: str) -> str:
         column = _COLUMN.match(text)
         if column is None and text.lower() in {"title:", "text:"}:
-            return f"{{{text[:-1].lower()}}} : {self._needed(self._one())}"
+            return f"{{{text[:-1].lower()}}} : ({self._needed(self._one())})"
         rest = text[column.end() :] if column else text
         if not _PLAIN.fullmatch(rest) and has_words(rest):
             self.quoted.append(rest.rstrip("*"))

@@ -1,0 +1,116 @@
+"""`search-mcp cache stats | search | export | clear`: what was read before, for a person at a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+from scraper.settings import Settings
+
+if TYPE_CHECKING:
+    from scraper.reading.library import Library
+
+__all__ = ["cache"]
+
+T = TypeVar("T")
+
+MB = 1_000_000
+
+
+@click.group()
+def cache() -> None:
+    """Look into the pages that are kept, or forget them."""
+
+
+@cache.command(cls=Command)
+@with_settings(without=SERVER_ONLY)
+def stats(**flags: Any) -> int:
+    """Say how many pages are kept, and how large they are."""
+    settings = load(flags)
+    found = _with_library(settings, lambda library: library.stats())
+    if not found.usable:
+        click.echo(f"The cache cannot be used: {found.problem or 'it is switched off'}.", err=True)
+        return 1
+    click.echo(f"{found.pages:,} pages, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
+    click.echo(settings.data_dir)
+    return 0
+
+
+@cache.command(cls=Command)
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 50), default=10, help="Pages to print.  [10]")
+@click.option("--format", "form", type=click.Choice(["markdown", "json"]), default="markdown")
+@with_settings(without=SERVER_ONLY)
+def search(query: str, limit: int, form: str, **flags: Any) -> int:
+    """Find kept pages by their words."""
+    from scraper.render import cache_search as render
+
+    found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
+    if form == "json":
+        click.echo(json.dumps(render.as_json(found), ensure_ascii=False))
+    else:
+        click.echo(render.as_markdown(query, found, region="cache", now=datetime.now(UTC)))
+    return 0 if found.usable else 1
+
+
+@cache.command(cls=Command)
+@with_settings(without=SERVER_ONLY)
+def export(**flags: Any) -> int:
+    """Print every kept page as one line of JSON."""
+
+    async def write(library: Library) -> int:
+        count = 0
+        async for entry in library.entries():
+            reading = entry.reading
+            line = {
+                "url": reading.url,
+                "requested_url": reading.requested_url,
+                "principal": entry.shelf.principal,
+                "title": reading.document.title,
+                "published": reading.document.published and reading.document.published.isoformat(),
+                "method": reading.method,
+                "retrieved_at": reading.retrieved_at.isoformat(),
+                "markdown": reading.document.markdown,
+            }
+            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+        return count
+
+    count = _with_library(load(flags), write)
+    click.echo(f"{count:,} pages", err=True)
+    return 0
+
+
+@cache.command(cls=Command)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_settings(without=SERVER_ONLY)
+def clear(yes: bool, **flags: Any) -> int:
+    """Forget every kept page."""
+    settings = load(flags)
+    if not yes:
+        click.confirm(f"Forget every page kept in {settings.data_dir}?", abort=True)
+    count = _with_library(settings, lambda library: library.clear())
+    click.echo(f"{count:,} pages forgotten.")
+    return 0
+
+
+def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:
+    """What `work` comes to; no browser is started for it."""
+    from scraper.app import open_pages
+    from scraper.reading.library import Library
+
+    async def run() -> T:
+        pages = open_pages(settings)
+        try:
+            return await work(Library(pages, settings))
+        finally:
+            await pages.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,73 @@
+"""A hit shows the passage that says most of what was asked for."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scraper.store.fulltext.query import parse
+from scraper.store.fulltext.snippets import PASSAGE_CHARS, best_passage
+
+PAGE = "\n\n".join(
+    [
+        "# Windmills",
+        "A first paragraph of other things.",
+        "Only the mill is here.",
+        "x " * 400,
+        "Here the wind turns the mill, and nowhere else.",
+        "The end.",
+    ]
+)
+
+
+def snippet(query: str, page: str = PAGE) -> str:
+    return best_passage(page, parse(query).units).text
+
+
+def test_the_words_stand_in_brackets_in_the_passage_that_holds_most_of_them() -> None:
+    assert snippet("wind mill") == "…Here the [wind] turns the [mill], and nowhere else.…"
+
+
+def test_reading_on_begins_at_the_passages_paragraph() -> None:
+    start = best_passage(PAGE, parse("wind mill").units).start
+    assert PAGE[start:].startswith("Here the wind")
+
+
+def test_accents_and_case_do_not_hide_a_word() -> None:
+    assert snippet("cafe", "Im CAFÉ sitzen") == "Im [CAFÉ] sitzen"
+
+
+def test_a_word_inside_another_is_not_marked() -> None:
+    assert snippet("art", "start of art") == "start of [art]"
+
+
+def test_a_prefix_is_marked_as_far_as_it_goes() -> None:
+    assert snippet("wind*", "windmills") == "[wind]mills"
+
+
+def test_scripts_without_spaces_are_marked() -> None:
+    assert snippet("学習", "機械学習は楽しい") == "機械[学習]は楽しい"
+    assert snippet("เรียน", "การเรียนรู้") == "การ[เรียน]รู้"
+
+
+def test_signs_that_are_part_of_a_name_are_marked() -> None:
+    assert snippet("C++", "C or C++ or c++x") == "C or [C++] or c++x"
+
+
+def test_a_phrase_is_marked_whatever_stands_between_its_words() -> None:
+    assert snippet('"node js"', "use node.js now") == "use [node.js] now"
+
+
+def test_what_is_excluded_is_not_marked() -> None:
+    assert snippet("mill NOT wind", "wind and mill") == "wind and [mill]"
+
+
+def test_without_a_place_the_beginning_is_shown() -> None:
+    assert best_passage(PAGE, parse("absent").units).text.startswith("# Windmills A first")
+
+
+@given(st.text(), st.text(max_size=20))
+def test_a_passage_is_short_and_its_start_lies_in_the_page(page: str, query: str) -> None:
+    passage = best_passage(page, parse(query).units)
+    assert 0 <= passage.start <= len(page)
+    assert len(passage.text) <= PASSAGE_CHARS + 3 * len(query) + 200 or len(query) > PASSAGE_CHARS

@@ -1,0 +1,144 @@
+"""Kept pages are found by their words, by those alone who may see them."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+
+from scraper.model import PageHits
+from scraper.store.pages import FILE_NAME, NoPages, SqlitePages
+from scraper.store.protocols import Entry, Shelf
+from scraper.store.serial import dump_reading
+
+from .conftest import entry, opened, text_of
+
+NONE: frozenset[str] = frozenset()
+
+
+async def found(pages: SqlitePages, query: str, *, principal: str = "local", limit: int = 10) -> list[str]:
+    answer = await pages.search(query, principal=principal, allowed=NONE, limit=limit)
+    assert answer.usable
+    return [hit.url for hit in answer.hits]
+
+
+async def test_a_page_is_found_by_its_words_as_soon_as_it_was_put(pages: SqlitePages) -> None:
+    pages.put(entry("https://example.org/mill", text="wind and mill"))
+    pages.put(entry("https://example.org/sea", text="salt and sea"))
+    assert await found(pages, "mill") == ["https://example.org/mill"]
+    assert await found(pages, "mill sea") == []
+
+
+async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: SqlitePages) -> None:
+    pages.put(entry(text="old words"))
+    await pages.settled()
+    pages.put(entry(text="new words"))
+    assert await found(pages, "old") == []
+    assert await found(pages, "new") == ["https://example.org/"]
+
+
+async def test_a_page_read_in_two_ways_is_one_hit(pages: SqlitePages) -> None:
+    for method in ("http", "browser"):
+        pages.put(entry(text="twice", method=method))
+    assert await found(pages, "twice") == ["https://example.org/"]
+
+
+async def test_nobody_finds_the_pages_of_another_principal(pages: SqlitePages) -> None:
+    for number in range(60):
+        pages.put(entry(f"https://example.org/{number}", text="secret", shelf=Shelf(principal="other")))
+    pages.put(entry("https://example.org/mine", text="secret among many other words"))
+    assert await found(pages, "secret", limit=1) == ["https://example.org/mine"]
+    assert len(await found(pages, "secret", principal="other", limit=50)) == 50
+    assert await found(pages, "secret", principal="nobody") == []
+
+
+async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_back(
+    pages: SqlitePages,
+) -> None:
+    pages.put(entry(text="inside", allowances=frozenset({"10.0.0.0/8"})))
+    assert await found(pages, "inside") == []
+    with_exception = await pages.search(
+        "inside", principal="local", allowed=frozenset({"10.0.0.0/8"}), limit=5
+    )
+    assert len(with_exception.hits) == 1
+
+
+async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: SqlitePages) -> None:
+    pages.put(entry("https://example.org/a", text="one"))
+    await pages.settled()
+    kept = await pages.find("https://example.org/a", principal="local", allowed=NONE)
+    assert kept is not None and kept.reading.document.text == "one"
+    assert await pages.find("https://example.org/a", principal="other", allowed=NONE) is None
+
+
+async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: SqlitePages) -> None:
+    for number in range(25):
+        pages.put(entry(f"https://example.org/{number}"))
+    seen: list[str] = []
+    before = None
+    while part := await pages.recent(principal="local", allowed=NONE, limit=10, before=before):
+        seen += [facts.url for facts in part]
+        before = part[-1].number
+    assert seen == [f"https://example.org/{number}" for number in reversed(range(25))]
+
+
+async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: SqlitePages) -> None:
+    for number in range(250):
+        pages.put(entry(f"https://example.org/{number}", text=f"page {number}"))
+    exported = [kept async for kept in pages.entries()]
+    assert sorted(kept.reading.document.text for kept in exported) == sorted(f"page {n}" for n in range(250))
+    assert await pages.clear() == 250
+    assert await found(pages, "page") == [] and await text_of(pages) is None
+
+
+async def test_a_page_is_given_out_before_it_is_in_the_file(pages: SqlitePages) -> None:
+    pages.put(entry(text="just now"))
+    kept = await pages.get(
+        "https://example.org/", shelf=Shelf(), methods=("http",), max_age_s=60.0, allowed=NONE
+    )
+    assert kept is not None and kept.reading.document.text == "just now"
+
+
+async def test_without_a_cache_the_answer_says_so() -> None:
+    assert await NoPages().search("x", principal="local", allowed=NONE, limit=5) == PageHits(usable=False)
+
+
+async def test_a_file_of_the_first_version_is_brought_forward_with_its_pages(tmp_path: Path) -> None:
+    old = entry("https://example.org/old", text="from long ago")
+    _write_version_1(tmp_path / FILE_NAME, [old, replace(old, key="https://example.org/broken")])
+    async with opened(tmp_path) as pages:
+        assert await text_of(pages, "https://example.org/old") == "from long ago"
+        assert await found(pages, "ago") == ["https://example.org/old"]
+        assert (await pages.stats()).pages == 1
+
+
+def _write_version_1(path: Path, entries: list[Entry]) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        "CREATE TABLE pages (id INTEGER PRIMARY KEY, principal TEXT NOT NULL, profile TEXT NOT NULL, "
+        "language TEXT NOT NULL, key TEXT NOT NULL, method TEXT NOT NULL, retrieved_at REAL NOT NULL, "
+        "allowances TEXT NOT NULL, reading BLOB NOT NULL, "
+        "UNIQUE (principal, profile, language, key, method)) STRICT; "
+        "CREATE INDEX pages_by_age ON pages (retrieved_at);"
+    )
+    for kept in entries:
+        data = b"broken" if kept.key.endswith("broken") else dump_reading(kept.reading)
+        moment = kept.reading.retrieved_at.timestamp()
+        connection.execute(
+            "INSERT INTO pages VALUES (NULL, 'local', '', 'en-US', ?, 'http', ?, '[]', ?)",
+            (kept.key, moment, data),
+        )
+    connection.execute(f"PRAGMA application_id = {0x53_4D_43_50}; PRAGMA user_version = 1")
+    connection.close()
+
+
+async def test_texts_are_compressed_in_the_file(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="again and again " * 1_000))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        (data,) = connection.execute("SELECT reading FROM pages").fetchone()
+    connection.close()
+    assert len(data) < 2_000 and b"again and again" in zlib.decompress(data)
