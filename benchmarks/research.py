@@ -10,6 +10,8 @@ A whole answer: that page among two others that share most words with the questi
 `research` renders it by default; beside the same pages cut at equal lengths as `fetch_batch` does, and
 free-search-mcp's `research` (its reader, up to 50,000 characters a page).
 
+Saved pages that are not English are mostly shorter; those of 700 tokens and more are asked at 300 tokens too.
+
 A passage counts when it stands there letter for letter. What our reader leaves out counts as missed.
 """
 
@@ -25,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -46,6 +49,7 @@ __all__ = ["measure"]
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60
 _BUDGETS = (300, 600, 1_000, 2_000)
+_SHORT_PAGE_TOKENS, _SHORT_BUDGET = 700, 300
 _PAGES_AN_ANSWER = 3
 _REGION = "0123456789ab"
 _PEER = "free_search_mcp"
@@ -87,6 +91,7 @@ async def measure(options: Options) -> Figures:
     peer = _by_peer(asked, answers, needed)
     figures = _one_page(asked, documents, peer)
     figures |= _whole_answer(asked, answers, documents, peer)
+    figures |= _other_languages(options.corpora)
     _print_kinds(asked, documents)
     print_goals(figures, _GOALS)
     return figures
@@ -180,6 +185,21 @@ def _whole_answer(
         }
     print_table("A whole answer of three pages", ("", "hits", "tokens", "per 1,000"), rows)
     return figures
+
+
+def _other_languages(corpora: Path) -> Figures:
+    pages = [page for page in pages_of(corpora, _SHORT_PAGE_TOKENS) if page.language != "en"]
+    asked = [question for question in questions_of(pages) if not question.page.is_for_choosing]
+    documents = {page.name: _read(page) for page in pages if not page.is_for_choosing}
+    ours = _shown(asked, partial(_excerpts, documents, _SHORT_BUDGET))
+    cut = _shown(asked, partial(_beginning, documents, _SHORT_BUDGET))
+    rows = [_row("passages", ours), _row("equal cutting", cut)]
+    print_table(
+        f"Shorter pages that are not English, {len(asked)} questions, {_SHORT_BUDGET} tokens",
+        ("", "hits", "tokens", "per 1,000"),
+        rows,
+    )
+    return {"other_languages.hit": ours.share, "other_languages.hit.cut": cut.share}
 
 
 def _cost_ms(asked: Sequence[Question], documents: Mapping[str, Document]) -> float:

@@ -86,12 +86,12 @@ class Question:
     page: Page
 
 
-def pages_of(corpora: Path) -> list[Page]:
+def pages_of(corpora: Path, least_tokens: int = LEAST_TOKENS) -> list[Page]:
     """The long pages of both corpora, at most so many of a domain."""
     chosen: list[Page] = []
     domains: Counter[str] = Counter()
     for page in sorted((*_of_wcxb(corpora), *_of_languages(corpora)), key=lambda page: _hash(page.name)):
-        if domains[page.domain] < PAGES_A_DOMAIN and _length(page) > LEAST_TOKENS:
+        if domains[page.domain] < PAGES_A_DOMAIN and _length(page) > least_tokens:
             domains[page.domain] += 1
             chosen.append(page)
     return chosen
