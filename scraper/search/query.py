@@ -85,14 +85,14 @@ def domains(name: str, given: Iterable[str]) -> tuple[str, ...]:
         raise BadArgument(f"{name} has {len(listed)} entries; at most {MAX_DOMAINS} are taken.", target=name)
     found: dict[str, None] = {}
     for item in listed:
-        host = host_of_filter(item)
+        host = _ascii(host_of_filter(item))
         if not _DOMAIN.match(host):
             raise BadArgument(
                 f'{name} holds "{line(item, _ECHO_CHARS)}", which is no domain.',
                 target=name,
                 next_step='Write domains as "python.org".',
             )
-        found[host.encode("idna").decode() if not host.isascii() else host] = None
+        found[host] = None
     return tuple(found)
 
 
@@ -126,6 +126,14 @@ def whole(name: str, value: int, low: int, high: int) -> int:
     if low <= value <= high:
         return value
     raise BadArgument(f"{name} must be from {low} to {high}, not {value}.", target=name)
+
+
+def _ascii(host: str) -> str:
+    """The host as it stands in addresses; empty where it cannot."""
+    try:
+        return host if host.isascii() else host.encode("idna").decode()
+    except UnicodeError:
+        return ""
 
 
 def _known(known: Mapping[str, Engine]) -> str:

@@ -1,0 +1,23 @@
+"""Rows of engines, in few words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from scraper.engines.model import EngineResult
+from scraper.search.fusion import Ranked
+
+__all__ = ["listed", "row"]
+
+
+def row(
+    rank: int, url: str, title: str = "", snippet: str = "", date: datetime | None = None, **more: str
+) -> EngineResult:
+    """One row; without a title it is called after its address."""
+    return EngineResult(rank, title or url, url, snippet, date, **more)
+
+
+def listed(engine: str, *urls: str, family: str = "") -> Ranked:
+    """The rows of an engine in this order."""
+    rows = tuple(row(rank, url) for rank, url in enumerate(urls, 1))
+    return Ranked(engine, family or engine, rows)

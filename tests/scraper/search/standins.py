@@ -1,0 +1,59 @@
+"""An engine and a door whose answers and faults can be chosen: what no real engine gives when it is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+
+from browsers.model import Request, Snapshot
+from scraper.engines.model import Engine, EngineResponse, EngineResult, Outcome, SearchQuery
+
+__all__ = ["InlineWorkers", "StandInDoor", "engine"]
+
+
+def engine(name: str, family: str = "", spacing_s: float = 0.0) -> Engine:
+    """An engine whose page is a line for each row: title, address."""
+
+    def ask(query: SearchQuery, now: datetime) -> Request:
+        return Request(f"https://{name}.example/?q={query.text}")
+
+    return Engine(name, family or name, ask, _parse, spacing_s)
+
+
+def _parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
+    if snapshot.html == "WALL":
+        return EngineResponse(Outcome.WALL, detail="captcha")
+    rows = [line.split(" ", 1) for line in snapshot.html.splitlines()]
+    results = tuple(
+        EngineResult(n, title, url, f"Snippet of {title}.") for n, (url, title) in enumerate(rows, 1)
+    )
+    return EngineResponse(Outcome.OK if results else Outcome.NONE, results)
+
+
+class StandInDoor:
+    """Serves `pages` by host; `before` is awaited on the way."""
+
+    def __init__(self, **pages: str) -> None:
+        self.pages = pages
+        self.requests: list[Request] = []
+        self.before: Callable[[Request], Awaitable[None]] = _nothing
+
+    async def visit(self, request: Request, enough: Any = None) -> Snapshot:
+        self.requests.append(request)
+        await self.before(request)
+        html = self.pages[request.url.split("/")[2].removesuffix(".example")]
+        return Snapshot(request.url, request.url, 200, {}, "text/html", html.encode(), html)
+
+
+class InlineWorkers:
+    """Runs at once what is to be run."""
+
+    async def run(self, function: Callable[..., Any], *args: Any, limit_s: float = 5.0) -> Any:
+        await asyncio.sleep(0)
+        return function(*args)
+
+
+async def _nothing(request: Request) -> None:
+    return

@@ -1,0 +1,118 @@
+"""Rows of several engines become one list, fairly."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.search.fusion import Ranked, fused, without_copies
+from tests.scraper.search.rows import listed, row
+
+A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
+
+
+def urls(*lists: Ranked) -> list[str]:
+    return [page.best.url for page in fused(lists)]
+
+
+def test_the_score_is_the_sum_of_reciprocal_ranks() -> None:
+    page = next(page for page in fused([listed("one", A, B), listed("two", B, A)]) if page.best.url == A)
+    assert page.score == pytest.approx(1 / 61 + 1 / 62)
+
+
+def test_what_two_engines_found_goes_before_the_first_of_one() -> None:
+    assert urls(listed("one", A, B), listed("two", C, D, B)) == [B, A, C, D]
+
+
+def test_engines_over_one_index_have_one_vote_and_a_bit() -> None:
+    same = [listed("one", A, family="index"), listed("two", A, family="index")]
+    apart = [listed("one", A), listed("two", A)]
+    assert fused(same)[0].score == pytest.approx(1.3 / 61)
+    assert fused(apart)[0].score == pytest.approx(2 / 61)
+
+
+def test_an_engine_that_lists_a_page_twice_has_one_vote_for_it() -> None:
+    (page,) = fused([listed("one", A, f"{A}?utm_source=x")])
+    assert page.score == pytest.approx(1 / 61)
+    assert page.best.url == A
+
+
+def test_the_engines_stand_in_the_order_of_their_ranks() -> None:
+    pages = fused([listed("one", B, C, A), listed("two", A)])
+    assert next(page for page in pages if page.best.url == A).engines == ("two", "one")
+
+
+def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
+    wrapped = row(
+        1,
+        "https://news.google.com/rss/articles/CBMiAA",
+        "The ferry that came back - Harbour Review",
+        source="Harbour Review",
+        source_url="https://www.harbour.example",
+    )
+    direct = row(1, "https://harbour.example/ferry", "The ferry that came back")
+    news, other = Ranked("googlenews", "googlenews", (wrapped,)), Ranked("mojeek", "mojeek", (direct,))
+    for lists in ([news, other], [other, news]):
+        (page,) = fused(lists)
+        assert page.best.url == "https://harbour.example/ferry"
+        assert page.title == "The ferry that came back"
+        assert set(page.engines) == {"googlenews", "mojeek"}
+
+
+def test_a_wrapped_link_alone_belongs_to_its_publisher() -> None:
+    link = "https://news.google.com/rss/articles/CBMiAA"
+    wrapped = row(1, link, "News - Paper", source="Paper", source_url="https://www.paper.example")
+    (page,) = fused([Ranked("googlenews", "googlenews", (wrapped,))])
+    assert (page.best.url, page.host, page.title) == (link, "paper.example", "News")
+
+
+def test_upper_and_lower_case_of_a_path_are_one_page_under_one_headline() -> None:
+    one = Ranked("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
+    same = Ranked("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
+    other = Ranked("two", "two", (row(1, "https://a.example/js/", "Something else"),))
+    assert len(fused([one, same])) == 1
+    assert len(fused([one, other])) == 2
+
+
+def test_the_snippet_that_covers_most_of_the_query_is_shown() -> None:
+    rows = [
+        Ranked(
+            "one", "one", (row(1, A, "T", "A long text about nothing that anybody would have asked for."),)
+        ),
+        Ranked("two", "two", (row(2, A, "T", "Tidal power costs."),)),
+    ]
+    (page,) = fused(rows)
+    assert page.snippet(frozenset({"tidal", "power"})) == "Tidal power costs."
+    assert page.snippet(frozenset()).startswith("A long text")
+
+
+STORY = "Ferry lost in fog for eleven hours finds its way home by the smell of bread"
+TOLD = "The morning ferry was lost in thick fog for eleven hours before the smell of a bakery led it home."
+
+
+def copies(*rows: tuple[str, str, str]) -> list[tuple[str, tuple[str, ...]]]:
+    engine = Ranked("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
+    return [(page.best.url, page.also) for page in without_copies(fused([engine]), frozenset())]
+
+
+def test_one_story_on_two_hosts_is_one_row_that_names_the_other() -> None:
+    assert copies((A, f"{STORY} - Paper", "Short."), (B, f"{STORY} | Other", "")) == [(A, (B,))]
+    assert copies((A, "One title", TOLD), (B, "Quite another", TOLD.replace("thick", "dense"))) == [(A, (B,))]
+
+
+def test_short_headlines_that_are_equal_are_two_pages() -> None:
+    assert (
+        len(copies((A, "JavaScript Tutorial", "Learn it here."), (B, "JavaScript Tutorial", "Begin."))) == 2
+    )
+
+
+def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:
+    other = "https://a.example/second"
+    assert len(copies((A, "Page one", TOLD), (other, "Page two", TOLD))) == 2
+    assert len(copies((A, "Page one", TOLD), (other, "Page one", TOLD))) == 1
+
+
+def test_merging_copies_again_changes_nothing() -> None:
+    engine = Ranked("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
+    once = without_copies(fused([engine]), frozenset())
+    assert without_copies(once, frozenset()) == once
+    assert once[0].also == (B, C, D)

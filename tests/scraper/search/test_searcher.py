@@ -1,0 +1,219 @@
+"""What a search keeps, shares and tells when engines fail."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from browsers import errors as door_errors
+from browsers.model import Request
+from scraper import errors
+from scraper.engines.model import Engine
+from scraper.search.searcher import Searcher
+from scraper.settings import Settings
+from scraper.store.protocols import Shelf
+from scraper.store.searches import MemorySearches
+from tests.scraper.search.standins import InlineWorkers, StandInDoor, engine
+
+ONE = "https://a.example/ Alpha\nhttps://b.example/ Beta"
+TWO = "https://c.example/ Gamma"
+
+
+class House:
+    """A searcher over two engines, and what is behind it."""
+
+    def __init__(self, *engines: Engine) -> None:
+        self.door = StandInDoor(one=ONE, two=TWO)
+        self.searches = MemorySearches()
+        known = {each.name: each for each in engines or (engine("one"), engine("two"))}
+        self.searcher = Searcher(
+            self.door,
+            InlineWorkers(),  # type: ignore[arg-type]
+            self.searches,
+            Settings(),
+            engines=known,
+            usual=tuple(known),
+        )
+
+    def fail(self, error: Exception, host: str = "") -> None:
+        async def before(request: Request) -> None:
+            if host in request.url:
+                raise error
+
+        self.door.before = before
+
+
+async def test_the_same_search_is_made_once_within_its_time() -> None:
+    house = House()
+    first = await house.searcher.search("words")
+    second = await house.searcher.search("  words ")
+    assert not first.cached and second.cached
+    assert replace(second, cached=False) == first
+    assert len(house.door.requests) == 2
+
+
+@pytest.mark.parametrize("given", [{"use_cache": False}, {"max_age_s": 0}])
+async def test_a_fresh_answer_is_asked_for_and_kept(given: dict[str, float]) -> None:
+    house = House()
+    await house.searcher.search("words")
+    house.door.pages["two"] = "https://d.example/ Delta"
+    fresh = await house.searcher.search("words", **given)  # type: ignore[arg-type]
+    assert not fresh.cached and any(row.title == "Delta" for row in fresh.results)
+    kept = await house.searcher.search("words")
+    assert kept.cached and any(row.title == "Delta" for row in kept.results)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"engines": ["one"]},
+        {"max_results": 5},
+        {"freshness": "week"},
+        {"include_domains": ["a.example"]},
+        {"exclude_text": "beta"},
+        {"principal": "another"},
+    ],
+)
+async def test_another_search_is_another_answer(other: dict[str, object]) -> None:
+    house = House()
+    await house.searcher.search("words")
+    assert not (await house.searcher.search("words", **other)).cached  # type: ignore[arg-type]
+
+
+async def test_the_order_of_engines_makes_no_other_search() -> None:
+    house = House()
+    await house.searcher.search("words", engines=["one", "two"])
+    assert (await house.searcher.search("words", engines=["two", "one"])).cached
+
+
+async def test_two_callers_of_one_search_ask_once() -> None:
+    house = House()
+    answers = await asyncio.gather(*(house.searcher.search("words") for _ in range(4)))
+    assert len(house.door.requests) == 2
+    assert all(answer.results for answer in answers)
+
+
+async def test_warnings_and_errors_travel_with_kept_rows() -> None:
+    house = House()
+    house.door.pages["two"] = "WALL"
+    long = "word " * 150
+    first = await house.searcher.search(long)
+    kept = await house.searcher.search(long)
+    assert kept.cached and dict(kept.errors) == {"two": "captcha"}
+    assert kept.warnings == first.warnings
+    assert "first 499 characters" in kept.warnings[0]
+
+
+async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
+    house = House()
+    house.door.pages["two"] = "WALL"
+    answer = await house.searcher.search("words")
+    (key,) = (key for shelf, key in house.searches._answers)
+    old = replace(answer, retrieved_at=datetime.now(UTC) - timedelta(hours=2))
+    house.searches.put(key, old, shelf=Shelf())
+    assert not (await house.searcher.search("words")).cached
+    house.searches.put(key, replace(old, errors={}), shelf=Shelf())
+    assert (await house.searcher.search("words")).cached
+
+
+async def test_an_answer_of_refusals_alone_is_not_kept() -> None:
+    house = House()
+    house.door.pages |= {"one": "WALL", "two": "WALL"}
+    answer = await house.searcher.search("words")
+    assert not answer.results and dict(answer.errors) == {"one": "captcha", "two": "captcha"}
+    assert not (await house.searcher.search("words")).cached
+
+
+async def test_a_filter_that_drops_everything_is_named() -> None:
+    house = House()
+    answer = await house.searcher.search("words", include_domains=["z.example"])
+    assert not answer.results and answer.errors == {}
+    assert answer.hint == (
+        "Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains."
+    )
+
+
+async def test_no_more_rows_are_given_than_asked_for() -> None:
+    assert len((await House().searcher.search("words", max_results=2)).results) == 2
+
+
+async def test_progress_tells_each_engine() -> None:
+    told: list[tuple[float, str | None]] = []
+
+    def progress(done: float, total: float | None = None, message: str | None = None) -> None:
+        told.append((done, message))
+
+    await House().searcher.search("words", progress=progress)
+    assert told[0] == (0, "asking one, two")
+    assert {message for _, message in told[1:]} == {"one: 2", "two: 1"}
+    assert told[-1][0] == 2
+
+
+class TestFaults:
+    async def test_one_engine_s_fault_is_its_own(self) -> None:
+        house = House()
+        house.fail(door_errors.ConnectionRefused("refused"), "one")
+        answer = await house.searcher.search("words")
+        assert dict(answer.errors) == {"one": "unreachable"}
+        assert [row.title for row in answer.results] == ["Gamma"]
+
+    async def test_a_full_queue_is_told_as_such(self) -> None:
+        house = House()
+        house.fail(door_errors.Busy("full", retry_after_s=3))
+        with pytest.raises(errors.Overloaded):
+            await house.searcher.search("words")
+
+    async def test_without_a_browser_there_is_no_answer(self) -> None:
+        house = House()
+        house.fail(door_errors.NoBrowser("none"))
+        with pytest.raises(errors.Broken, match=r"browser that asks the engines failed"):
+            await house.searcher.search("words")
+
+    async def test_our_own_faults_make_no_engine_rest(self) -> None:
+        house = House()
+        house.fail(door_errors.BrowserGone("gone"), "one")
+        for number in range(5):
+            await house.searcher.search(f"words {number}")
+        assert sum("one.example" in request.url for request in house.door.requests) == 5
+
+    async def test_waiting_for_another_search_is_not_the_engine_s_fault(self) -> None:
+        house = House(engine("one", spacing_s=60.0), engine("two"))
+        await house.searcher.search("first")
+        answer = await house.searcher.search("second", deadline_s=0.3)
+        assert dict(answer.errors) == {"one": "busy"}
+        assert await house.searches.rest("one", "direct") is None
+
+    async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:
+        house = House()
+
+        async def hang(request: Request) -> None:
+            if "one" in request.url:
+                await asyncio.Event().wait()
+
+        house.door.before = hang
+        async with asyncio.timeout(5):
+            answer = await house.searcher.search("words", deadline_s=0.5)
+        assert dict(answer.errors) == {"one": "timeout"}
+        assert [row.title for row in answer.results] == ["Gamma"]
+
+    async def test_a_caller_who_leaves_takes_the_search_with_him(self) -> None:
+        house = House()
+        left = asyncio.Event()
+
+        async def hang(request: Request) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                left.set()
+
+        house.door.before = hang
+        task = asyncio.create_task(house.searcher.search("words"))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        async with asyncio.timeout(5):
+            await left.wait()
+        await asyncio.gather(task, return_exceptions=True)
+        assert house.searcher.under_way == 0

@@ -1,0 +1,53 @@
+"""Between two requests to one engine there is a pause, and never two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from scraper.search.spacing import Spacing
+
+
+async def test_nobody_asks_an_engine_that_is_being_asked() -> None:
+    spacing, inside, most = Spacing(), 0, 0
+
+    async def ask() -> None:
+        nonlocal inside, most
+        async with spacing.turn("mojeek"):
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0.01)
+            inside -= 1
+
+    await asyncio.gather(*(ask() for _ in range(5)))
+    assert most == 1
+
+
+async def test_engines_do_not_wait_for_each_other() -> None:
+    spacing = Spacing()
+    async with spacing.turn("mojeek"), asyncio.timeout(5), spacing.turn("bing"):
+        pass
+
+
+async def test_a_request_waits_for_the_pause_after_the_last() -> None:
+    spacing = Spacing()
+    spacing.asked("mojeek", 0.2)
+    begun = time.monotonic()
+    await spacing.pause("bing")
+    assert time.monotonic() - begun < 0.15
+    await spacing.pause("mojeek")
+    assert time.monotonic() - begun >= 0.19
+
+
+async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
+    spacing = Spacing()
+
+    async def hold() -> None:
+        async with spacing.turn("mojeek"):
+            await asyncio.Event().wait()
+
+    holder = asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    holder.cancel()
+    async with asyncio.timeout(5), spacing.turn("mojeek"):
+        pass
