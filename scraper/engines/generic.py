@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scraper.engines import ads, texts, unwrap
 from scraper.engines.layout import is_internal
@@ -32,7 +32,11 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _HEADING_REACH = 3
 _MAX_CLIMB = 40
 
+_ADDRESS_ATTRIBUTES = ("mu", "data-url", "data-href", "data-landurl")
+"""Where an engine that hides its targets from people may name them for its own scripts."""
+
 _LINKS = elements("//a[@href]")
+_LINKED = elements("(self::a | .//a)[@href]")
 _INNER_HEADING = elements(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
 _TITLED = elements("descendant-or-self::*[@title]")
 
@@ -254,8 +258,21 @@ def _placed(candidates: Sequence[_Candidate], count: int) -> list[_Place]:
         if len(snippet) < _LONG:
             blocks = (top, *_following(top, holders))
             snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
-        places.append(_Place(candidate, blocks, title, snippet))
+        places.append(_Place(_resolved(candidate, top), blocks, title, snippet))
     return places
+
+
+def _resolved(candidate: _Candidate, top: Element) -> _Candidate:
+    """An opaque link with the true address, where an attribute of the row gives it away."""
+    if not unwrap.is_opaque(candidate.url):
+        return candidate
+    for element in (candidate.link, *candidate.link.iterancestors()):
+        for value in (element.get(name) or "" for name in _ADDRESS_ATTRIBUTES):
+            if unwrap.is_web(value) and not unwrap.is_opaque(value) and value != candidate.href:
+                return replace(candidate, href=value, url=unwrap.unwrap(value))
+        if element is top:
+            break
+    return candidate
 
 
 def _holders(group: Sequence[_Candidate]) -> dict[Element, int]:
@@ -284,10 +301,13 @@ _MAX_FOLLOWING = 3
 
 
 def _following(top: Element, holders: dict[Element, int]) -> Iterable[Element]:
-    """What stands between a row's own element and the next row: rows of tables lie side by side."""
+    """What stands between a row's own element and the next row: rows of tables lie side by side.
+
+    What has links of its own is something else: an advertisement, a module.
+    """
     following = top.getnext()
     for _ in range(_MAX_FOLLOWING):
-        if following is None or following in holders:
+        if following is None or following in holders or _LINKED(following):
             return
         yield following
         following = following.getnext()

@@ -21,6 +21,9 @@ Select: TypeAlias = Callable[[Element], list[Element]]
 MAX_ROWS = 200
 """No engine shows more than a hundred; the rest of a hostile page costs nothing."""
 
+_SENTENCE = 60
+"""Characters: labels and invitations are shorter."""
+
 _LINKS = elements("descendant-or-self::a[@href]")
 
 
@@ -107,7 +110,13 @@ def _snippet(layout: Layout, block: Element, title: Element) -> str:
         text = texts.tidy(" ".join(texts.runs(element, dropped)))
         if text:
             return text
-    return ""
+    return _sentence(block, title)
+
+
+def _sentence(block: Element, title: Element) -> str:
+    """The first text in a row that is long enough to be one, for rows of a kind that was not foreseen."""
+    runs = (texts.tidy(run) for run in texts.runs(block, title))
+    return next((run for run in runs if len(run) >= _SENTENCE and not texts.is_address(run)), "")
 
 
 def _text(select: Select | None, block: Element) -> str:

@@ -1,0 +1,74 @@
+"""Pages made to cost time, depth or sense: they end soon, and nothing is raised."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.engines.model import Outcome
+from scraper.engines.registry import ENGINES
+from tests.scraper.engines.pages import FACES, ROWS, page, read
+
+_SOON_S = 5.0
+"""Real pages take 5 to 60 ms; this only proves that nothing grows without bound."""
+
+_SIZE = 350_000
+_LINK = (
+    "<div class='result'><h2><a href='https://h{0}.example/{0}'>Title {0}</a></h2><p>Text of {0}.</p></div>"
+)
+
+_HOSTILE = {
+    "links": "".join(_LINK.format(n) for n in range(_SIZE // 100)),
+    "bare links": "".join(f"<a href='https://h{n}.example/'>t</a>" for n in range(_SIZE // 40)),
+    "deep": "<div>" * 30_000 + "".join(_LINK.format(n) for n in range(50)),
+    "deep rows": "".join("<div>" * 150 + _LINK.format(n) for n in range(200)),
+    "nested links": "".join(f"<a href='https://h{n}.example/'><h2>" for n in range(5_000)),
+    "one long text": "<p>" + "no results for " * (_SIZE // 15),
+    "many runs": "<i>no</i><br>" * (_SIZE // 13),
+    "long attributes": f"<a href='https://x.example/{'a' * _SIZE}'>t</a>"
+    + "".join(_LINK.format(n) for n in range(5)),
+    "classes": f"<div class='{'result ' * (_SIZE // 7)}'><a class='result__a' href='https://x.example/'>t</a></div>",
+    "unclosed": "<table><tr><td><a class='result-link' href='https://x.example/'>" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_a_hostile_page_costs_bounded_time(name: str) -> None:
+    for engine in ("duckduckgo", "bing"):
+        start = time.monotonic()
+        response = read(engine, f"<title>x</title><div id='links'>{_HOSTILE[name]}</div>")
+        assert time.monotonic() - start < _SOON_S
+        assert len(response.results) <= 200
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_broken_pages_are_taken(engine: str) -> None:
+    html = page(engine)
+    for cut in range(0, len(html), max(1, len(html) // 15)):
+        assert read(engine, html[:cut]).outcome in Outcome
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(FACES), st.text(max_size=60), st.text(max_size=60), st.integers(0, 5_000))
+def test_anything_written_into_a_page_is_taken(
+    face: tuple[str, str], first: str, second: str, at: int
+) -> None:
+    html = page(*face)
+    response = read(face[0], html[: at % len(html)] + first + "<" + second + html[at % len(html) :])
+    assert all(row.url.startswith(("http://", "https://")) and row.title for row in response.results)
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "https://[", "", "//", "http://"]
+)
+def test_rows_that_lead_nowhere_are_left_out(address: str) -> None:
+    html = page("startpage").replace(ROWS[0].url.replace("&", "&amp;"), address)
+    assert [row.url for row in read("startpage", html).results] == [row.url for row in ROWS[1:]]
+
+
+def test_characters_nobody_sees_are_left_out_of_titles_and_snippets() -> None:
+    html = page("bing", "desktop").replace("Title number 1", "Ti\u200btle\u00ad num\ue001ber\u202e 1")
+    assert read("bing", html).results[0].title == "Title number 1 of the page"
