@@ -29,7 +29,12 @@ _FIRST = "/hidden"
 _MORE = "/hidden/more"
 _LIMIT_S = 60.0
 _WAYS = ("browser", "http", "textContent", "innerText")
-_GOALS = (Goal("through", at_most=3),)
+_GOALS = (
+    Goal("through", at_most=3),
+    Goal("http.through", at_most=3),
+    Goal("more.through", at_most=1),
+    Goal("more.http.through", at_most=1),
+)
 
 
 @dataclass(frozen=True, slots=True)

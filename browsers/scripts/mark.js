@@ -10,6 +10,9 @@
   const MIN_BOX_PX = 2;
   const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'BR', 'HEAD', 'TITLE']);
 
+  // Their text is drawn by the control: a range around it has no box.
+  const DRAWN = new Set(['OPTION', 'OPTGROUP', 'TEXTAREA']);
+
   const numbers = (color) => {
     const found = color.match(/[\d.]+/g);
     return found ? found.map(Number) : [0, 0, 0];
@@ -37,12 +40,18 @@
       if (node.nodeType === 3) node.data = '';
     }
   };
+  // Clips and masks that leave nothing: a circle without radius, an inset of half the box or more, no gradient.
+  const NOTHING_LEFT = /^(?:(?:circle|ellipse)\(0(?:px|%)?\b(?!\.)|inset\((?:[5-9]\d|\d{3,})(?:\.\d+)?%(?:\)| round)|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\))/;
+  const NO_OPACITY = /opacity\((?:0|0?\.0\d*)\)/;
+  const NO_MASK = /^linear-gradient\((?:to [a-z ]+, |[\d.]+deg, )?rgba\(0, 0, 0, 0\)(?: [\d.]+%)?, rgba\(0, 0, 0, 0\)(?: [\d.]+%)?\)$/;
   // The whole subtree is out of sight.
   const hidesAll = (element, style) => {
     if (style.display === 'none' || style.contentVisibility === 'hidden') return true;
     // Faded in when scrolled to: a person does see it.
     if (Number(style.opacity) < MIN_OPACITY && !moves(style)) return true;
-    if (style.clipPath.startsWith('inset(100')) return true;
+    if (style.clipPath !== 'none' && NOTHING_LEFT.test(style.clipPath)) return true;
+    if (style.filter !== 'none' && NO_OPACITY.test(style.filter) && !moves(style)) return true;
+    if (style.maskImage !== 'none' && NO_MASK.test(style.maskImage)) return true;
     if (style.position !== 'static' && style.clip === 'rect(0px, 0px, 0px, 0px)') return true;
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
       const box = element.getBoundingClientRect();
@@ -60,6 +69,7 @@
     const clipsToText = style.webkitBackgroundClip === 'text';
     if (alpha(color) < MIN_ALPHA && !clipsToText) return true;
     if (background && !clipsToText && contrast(color, background) < MIN_CONTRAST) return true;
+    if (DRAWN.has(element.nodeName)) return false;
     const range = document.createRange();
     range.selectNodeContents(element);
     const box = range.getBoundingClientRect();

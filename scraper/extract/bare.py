@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from browsers.model import Snapshot
 from scraper.extract import characters
 from scraper.extract.markup import is_binary
+from scraper.extract.styles import conceals, declarations
 from scraper.model import Document, Verdict, VerdictKind
 
 __all__ = ["read"]
@@ -35,11 +36,11 @@ _BLOCKS = frozenset(
     "h3 h4 h5 h6 header hr li main nav ol option p pre section summary table td th tr ul".split()
 )
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-_HIDDEN = re.compile(
-    r"\sdata-x-hidden\b|\shidden(?=[\s>=/]|$)|display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])"
-    r"|font-size\s*:\s*0(?![.\d])",
-    re.IGNORECASE,
-)
+_HIDDEN = re.compile(r"\s(?:data-x-hidden|hidden|popover)(?=[\s>=/]|$)", re.IGNORECASE)
+_STYLE = re.compile(r"\sstyle\s*=\s*(?:\"([^\"]*)|'([^']*)|([^\s>]+))", re.IGNORECASE)
+_MAX_STYLES = 20_000
+"""Styles that are read, at some 20 us each; a page with more is hostile or a spreadsheet."""
+
 _NAME = re.compile(r"[a-zA-Z][^\s/>]{0,40}")
 _BREAKS = re.compile(r"[ \t\r\f\v]*\n[\s]*")
 _BLANKS = re.compile(r"[ \t\r\f\v]+")
@@ -71,6 +72,7 @@ class _Pass:
     lowered: str
     at: int = 0
     title: str = ""
+    styles: int = 0
     unseen: _Unseen = field(default_factory=_Unseen)
 
     def pieces(self) -> Iterator[str]:
@@ -111,7 +113,14 @@ class _Pass:
         if name in ("html", "body"):
             return False
         end = self.at if self.at >= 0 else len(self.text)
-        return _HIDDEN.search(self.text, opening, min(end, opening + _ATTRIBUTES)) is not None
+        tag = self.text[opening : min(end, opening + _ATTRIBUTES)]
+        if _HIDDEN.search(tag) or (name == "dialog" and " open" not in tag):
+            return True
+        style = _STYLE.search(tag) if self.styles < _MAX_STYLES else None
+        if style is None:
+            return False
+        self.styles += 1
+        return conceals(declarations(html.unescape(style[1] or style[2] or style[3] or "")))
 
     def _skip(self, name: str) -> None:
         """Go behind the end of an element that is not shown; its text may be the page's title."""

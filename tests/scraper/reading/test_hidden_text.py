@@ -1,0 +1,46 @@
+"""Every way of carrying text that the site knows, read as a user reads it, rendered and as served."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scraper.app import App
+from scraper.settings import Settings
+from tests.site.hidden import CARRIERS, MORE_CARRIERS
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+COVERED = {"under another box"}
+"""Nobody looks under boxes: it would take the place of every word."""
+
+THROUGH = {"browser": COVERED, "http": COVERED | {"noscript with scripts on"}}
+LOST = {
+    "browser": {"content before an element"},
+    "http": {"content before an element", "visible inside invisible"},
+}
+
+
+@pytest.fixture(scope="module")
+def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    data = str(tmp_path_factory.mktemp("data"))
+    return Settings.load({"SEARCH_MCP_DATA": data, "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable}, {})
+
+
+@pytest.mark.parametrize("render", ["browser", "http"])
+async def test_what_nobody_sees_is_not_read_and_what_anybody_sees_is(
+    settings: Settings, site: Site, render: str
+) -> None:
+    async with App.open(settings) as app:
+        pages = [
+            await app.fetcher.fetch(site.url(path), render=render, deadline_s=50)
+            for path in ("/hidden", "/hidden/more")
+        ]
+    read = set(re.findall(r"(?:HIDDEN|SHOWN)-\d+", "".join(page.document.markdown for page in pages)))
+    named = dict(enumerate(CARRIERS + MORE_CARRIERS, 1))
+    through = {one.name for number, one in named.items() if not one.seen and f"HIDDEN-{number:02}" in read}
+    lost = {one.name for number, one in named.items() if one.seen and f"SHOWN-{number:02}" not in read}
+    assert through <= THROUGH[render]
+    assert lost <= LOST[render]
