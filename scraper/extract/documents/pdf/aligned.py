@@ -31,6 +31,11 @@ _WIDE = 0.75
 _WORDS_OF_PROSE = 9
 _TOLERANCE = 0.1
 """Of the rows may run through the space between two columns: heads that span them, long names."""
+_FEW_NUMBERS = 0.25
+_DENSE = 0.75
+_SURE_ROWS = 4
+_FLUSH = 3.0
+_LEADER = re.compile(r"[\s.]*(?:\.\s?){3,}$")
 _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
@@ -51,7 +56,7 @@ def tables_in(rows: Sequence[Row], across: Sequence[Rule]) -> list[Aligned]:
     while at < len(lines):
         end = _grown(lines, at, across)
         table = _table(lines[at:end], across) if end - at > 1 else None
-        if table is None:
+        if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
         found.append(Aligned(at, end, table))
@@ -107,8 +112,10 @@ def _with_last_words(lines: Sequence[Line], start: int, end: int, left: float, r
 
 
 def _is_cellular(line: Line) -> bool:
-    if len(line.segments) < 2 or _DOTS.search(" ".join(run.text for run in line.row.runs)):
+    if len(line.segments) < 2:
         return False
+    if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
+        return False  # a line of a table of contents
     return not (len(line.segments) == 2 and is_label(line.segments[0].text))
 
 
@@ -144,6 +151,27 @@ def _table(lines: Sequence[Line], across: Sequence[Rule]) -> tuple[tuple[str, ..
     rows = merged_rows(lines, grid, across)
     rows = [row for row in rows if any(row)]
     return tuple(tuple(row) for row in rows) if len(rows) > 1 else None
+
+
+def _is_justified(
+    lines: Sequence[Line], start: int, end: int, table: Sequence[Sequence[str]]
+) -> bool:
+    """Whether a few rows are lines of a justified paragraph whose words were driven apart."""
+    if len(table) >= _SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
+        return False
+    inside = lines[start:end]
+    beside = [lines[at] for at in (start - 1, end) if 0 <= at < len(lines)]
+    return any(
+        _is_near_text(inside[0] if line.y0 < inside[0].y0 else inside[-1], line)
+        and all(abs(line.x0 - other.x0) < _FLUSH for other in inside[1:] or inside)
+        and (abs(line.x1 - inside[0].x1) < _FLUSH or line.y0 > inside[-1].y0)
+        for line in beside
+    )
+
+
+def _is_near_text(line: Line, other: Line) -> bool:
+    apart = max(line.y0, other.y0) - min(line.y1, other.y1)
+    return apart < 0.6 * line.size and abs(line.size - other.size) < 0.6
 
 
 def _columns(lines: Sequence[Line]) -> list[_Span]:
@@ -189,7 +217,7 @@ def _cells(line: Line, columns: Sequence[_Span]) -> list[str]:
     for segment in line.segments:
         for piece, place in _placed(segment, columns):
             pieces[place].append(piece)
-    return [" ".join(piece.text for piece in cell) for cell in pieces]
+    return [_LEADER.sub("", " ".join(piece.text for piece in cell)) for cell in pieces]
 
 
 def _placed(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
@@ -223,4 +251,20 @@ def _is_prose(lines: Sequence[Line], grid: Sequence[Sequence[str]]) -> bool:
     """Whether cells are so wordy that these are lines of text with chance gaps."""
     words = [len(cell.split()) for row in grid for cell in row if cell]
     gapped = sum(len(line.segments) > 1 for line in lines)
-    return sum(words) / len(words) > _WORDS_OF_PROSE or gapped < 0.4 * len(lines)
+    if sum(words) / len(words) > _WORDS_OF_PROSE or gapped < 0.4 * len(lines):
+        return True
+    numbers = sum(any(map(str.isdigit, cell)) for row in grid for cell in row)
+    return numbers < _FEW_NUMBERS * len(words) and _is_flush(lines) and _fill(lines) > _DENSE
+
+
+def _is_flush(lines: Sequence[Line]) -> bool:
+    """Whether nearly all lines begin and end at the same places."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    flush = sum(line.x0 - left < _FLUSH and right - line.x1 < _FLUSH for line in lines)
+    return flush >= 0.6 * len(lines)
+
+
+def _fill(lines: Sequence[Line]) -> float:
+    """How much of the lines' length is letters."""
+    letters = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
+    return letters / max(1.0, sum(line.x1 - line.x0 for line in lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scraper.extract.documents.pdf.rows import joined_lines
+from scraper.extract.documents.pdf.rows import cell_text
 from scraper.extract.documents.pdf.segments import Line
 from scraper.extract.documents.pdf.shapes import Rule
 
@@ -33,7 +33,7 @@ def merged_rows(
 
 
 def _merged(rows: Sequence[Sequence[str]]) -> list[str]:
-    return [joined_lines(cell for cell in column if cell) for column in zip(*rows, strict=True)]
+    return [cell_text(cell for cell in column if cell) for column in zip(*rows, strict=True)]
 
 
 def _head_count(grid: Sequence[Sequence[str]]) -> int:

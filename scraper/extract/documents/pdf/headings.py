@@ -20,6 +20,8 @@ _CAPTION = re.compile(
     r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I
 )
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
+_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
+"""The number of a section and a short title, alone in a line."""
 _UNFINISHED = re.compile(r"[.,;:]$")
 
 
@@ -54,6 +56,9 @@ def _judged(block: Block, levels: dict[float, int], body_size: float, below: int
         and not _CAPTION.match(text)
     ):
         return _heading(block, below)
+    numbered = _SECTION.match(text)
+    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not _UNFINISHED.search(text):
+        return _heading(block, min(below + numbered[1].count(".") - 1, 6))
     return block
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from scraper.extract.documents.pdf.lists import is_label
 from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
 from scraper.extract.documents.pdf.shapes import Row, Run
 
-__all__ = ["flows"]
+__all__ = ["flows", "in_columns"]
 
 _Span = tuple[float, float]
 
@@ -48,6 +49,32 @@ def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
         start = end
     if single:
         yield single
+
+
+def in_columns(runs: Sequence[Run]) -> list[Run]:
+    """The letters of one element, column by column where it goes on in the next one."""
+    if len(runs) < 2:
+        return list(runs)
+    groups: list[list[Run]] = []
+    end = 0.0
+    for run in sorted(runs, key=lambda run: run.x0):
+        if groups and run.x0 < end + _LEAST_GUTTER:
+            groups[-1].append(run)
+            end = max(end, run.x1)
+        else:
+            groups.append([run])
+            end = run.x1
+    if len(groups) == 1 or not _breaks_back(groups):
+        return list(runs)
+    ordered = _reading_order(groups)
+    return [run for group in ordered for run in sorted(group, key=lambda run: (run.middle, run.x0))]
+
+
+def _breaks_back(groups: Sequence[Sequence[Run]]) -> bool:
+    """Whether each group begins above the end of the one before it, as columns do."""
+    return all(
+        min(run.y0 for run in after) < max(run.y0 for run in before) - 2 for before, after in pairwise(groups)
+    )
 
 
 def _band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:

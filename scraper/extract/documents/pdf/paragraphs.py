@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
 
 from scraper.extract.documents.pdf.lists import split_mark
 from scraper.extract.documents.pdf.rows import text_of_row
 from scraper.extract.documents.pdf.shapes import Block, BlockKind, Row
 
-__all__ = ["blocks_of"]
+__all__ = ["blocks_of", "is_code", "laid_out"]
 
 _LARGER = 0.9
 """Points of size by which a heading differs from what follows."""
@@ -25,10 +27,10 @@ def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    step = _usual_step(rows)
+    leading = _usual_step(rows) / max(1.0, median(row.size for row in rows))
     group: list[Row] = []
     for row in rows:
-        if group and _breaks(group, row, left, right, step):
+        if group and _breaks(group, row, left, right, leading):
             yield _block(group, left)
             group = []
         group.append(row)
@@ -37,13 +39,14 @@ def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
 
 def _usual_step(rows: Sequence[Row]) -> float:
     """From line to line; the lower quarter, since paragraphs stand further apart."""
-    steps = sorted(b.y0 - a.y0 for a, b in zip(rows, rows[1:], strict=False) if b.y0 > a.y0)
+    steps = sorted(b.y0 - a.y0 for a, b in pairwise(rows) if b.y0 > a.y0)
     return steps[len(steps) // 4] if steps else 0.0
 
 
-def _breaks(group: Sequence[Row], row: Row, left: float, right: float, step: float) -> bool:
-    """Whether a row begins a new block."""
+def _breaks(group: Sequence[Row], row: Row, left: float, right: float, leading: float) -> bool:
+    """Whether a row begins a new block; `leading`: from line to line, as a share of the letters' size."""
     above = group[-1]
+    step = leading * row.size
     distance = row.y0 - above.y0
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
@@ -68,8 +71,8 @@ def _breaks(group: Sequence[Row], row: Row, left: float, right: float, step: flo
 def _block(rows: Sequence[Row], left: float) -> Block:
     lines = tuple(text_of_row(row) for row in rows)
     size = max(row.size for row in rows)
-    if all(row.mono for row in rows) and _is_code(rows):
-        return Block(BlockKind.CODE, _indented(rows), size=size)
+    if all(row.mono for row in rows) and is_code(rows):
+        return Block(BlockKind.CODE, laid_out(rows), size=size)
     mark, rest = split_mark(lines[0])
     bold = all(row.bold for row in rows)
     if mark is not None and rest:
@@ -79,12 +82,12 @@ def _block(rows: Sequence[Row], left: float) -> Block:
     return Block(BlockKind.TEXT, lines, size=size, bold=bold, indent=rows[0].x0 - left)
 
 
-def _is_code(rows: Sequence[Row]) -> bool:
+def is_code(rows: Sequence[Row]) -> bool:
     """Letters of one width are code unless a whole letter is typed in them."""
     return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
 
 
-def _indented(rows: Sequence[Row]) -> tuple[str, ...]:
+def laid_out(rows: Sequence[Row]) -> tuple[str, ...]:
     """Lines of code with the spaces that stood before and between them."""
     left = min(row.x0 for row in rows)
     letters = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]

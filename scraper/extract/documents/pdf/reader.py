@@ -16,6 +16,7 @@ from scraper.extract.documents.pdf.ruled import grids
 from scraper.extract.documents.pdf.running import without_running_lines
 from scraper.extract.documents.pdf.shapes import Block, BlockKind, Page, Row, Run
 from scraper.extract.documents.pdf.tags import blocks_by_tags
+from scraper.extract.documents.pdf.turning import joined_paragraphs, joined_tables, joined_words
 from scraper.extract.documents.pdf.writer import markdown_of, pages_of
 
 __all__ = ["read", "warm_up"]
@@ -39,7 +40,7 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
     pages = without_running_lines(found.pages)
     vocabulary = _vocabulary(pages)
     body = _body_size(pages)
-    blocks = [list(_blocks(page)) for page in pages]
+    blocks = joined_words(joined_tables([list(_blocks(page)) for page in pages]))
     judged = iter(with_headings([block for page in blocks for block in page], body))
     texts = []
     for page, own in zip(pages, blocks, strict=True):
@@ -69,14 +70,14 @@ def _blocks(page: Page) -> Iterator[Block]:
     if tagged is not None:
         yield from tagged
         return
-    found = grids(page.runs, page.across, page.down)
+    found = grids(page)
     inside = {run for grid in found for run in grid.runs}
     runs = [run for run in page.runs if run not in inside]
     for index, grid in enumerate(found):
         size = grid.runs[0].size if grid.runs else 10.0
         runs.append(Run("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
-    for flow in flows(runs):
-        yield from _flow(flow, [grid.rows for grid in found], page)
+    drawn = [grid.rows for grid in found]
+    yield from joined_paragraphs(list(_flow(flow, drawn, page)) for flow in flows(runs))
 
 
 def _flow(rows: Sequence[Row], drawn: Sequence[tuple[tuple[str, ...], ...]], page: Page) -> Iterator[Block]:

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from scraper.extract.documents.pdf.lists import BULLET, is_label
 from scraper.extract.documents.pdf.shapes import Row, Run
 
-__all__ = ["joined_lines", "rows_of", "text_of_row", "text_of_runs"]
+__all__ = ["cell_text", "is_right_to_left", "joined_lines", "rows_of", "text_of_row", "text_of_runs"]
 
 _SAME_ROW = 0.45
 """Of a line's height: middles nearer than this stand on one line."""
@@ -99,6 +100,18 @@ def joined_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset())
         else:
             text = f"{text} {line}" if line else text
     return text
+
+
+def cell_text(lines: Iterable[str]) -> str:
+    """Lines of a cell as one text; each item of a list in it on a line of its own, without its bullet."""
+    items: list[list[str]] = [[]]
+    for line in lines:
+        bullet = BULLET.match(line)
+        if bullet and line.lstrip()[0] in "\u2022\u25cf\u25aa\u25a0\uf0b7\uf0a7":
+            items.append([line[bullet.end() :]])
+        elif not is_label(line) or line.strip("\u2022\uf0b7\u25cf\u25aa "):
+            items[-1].append(line)
+    return "\n".join(filter(None, map(joined_lines, items)))
 
 
 _LAST_WORD = re.compile(r"[^\W\d_]+[-\u2010\u00ad]$")

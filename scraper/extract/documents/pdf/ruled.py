@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
-from scraper.extract.documents.pdf.rows import joined_lines, rows_of, text_of_row
-from scraper.extract.documents.pdf.shapes import Row, Rule, Run
+from scraper.extract.documents.pdf.rows import cell_text, rows_of, text_of_row
+from scraper.extract.documents.pdf.shapes import Page, Row, Rule, Run
 
 __all__ = ["Grid", "grids"]
 
@@ -47,23 +48,27 @@ class _Lattice:
         return _drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
 
 
-def grids(runs: Sequence[Run], across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
-    """Grids of at least two rows and two columns that hold text."""
-    found = []
-    taken: set[int] = set()
-    for lattice in _lattices(across, down):
-        inside = [
-            (index, run)
-            for index, run in enumerate(runs)
-            if index not in taken
-            and lattice.xs[0] - _EDGE < (run.x0 + run.x1) / 2 < lattice.xs[-1] + _EDGE
-            and lattice.ys[0] - _EDGE < run.middle < lattice.ys[-1] + _EDGE
-        ]
-        grid = _grid(lattice, [run for _, run in inside])
-        if grid is not None:
-            taken.update(index for index, _ in inside)
-            found.append(grid)
-    return found
+def grids(page: Page) -> list[Grid]:
+    """Grids of at least two rows and two columns that hold text.
+
+    Drawn lines go first: the shading of single lines of text must not cut up the cells that they frame.
+    """
+    found: list[Grid] = []
+    taken: set[Run] = set()
+    boxed = (page.across + page.box_across, page.down + page.box_down)
+    for across, down in ((page.across, page.down), boxed) if page.box_across else ((page.across, page.down),):
+        for lattice in _lattices(across, down):
+            grid = _grid(lattice, [run for run in page.runs if run not in taken and _stands_in(run, lattice)])
+            if grid is not None:
+                taken.update(grid.runs)
+                found.append(grid)
+    return sorted(found, key=lambda grid: grid.y0)
+
+
+def _stands_in(run: Run, lattice: _Lattice) -> bool:
+    xs, ys = lattice.xs, lattice.ys
+    across = xs[0] - _EDGE < (run.x0 + run.x1) / 2 < xs[-1] + _EDGE
+    return across and ys[0] - _EDGE < run.middle < ys[-1] + _EDGE
 
 
 def _grid(lattice: _Lattice, runs: list[Run]) -> Grid | None:
@@ -83,35 +88,46 @@ def _placed(lattice: _Lattice, runs: Iterable[Run]) -> dict[tuple[int, int], lis
     owner = _owners(lattice)
     placed: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for run in runs:
-        start = min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
         row = max(0, sum(y < run.middle for y in lattice.ys) - 1)
-        column = max(0, sum(x < start for x in lattice.xs) - 1)
-        cell = (min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2))
-        placed[owner[cell]].append(run)
-    return placed
+        column = max(0, sum(x < _start(run) for x in lattice.xs) - 1)
+        placed[min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2)].append(run)
+    _merge_right(lattice, placed)
+    merged: dict[tuple[int, int], list[Run]] = defaultdict(list)
+    for cell in sorted(placed):
+        merged[owner[cell]] += placed[cell]
+    return merged
+
+
+def _start(run: Run) -> float:
+    return min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
+
+
+def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[Run]]) -> None:
+    """Text in cells without lines between them, all of it in one stretch, stands in the first of them.
+
+    Several stretches are cells of a row whose lines are drawn elsewhere only.
+    """
+    width = len(lattice.xs) - 1
+    for row in range(len(lattice.ys) - 1):
+        column = 0
+        while column < width:
+            end = column
+            while end + 1 < width and not lattice.parted_right(row, end):
+                end += 1
+            filled = [place for place in range(column, end + 1) if placed.get((row, place))]
+            if len(filled) == 1 and filled[0] != column and end - column < width - 1:
+                placed[row, column] = placed.pop((row, filled[0]))
+            column = end + 1
 
 
 def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
-    """For each cell the first one of the merged area it belongs to.
-
-    Cells merge to the right where no line parts them, and downwards where the line between two rows is drawn
-    elsewhere but not here. Merged areas that would not be rectangles stay apart.
-    """
+    """For each cell the uppermost one of those it is one with: no line is drawn between them, but elsewhere."""
     height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
-    for row in range(height):
-        for column in range(1, width):
-            if not lattice.parted_right(row, column - 1):
-                owner[row, column] = owner[row, column - 1]
     for row in range(1, height):
         for column in range(width):
-            above, here = owner[row - 1, column], owner[row, column]
-            same_span = here[1] == above[1] and (column + 1 == width or (
-                (owner[row, column + 1] == here) == (owner[row - 1, column + 1] == above)
-            ))  # fmt: skip
-            if here == (row, column) and same_span and not lattice.parted_below(row - 1, column):
-                for place in [place for place, first in owner.items() if first == here]:
-                    owner[place] = above
+            if not lattice.parted_below(row - 1, column):
+                owner[row, column] = owner[row - 1, column]
     return owner
 
 
@@ -121,11 +137,11 @@ def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[Run]], b
     cells = [rows_of(placed.get((band, column), ())) for column in range(width)]
     lines = _common_lines(cells)
     if lines is None:
-        return [[joined_lines(text_of_row(row) for row in cell) for cell in cells]]
+        return [[cell_text(text_of_row(row) for row in cell) for cell in cells]]
     rows = []
     for top, bottom in lines:
         inside = [[row for row in cell if top <= _middle(row) < bottom] for cell in cells]
-        rows.append([joined_lines(text_of_row(row) for row in cell) for cell in inside])
+        rows.append([cell_text(text_of_row(row) for row in cell) for cell in inside])
     return rows
 
 
@@ -146,7 +162,7 @@ def _common_lines(cells: list[list[Row]]) -> list[tuple[float, float]] | None:
         return None
     height = longest[0].y1 - longest[0].y0
     full = [cell for cell in filled if len(cell) >= 0.8 * len(longest)]
-    if len(full) < 2 or len(full) < 0.6 * len(filled):
+    if (len(full) < 2 or len(full) < 0.6 * len(filled)) and not _are_figures_beside_names(cells, longest):
         return None
     middles = [_middle(row) for row in longest]
     matched = sum(
@@ -158,9 +174,18 @@ def _common_lines(cells: list[list[Row]]) -> list[tuple[float, float]] | None:
     return list(zip(bounds, bounds[1:], strict=False))
 
 
+def _are_figures_beside_names(cells: list[list[Row]], longest: list[Row]) -> bool:
+    """Whether the first column has the most lines and all others hold numbers."""
+    if not cells[0] or longest is not cells[0]:
+        return False
+    texts = [text_of_row(row) for cell in cells[1:] for row in cell]
+    numbers = sum(any(map(str.isdigit, text)) and len(text) < 16 for text in texts)
+    return len(texts) >= 2 and numbers >= 0.9 * len(texts)
+
+
 def _lattices(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Lattice]:
     """Groups of lines that touch, each with its distinct positions."""
-    if len(across) < 2 or len(down) < 2:
+    if len(across) < 2 or not down:
         return []
     parent = list(range(len(across) + len(down)))
 
@@ -182,10 +207,26 @@ def _lattices(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Lattice]:
         groups[find(index)][1].append(rule)
     lattices = []
     for levels, uprights in groups.values():
-        xs, ys = _positions(uprights), _positions(levels)
+        xs = _with_ends(_positions(uprights), levels)
+        ys = _with_ends(_positions(levels), uprights)
         if len(xs) >= 3 and len(ys) >= 3:
             lattices.append(_Lattice(xs, ys, tuple(levels), tuple(uprights)))
     return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
+
+
+_OPEN_CELL = 8.0
+"""Points by which lines reach beyond the last one that crosses them, when cells at the edge are open."""
+
+
+def _with_ends(positions: tuple[float, ...], crossing: Sequence[Rule]) -> tuple[float, ...]:
+    """Positions of lines, and the ends of the lines across them where the outermost cells have no border."""
+    if len(positions) < 2 or len(crossing) < 2:
+        return positions
+    start = median(rule.start for rule in crossing)
+    end = median(rule.end for rule in crossing)
+    before = (start,) if start < positions[0] - _OPEN_CELL else ()
+    after = (end,) if end > positions[-1] + _OPEN_CELL else ()
+    return before + positions + after
 
 
 def _positions(rules: Iterable[Rule]) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from scraper.extract.documents.pdf.rows import rows_of, text_of_row
 from scraper.extract.documents.pdf.shapes import Page, Row
@@ -43,17 +44,7 @@ def _cleaned(page: Page, running: set[tuple[str, int]]) -> Page:
     if not dropped:
         return page
     kept = tuple(run for run in page.runs if run not in dropped)
-    return Page(
-        page.number,
-        page.width,
-        page.height,
-        kept,
-        page.across,
-        page.down,
-        page.tags,
-        page.pictured,
-        page.boxes,
-    )
+    return replace(page, runs=kept)
 
 
 def _marginal(page: Page) -> Iterator[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = ["Block", "BlockKind", "Page", "Row", "Rule", "Run", "TagNode"]
@@ -135,7 +135,6 @@ class Page:
     down: tuple[Rule, ...] = ()
     """Vertical lines."""
     tags: tuple[TagNode, ...] = ()
-    pictured: bool = False
-    """An image covers most of it."""
-    boxes: tuple[tuple[float, float, float, float], ...] = field(default=())
-    """Filled areas: shading of cells."""
+    box_across: tuple[Rule, ...] = ()
+    """Upper and lower edges of boxes: frames, and the shading of cells."""
+    box_down: tuple[Rule, ...] = ()

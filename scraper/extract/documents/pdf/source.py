@@ -8,15 +8,17 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from dataclasses import dataclass
 from typing import Any
 
 from liteparse import LiteParse, ParseError
-from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, VectorGraphics
+from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
 
 from scraper.errors import Encrypted, Malformed
 from scraper.extract.documents.model import Asked
-from scraper.extract.documents.pdf.shapes import Page, Rule, Run, TagNode
+from scraper.extract.documents.pdf.drawn import lines_of, turned, without_typed_lines
+from scraper.extract.documents.pdf.shapes import Page, Run, TagNode
 
 __all__ = ["MAX_PAGES", "Source", "load", "pictured_pages", "warm_up"]
 
@@ -25,17 +27,14 @@ MAX_PAGES = 1_000
 
 MAX_RUNS = 400_000
 """Of all pages together; a page of prose has a hundred."""
-MAX_RULES = 4_000
-"""A page with more is a map or a drawing, whose lines are no table's."""
 
-_THIN = 2.5
-"""A filled box no thicker than this is a line."""
-_SHORT = 6.0
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
 _PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
-_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b", re.IGNORECASE)
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
+_WIDE_SPACE = 0.55
+"""Of the letters' size: words of justified text rarely stand further apart, cells of dense tables do."""
 _PICTURE_SHARE = 0.5
 _TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
@@ -122,6 +121,7 @@ def _parser(asked: Asked, *, complexity: bool = False) -> LiteParse:
         extract_vector_graphics=True,
         extract_structure_tree=True,
         extract_document_metadata=True,
+        emit_word_boxes=True,
         include_complexity=complexity,
         continue_on_page_error=True,
         max_pages=None if asked.pages else MAX_PAGES,
@@ -144,14 +144,21 @@ def _told(message: str, asked: Asked) -> Exception:
 
 
 def _page(page: Any, budget: int) -> Page:
-    width, height = _sane(page.width), _sane(page.height)
     angle = _reading_angle(page.text_items)
-    runs = tuple(_runs(page.text_items[:budget], angle))
-    across, down = _rules(page.vector_graphics, width, height)
-    if angle:
-        runs, across, down = _turned(runs, across, down, angle, width, height)
-        width, height = (height, width) if angle % 180 else (width, height)
-    return Page(page.page_num, width, height, runs, across, down, _tags(page.structure_tree))
+    runs, typed = without_typed_lines(tuple(_runs(page.text_items[:budget], angle)))
+    lines = lines_of(page.vector_graphics, _sane(page.width), _sane(page.height))
+    plain = Page(
+        page.page_num,
+        _sane(page.width),
+        _sane(page.height),
+        runs,
+        tuple(sorted((*lines.across, *typed))),
+        lines.down,
+        _tags(page.structure_tree),
+        lines.box_across,
+        lines.box_down,
+    )
+    return turned(plain, angle) if angle else plain
 
 
 def _sane(length: float) -> float:
@@ -174,21 +181,34 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[Run]:
             continue
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
-        if not text.isascii():
-            text = _plain_forms(text)
-        size = item.font_size or item.height
+        size = round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
         name = item.font_name or ""
-        yield Run(
-            text,
-            item.x,
-            item.y,
-            item.x + item.width,
-            item.y + item.height,
-            round(min(size, 1000.0) * 2) / 2,
-            (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None,
-            _MONO.search(name) is not None,
-            item.mcid,
-        )
+        bold = (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None
+        mono = _MONO.search(name) is not None
+        for said, x0, x1 in _apart(item, size):
+            said = said if said.isascii() else _plain_forms(said)
+            yield Run(said, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+
+
+def _apart(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
+    """An item's text and ends; in pieces where its words stand so far apart that they may be cells."""
+    words = item.words
+    if len(words) < 2 or item.rotation or all(
+        after.x - before.x - before.width <= _WIDE_SPACE * size for before, after in pairwise(words)
+    ):
+        yield item.text, item.x, item.x + item.width
+        return
+    piece = [words[0]]
+    for word in words[1:]:
+        if word.x - piece[-1].x - piece[-1].width > _WIDE_SPACE * size:
+            yield _joined(piece)
+            piece = []
+        piece.append(word)
+    yield _joined(piece)
+
+
+def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
+    return " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
 
 
 def _plain_forms(text: str) -> str:
@@ -198,59 +218,6 @@ def _plain_forms(text: str) -> str:
             unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text
         )
     return text.replace("\u00a0", " ")
-
-
-def _rules(
-    drawn: VectorGraphics | None, width: float, height: float
-) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """Straight lines, and the edges of boxes that are no larger than a table can be."""
-    if drawn is None or len(drawn.shapes) + len(drawn.lines) > MAX_RULES:
-        return (), ()
-    across: list[Rule] = []
-    down: list[Rule] = []
-    for shape in drawn.shapes:
-        x, y, w, h = shape.bbox
-        if not all(map(math.isfinite, shape.bbox)) or not (shape.stroke or shape.fill):
-            continue
-        if h <= _THIN < w:
-            across.append(Rule(y + h / 2, x, x + w))
-        elif w <= _THIN < h:
-            down.append(Rule(x + w / 2, y, y + h))
-        elif not shape.has_curve and _SHORT < w < width * 0.97 and _SHORT < h < height * 0.9:
-            across += (Rule(y, x, x + w), Rule(y + h, x, x + w))
-            down += (Rule(x, y, y + h), Rule(x + w, y, y + h))
-    for line in drawn.lines:
-        if abs(line.y1 - line.y2) <= _THIN < abs(line.x1 - line.x2):
-            across.append(Rule((line.y1 + line.y2) / 2, min(line.x1, line.x2), max(line.x1, line.x2)))
-        elif abs(line.x1 - line.x2) <= _THIN < abs(line.y1 - line.y2):
-            down.append(Rule((line.x1 + line.x2) / 2, min(line.y1, line.y2), max(line.y1, line.y2)))
-    return tuple(sorted(set(across))), tuple(sorted(set(down)))
-
-
-_Lines = tuple[Rule, ...]
-
-
-def _turned(
-    runs: tuple[Run, ...], across: _Lines, down: _Lines, angle: int, width: float, height: float
-) -> tuple[tuple[Run, ...], _Lines, _Lines]:
-    """The page as a reader holds it whose letters are turned by `angle`."""
-
-    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        if angle == 90:
-            return y0, width - x1, y1, width - x0
-        if angle == 270:
-            return height - y1, x0, height - y0, x1
-        return width - x1, height - y1, width - x0, height - y0
-
-    placed = []
-    for run in runs:
-        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
-        placed.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
-    lines = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
-    lines += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
-    level = tuple(sorted(Rule(y0, x0, x1) for x0, y0, x1, y1 in lines if y1 - y0 < x1 - x0))
-    upright = tuple(sorted(Rule(x0, y0, y1) for x0, y0, x1, y1 in lines if y1 - y0 >= x1 - x0))
-    return tuple(placed), level, upright
 
 
 def _tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
