@@ -10,12 +10,14 @@ import sys
 import click
 
 from scraper.cli.cache import cache
+from scraper.cli.demo import demo_engines
 from scraper.cli.doctor import doctor
 from scraper.cli.extract import extract_structured
 from scraper.cli.install import install_browser
 from scraper.cli.read import fetch, fetch_batch
 from scraper.cli.read_doc import read_doc
 from scraper.cli.research import compare, research
+from scraper.cli.search import engines, instant_answer, search, web_search
 from scraper.cli.serve import serve, stdio
 from scraper.cli.version import version
 
@@ -44,6 +46,7 @@ def group(ctx: click.Context) -> None:
 for _command in (
     serve,
     stdio,
+    search,
     fetch,
     fetch_batch,
     read_doc,
@@ -51,6 +54,10 @@ for _command in (
     compare,
     extract_structured,
     cache,
+    engines,
+    web_search,
+    instant_answer,
+    demo_engines,
     install_browser,
     doctor,
 ):

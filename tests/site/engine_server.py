@@ -18,7 +18,7 @@ from tests.site.certificate import server_identity
 from tests.site.engine_pages import EngineRow, hosts, result_page
 from tests.site.engine_refusals import none_page, wall_page
 from tests.site.markup import html
-from tests.site.search_world import PAGE_HOSTS, World, article, wrapped
+from tests.site.search_world import PAGE_HOSTS, World, article, instant_article, wrapped
 
 __all__ = ["MOODS", "Asked", "EngineSite", "running_engines"]
 
@@ -73,8 +73,8 @@ class EngineSite:
     rows: dict[str, list[EngineRow]] = field(default_factory=dict)
     """Rows by engine instead of those of the small web."""
     asked: list[Asked] = field(default_factory=list)
-    instant: str = ""
-    """What the instant answer API says."""
+    instant: str | None = None
+    """What the instant answer API says; None: an article about what is asked."""
     instant_status: int = 200
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
 
@@ -88,7 +88,7 @@ class EngineSite:
         self.moods.clear()
         self.rows.clear()
         self.asked.clear()
-        self.instant, self.instant_status = "", 200
+        self.instant, self.instant_status = None, 200
 
     def of(self, engine: str) -> list[Asked]:
         """What an engine was asked."""
@@ -122,9 +122,8 @@ async def _answer(site: EngineSite, request: web.Request) -> web.StreamResponse:
         text = article(request.path)
         return html(text) if text else html("<h1>Not found</h1>", status=404)
     if host == _INSTANT:
-        return web.Response(
-            text=site.instant, status=site.instant_status, content_type="application/x-javascript"
-        )
+        text = instant_article(request.query.get("q", "")) if site.instant is None else site.instant
+        return web.Response(text=text, status=site.instant_status, content_type="application/x-javascript")
     if host == _CONSENT:
         return await _consent(request)
     engine = _ENGINE_OF.get(host)

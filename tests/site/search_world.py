@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from tests.site.engine_pages import EngineRow
 
-__all__ = ["PAGE_HOSTS", "World", "article", "wrapped"]
+__all__ = ["PAGE_HOSTS", "World", "article", "instant_article", "wrapped"]
 
 PAGE_HOSTS = (
     "harbour.example",
@@ -133,4 +134,34 @@ def article(path: str) -> str | None:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title></head><body>"
         f"<header><a href='/'>Home</a></header><main><article><h1>{title}</h1>{paragraphs}</article></main>"
         "</body></html>"
+    )
+
+
+def instant_article(query: str) -> str:
+    """What the API for instant answers says of it, in the shape of an article."""
+    topic = {
+        "FirstURL": "https://duckduckgo.com/Ferry",
+        "Icon": {"Height": "", "URL": "", "Width": ""},
+        "Result": '<a href="https://duckduckgo.com/Ferry">Ferry</a> - A boat that comes back.',
+        "Text": "Ferry - A boat that comes back.",
+    }
+    group = {"Name": "See also", "Topics": [topic | {"Text": "Quay", "Result": "<a href='/Quay'>Quay</a>"}]}
+    return json.dumps(
+        {
+            "Abstract": f"{query} is what the harbour is known for.",
+            "AbstractSource": "Wikipedia",
+            "AbstractText": f"{query} is what the harbour is known for.",
+            "AbstractURL": "https://en.wikipedia.org/wiki/Harbour",
+            "Answer": "",
+            "AnswerType": "",
+            "Definition": "",
+            "Heading": query,
+            "Image": "",
+            "ImageHeight": "",
+            "Infobox": "",
+            "RelatedTopics": [topic, group],
+            "Results": [],
+            "Type": "A",
+            "meta": {"id": "just_another_test", "src_name": "hi there"},
+        }
     )

@@ -1,4 +1,4 @@
-"""An engine and a door whose answers and faults can be chosen: what no real engine gives when it is wanted."""
+"""An engine and a door whose answers and faults can be chosen: what no real engine gives when wanted."""
 
 from __future__ import annotations
 

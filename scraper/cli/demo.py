@@ -1,0 +1,115 @@
+"""`search-mcp demo-engines`: the search engines on this machine, to try a search without the internet.
+
+Their pages are those of the tests, so this works in a checkout of the sources.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from tests.site.engine_server import EngineSite
+
+__all__ = ["demo_engines"]
+
+_RAW = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_END_LIMIT_S = 10.0
+
+
+@click.command(context_settings=_RAW)
+@click.option("--port", type=int, default=0, help="Listen on this port of loopback; 0 takes a free one.  [0]")
+@click.option(
+    "--mood",
+    "moods",
+    multiple=True,
+    metavar="<engine=mood>",
+    help="How an engine answers: rows, none, wall, altcha, anubis, consent, limited, hang, decoys, redrawn, "
+    "broken, code. May be given several times.",
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) -> int:
+    """Serve all search engines under their own names on this machine.
+
+    With a COMMAND of search-mcp it is run against them, and they end with it: demo-engines search "tides".
+    Without one they run until interrupted, and the variables to set elsewhere are printed.
+    """
+    chosen = dict(_pair(mood) for mood in moods)
+    try:
+        from tests.site.engine_server import MOODS
+    except ImportError:
+        raise click.ClickException(
+            "The pages of the engines are among the tests: run this in a checkout of the sources, with the "
+            "packages of `make setup`."
+        ) from None
+    for mood in chosen.values():
+        if mood not in MOODS:
+            raise click.UsageError(f"There is no mood {mood!r}; there are {', '.join(MOODS)}.")
+    with contextlib.suppress(KeyboardInterrupt):
+        return asyncio.run(_serve(port, chosen, command))
+    return 0
+
+
+async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> int:
+    from tests.site.engine_server import running_engines
+
+    async with running_engines(port) as site:
+        site.moods |= moods
+        # What these engines answer must not end among what the true ones did.
+        with tempfile.TemporaryDirectory(prefix="search-mcp-demo-") as folder:
+            variables = _variables(site, folder)
+            if command:
+                return await _run(command, variables)
+            for name, value in variables.items():
+                click.echo(f"export {name}={value}")
+            sys.stdout.flush()
+            click.echo("The engines are served; Ctrl-C ends them.", err=True)
+            await _until_told()
+            return 0
+
+
+def _variables(site: EngineSite, folder: str) -> dict[str, str]:
+    hosts = ",".join(f"{name}={address}:{port}" for name, address, port in site.test_hosts)
+    return {
+        "SEARCH_MCP_TEST_HOSTS": hosts,
+        "SEARCH_MCP_TEST_KEY_PIN": site.key_pin,
+        "SEARCH_MCP_DATA": folder,
+    }
+
+
+async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
+    # Each mapped name is warned of, rightly so; here all of them are meant.
+    environment = {"SEARCH_MCP_LOG_LEVEL": "error"} | dict(os.environ) | variables
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "scraper.cli.main", *command, env=environment
+    )
+    try:
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_END_LIMIT_S):
+                    await process.wait()
+
+
+async def _until_told() -> None:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    await told.wait()
+
+
+def _pair(text: str) -> tuple[str, str]:
+    engine, equals, mood = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--mood is written engine=mood, such as mojeek=altcha, not {text!r}.")
+    return engine, mood

@@ -1,0 +1,57 @@
+"""Searches from the command line, against the engines that the command itself can serve."""
+
+from __future__ import annotations
+
+import json
+import re
+from asyncio.subprocess import PIPE
+
+import pytest
+
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import output_of, running
+
+DEMO = (*SEARCH_MCP, "demo-engines")
+
+
+@pytest.mark.browser
+async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refusals() -> None:
+    moods = ("--mood", "mojeek=altcha", "--mood", "bing=wall")
+    asked = ("search", "tidal power", "--engine", "mojeek", "--engine", "bing", "--format", "json")
+    told = await output_of(*DEMO, *moods, *asked)
+    assert (told.code, told.err) == (0, "")
+    answer = json.loads(told.out)
+    assert len(answer["results"]) == 10
+    assert answer["errors"] == {"bing": "captcha"}
+
+
+@pytest.mark.browser
+async def test_that_nobody_answered_is_an_exit_code() -> None:
+    told = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")
+    assert told.code == 1 and told.out == ""
+    assert told.err.startswith('No engine answered "tidal power"')
+
+
+async def test_the_demonstration_tells_the_variables_and_ends_when_told() -> None:
+    async with running(*DEMO, stdout=PIPE) as program:
+        await program.until("The engines are served")
+        program.process.terminate()
+        assert await program.ended() == 0
+        assert program.process.stdout is not None
+        told = (await program.process.stdout.read()).decode()
+    assert re.search(r"^export SEARCH_MCP_TEST_KEY_PIN=\S{43}=$", told, re.MULTILINE)
+    assert "html.duckduckgo.com=127.0.0.1:" in told
+
+
+async def test_a_mood_that_there_is_not_is_told() -> None:
+    told = await output_of(*DEMO, "--mood", "bing=gloomy")
+    assert told.code == 2 and "There is no mood 'gloomy'" in told.err
+    told = await output_of(*DEMO, "--mood", "bing")
+    assert told.code == 2 and "written engine=mood" in told.err
+
+
+async def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
+    told = await output_of(*SEARCH_MCP, "engines")
+    assert told.code == 0
+    assert told.out.splitlines()[0].startswith("duckduckgo (asked when none is named): ")
+    assert len(told.out.splitlines()) == 7
