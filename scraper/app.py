@@ -19,6 +19,8 @@ from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.model import Indexes
 from scraper.store.pages import NoPages, SqlitePages
 from scraper.store.protocols import Pages, PagesStats
 from scraper.store.searches import SqliteSearches
@@ -54,6 +56,7 @@ class App:
         documents: DocumentReader,
         searcher: Searcher,
         structured: StructuredReader,
+        indexes: Indexes,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
@@ -62,6 +65,7 @@ class App:
         self.fetcher = fetcher
         self.documents = documents
         self.searcher = searcher
+        self.indexes = indexes
         self.structured = structured
         self.library = Library(pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings)
@@ -89,7 +93,9 @@ class App:
             stack.push_async_callback(searches.close)
             searcher = Searcher(browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS)
             stack.push_async_callback(searcher.close)
-            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher, structured)
+            indexes = Catalog(settings.data_dir)
+            stack.push_async_callback(indexes.close)
+            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher, structured, indexes)
 
     def ready(self) -> bool:
         """Whether a page can be read now."""

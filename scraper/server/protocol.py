@@ -72,7 +72,10 @@ def _described(tool: Tool) -> WireTool:
         description=tool.description,
         input_schema=dict(tool.input_schema),
         annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=tool.open_world
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=tool.open_world,
         ),
     )
 

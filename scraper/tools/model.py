@@ -46,3 +46,9 @@ class Tool:
     run: Run
     open_world: bool = True
     """Whether it reaches out to the web."""
+    read_only: bool = True
+    """Whether it leaves everything that callers can see as it was."""
+    destructive: bool = False
+    """Whether it may replace what was there."""
+    idempotent: bool = True
+    """Whether the same call twice does what it does once."""

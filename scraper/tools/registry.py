@@ -16,6 +16,9 @@ from scraper.tools import (
     read_doc,
     research,
     search,
+    search_add_document,
+    search_create_index,
+    search_index,
     web_search,
 )
 from scraper.tools.model import Tool
@@ -34,6 +37,9 @@ _ALL = (
     engines.tool,
     web_search.tool,
     instant_answer.tool,
+    search_index.tool,
+    search_add_document.tool,
+    search_create_index.tool,
 )
 
 

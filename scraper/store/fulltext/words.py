@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["SIGNS", "TOKENIZER", "aligned", "askable", "has_words", "indexable", "is_unspaced"]
+__all__ = ["SIGNS", "TOKENIZER", "UNSPACED", "aligned", "askable", "has_words", "indexable", "is_unspaced"]
 
 TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 """Vowel signs (Mn, Mc) belong to words in Hindi, Tamil or Thai; the default cuts there."""
@@ -18,13 +18,13 @@ TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 SIGNS = "\u0300-\u036f\u0900-\u0dff"
 """Marks that go on a word and are no letters to Python."""
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 )
 """Thai, Lao, Burmese, Khmer, kana, bopomofo, Han; and Hangul, which writes particles to the word before."""
 
-_RUN = re.compile(f"[{_UNSPACED}]+")
+_RUN = re.compile(f"[{UNSPACED}]+")
 _SIGNED = re.compile(r"(?<=[A-Za-z])(?:\+\+|#)(?!\w)")
 _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and in no page's words."""

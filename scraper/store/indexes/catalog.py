@@ -1,0 +1,218 @@
+"""Every index of every principal: made, filled and searched in one thread, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from scraper.store.indexes.highlights import highlights
+from scraper.store.indexes.inverted import Inverted
+from scraper.store.indexes.model import (
+    BACKENDS,
+    DEFAULT_INDEX,
+    Added,
+    IndexDocument,
+    IndexFacts,
+    IndexFault,
+    IndexHit,
+    IndexHits,
+)
+from scraper.store.indexes.query import parse
+from scraper.store.indexes.shelves import FileShelf, IndexFile, MemoryShelf, Shelf
+from scraper.store.indexes.tokens import Tokenizer
+
+__all__ = ["Catalog"]
+
+T = TypeVar("T")
+
+INDEXES_LIMIT = 100
+"""Of one principal."""
+DOCUMENTS_LIMIT = 100_000
+"""Of one index."""
+CONTENT_CHARS = 1_000_000
+METADATA_BYTES = 65_536
+ID_CHARS = 512
+TOTAL_CHARS = 500_000_000
+"""Of everything that is held in memory; a document takes about three times its text."""
+CLOSE_LIMIT_S = 5.0
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(slots=True)
+class _Index:
+    """One index that is loaded."""
+
+    backend: str
+    tokenizer: Tokenizer
+    shelf: Shelf
+    words: Inverted = field(default_factory=Inverted)
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Characters by document, in the order in which they came."""
+
+
+class Catalog:
+    """The `Indexes` protocol, in memory and over `indexes.sqlite` in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = IndexFile(folder)
+        self._loaded: dict[tuple[str, str], _Index] = {}
+        self._chars = 0
+        # One thread: numpy and SQLite are quick, and what is put is found by the next search.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="indexes")
+
+    async def create(
+        self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
+    ) -> None:
+        """Make an index that is not there yet.
+
+        Raises:
+            IndexFault: the name is taken or not allowed, the backend is unknown, or there are too many.
+        """
+        await self._do(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
+
+    async def add(self, name: str, document: IndexDocument, *, principal: str) -> Added:
+        """Index a document in place of an older one of that id; returns once it is kept.
+
+        Raises:
+            IndexFault: there is no such index, or the document is not fit for it.
+        """
+        return await self._do(lambda: self._add(name, document, principal))
+
+    async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
+        """The best documents for a query.
+
+        Raises:
+            IndexFault: there is no such index.
+        """
+        return await self._do(lambda: self._search(name, query, principal, limit))
+
+    async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
+        """One document as it was given."""
+        return await self._do(lambda: self._index(name, principal).shelf.get(doc_id))
+
+    async def documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
+        """Ids in the order in which they came, from number `after` on."""
+        return await self._do(lambda: list(self._index(name, principal).sizes)[after : after + limit])
+
+    async def names(self, *, principal: str) -> list[IndexFacts]:
+        """The indexes there are, by name."""
+        return await self._do(lambda: self._names(principal))
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        async with asyncio.timeout(CLOSE_LIMIT_S):
+            await asyncio.wrap_future(self._thread.submit(self._file.close))
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.wrap_future(self._thread.submit(work))
+
+    def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
+        if not _NAME.fullmatch(name):
+            raise IndexFault(
+                f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)"
+            )
+        if backend not in BACKENDS:
+            raise IndexFault(f"Unknown backend: {backend[:80]}")
+        known = {facts.name for facts in self._names(principal)}
+        if name in known:
+            raise IndexFault(f"Index already exists: {name}")
+        if len(known) >= INDEXES_LIMIT:
+            raise IndexFault(f"Too many indexes: {INDEXES_LIMIT} is the limit")
+        shelf: Shelf = MemoryShelf()
+        if backend == "sqlite":
+            kept = self._file.create(principal, name, tokenizer)
+            if kept is None:
+                raise IndexFault(f"Index already exists: {name}")
+            shelf = FileShelf(self._file, kept.number)
+        self._loaded[principal, name] = _Index(backend, tokenizer, shelf)
+
+    def _add(self, name: str, document: IndexDocument, principal: str) -> Added:
+        index = self._index(name, principal)
+        # Half a surrogate pair is no text that could be kept.
+        document = replace(document, content=document.content.encode("utf-8", "replace").decode())
+        self._check(name, index, document)
+        replaced = document.doc_id in index.words
+        if replaced and index.shelf.get(document.doc_id) == document:
+            return Added(True, len(index.tokenizer.tokens(document.content)))
+        index.shelf.put(document)
+        return Added(replaced, self._take(index, document))
+
+    def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
+        index = self._index(name, principal)
+        query = parse(text, index.tokenizer)
+        ranked = index.words.search(query, limit)
+        hits = []
+        for doc_id, score in ranked.hits:
+            document = index.shelf.get(doc_id)
+            if document is not None:
+                pieces = tuple(highlights(document.content, query, index.tokenizer))
+                hits.append(IndexHit(doc_id, score, pieces, document.metadata))
+        return IndexHits(tuple(hits), ranked.total, query)
+
+    def _names(self, principal: str) -> list[IndexFacts]:
+        facts = {
+            name: IndexFacts(name, index.backend, len(index.words))
+            for (owner, name), index in self._loaded.items()
+            if owner == principal
+        }
+        facts.setdefault(DEFAULT_INDEX, IndexFacts(DEFAULT_INDEX, "memory", 0))
+        for name in self._kept_names(principal):
+            index = self._index(name, principal)
+            facts[name] = IndexFacts(name, index.backend, len(index.words))
+        return sorted(facts.values(), key=lambda fact: fact.name)
+
+    def _kept_names(self, principal: str) -> list[str]:
+        try:
+            return [kept.name for kept in self._file.find(principal)]
+        except IndexFault:
+            return []  # without its file there are those in memory
+
+    def _index(self, name: str, principal: str) -> _Index:
+        """The index of that name, with what other servers have put into it."""
+        index = self._loaded.get((principal, name))
+        if index is None:
+            index = self._loaded[principal, name] = self._opened(name, principal)
+        for document in index.shelf.news():
+            self._take(index, document)
+        return index
+
+    def _opened(self, name: str, principal: str) -> _Index:
+        if name == DEFAULT_INDEX:
+            return _Index("memory", Tokenizer(), MemoryShelf())
+        kept = self._file.find(principal, name) if _NAME.fullmatch(name) else []
+        if not kept:
+            raise IndexFault(f"Index not found: {name[:80]}")
+        return _Index("sqlite", kept[0].tokenizer, FileShelf(self._file, kept[0].number))
+
+    def _take(self, index: _Index, document: IndexDocument) -> int:
+        """Make a document findable; its number of words."""
+        tokens = index.tokenizer.tokens(document.content)
+        index.words.add(document.doc_id, tokens)
+        self._chars += len(document.content) - index.sizes.get(document.doc_id, 0)
+        index.sizes[document.doc_id] = len(document.content)
+        return len(tokens)
+
+    def _check(self, name: str, index: _Index, document: IndexDocument) -> None:
+        if not document.content.strip():
+            raise IndexFault("Content must be a non-empty string")
+        if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
+            raise IndexFault(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
+        if len(document.content) > CONTENT_CHARS:
+            raise IndexFault(
+                f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters"
+            )
+        size = len(json.dumps(dict(document.metadata)))
+        if size > METADATA_BYTES:
+            raise IndexFault(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
+        if document.doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
+            raise IndexFault(f"Index is full: {name} ({DOCUMENTS_LIMIT:,} documents)")
+        if self._chars + len(document.content) > TOTAL_CHARS:
+            raise IndexFault(f"Indexes are full: {TOTAL_CHARS:,} characters in all")

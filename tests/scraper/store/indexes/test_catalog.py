@@ -1,0 +1,265 @@
+"""Named indexes, whichever backend keeps them: one contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scraper.store.indexes import catalog
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.inverted import Inverted
+from scraper.store.indexes.model import BACKENDS, Added, IndexDocument, IndexFault, IndexHits
+from scraper.store.indexes.query import parse
+from scraper.store.indexes.shelves import FILE_NAME
+from scraper.store.indexes.tokens import Tokenizer
+
+ME = "local"
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Catalog]:
+    indexes = Catalog(folder)
+    try:
+        yield indexes
+    finally:
+        await indexes.close()
+
+
+@pytest.fixture(params=BACKENDS)
+async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Catalog]:
+    """A catalog with an index `notes` of each backend."""
+    async with opened(tmp_path) as made:
+        await made.create("notes", principal=ME, backend=request.param)
+        yield made
+
+
+async def add(indexes: Catalog, doc_id: str, content: str, name: str = "notes", **metadata: Any) -> Added:
+    return await indexes.add(name, IndexDocument(doc_id, content, metadata), principal=ME)
+
+
+async def look(indexes: Catalog, query: str, name: str = "notes", limit: int = 10) -> IndexHits:
+    return await indexes.search(name, query, principal=ME, limit=limit)
+
+
+async def ids(indexes: Catalog, query: str, name: str = "notes") -> list[str]:
+    return [hit.doc_id for hit in (await look(indexes, query, name)).hits]
+
+
+async def test_the_example_of_the_contract_has_six_words(indexes: Catalog) -> None:
+    added = await add(
+        indexes, "doc-001", "Python rate limiting with token buckets", author="Smith", year=2026
+    )
+    assert added == Added(replaced=False, token_count=6)
+    (hit,) = (await look(indexes, '+python "rate limiting"')).hits
+    assert hit.metadata == {"author": "Smith", "year": 2026} and hit.score > 0
+    assert hit.highlights == ("Python rate limiting with token buckets",)
+
+
+async def test_operators_and_their_combinations(indexes: Catalog) -> None:
+    await add(indexes, "a", "Python for machine learning")
+    await add(indexes, "b", "Python and the machine that is learning")
+    await add(indexes, "c", "Rust for machine learning")
+    assert set(await ids(indexes, "python rust")) == {"a", "b", "c"}
+    assert set(await ids(indexes, "+python machine")) == {"a", "b"}
+    assert set(await ids(indexes, '"machine learning"')) == {"a", "c"}
+    assert await ids(indexes, '+python "machine learning"') == ["a"]
+    assert await ids(indexes, 'machine -"machine learning"') == ["b"]
+    assert set(await ids(indexes, "machine -rust")) == {"a", "b"}
+    assert await ids(indexes, "+rust +python") == []
+    assert await ids(indexes, "-rust") == []
+    assert await ids(indexes, "PYTHON -the") == ["a"]
+
+
+async def test_more_and_rarer_words_rank_higher(indexes: Catalog) -> None:
+    for number in range(10):
+        await add(indexes, f"common-{number}", "common words in every text")
+    await add(indexes, "rare", "rare words in one text")
+    await add(indexes, "often", "rare rare rare in one text")
+    assert (await ids(indexes, "common rare"))[:2] == ["often", "rare"]
+    assert (await look(indexes, "words", limit=3)).total == 11
+
+
+async def test_a_document_of_the_same_id_is_replaced(indexes: Catalog) -> None:
+    await add(indexes, "a", "old words")
+    assert await add(indexes, "a", "new words") == Added(replaced=True, token_count=2)
+    assert await ids(indexes, "old") == [] and await ids(indexes, "new") == ["a"]
+    assert (await look(indexes, "words")).total == 1
+
+
+async def test_adding_the_same_again_changes_nothing(indexes: Catalog) -> None:
+    await add(indexes, "a", "some words", n=1)
+    await add(indexes, "b", "some other words")
+    before = await look(indexes, "some words")
+    assert await add(indexes, "a", "some words", n=1) == Added(replaced=True, token_count=2)
+    assert await look(indexes, "some words") == before
+
+
+async def test_words_of_every_script_are_found(indexes: Catalog) -> None:
+    await add(indexes, "ja", "機械学習は楽しい")
+    await add(indexes, "code", "use C++ and node.js")
+    assert await ids(indexes, "学習") == ["ja"] and await ids(indexes, "機械学習") == ["ja"]
+    assert await ids(indexes, "c++") == ["code"] and await ids(indexes, "node.js") == ["code"]
+
+
+async def test_highlights_are_short_and_at_most_three(indexes: Catalog) -> None:
+    await add(indexes, "a", "one word here and many others that stand between them " * 20)
+    (hit,) = (await look(indexes, "word")).hits
+    assert len(hit.highlights) == 3
+    assert all("word" in piece and len(piece) <= 70 for piece in hit.highlights)
+
+
+async def test_an_index_belongs_to_its_principal(indexes: Catalog) -> None:
+    await add(indexes, "a", "secret")
+    with pytest.raises(IndexFault, match=r"^Index not found: notes$"):
+        await indexes.search("notes", "secret", principal="other", limit=5)
+    await indexes.create("notes", principal="other")
+    assert (await indexes.search("notes", "secret", principal="other", limit=5)).total == 0
+    await add(indexes, "b", "mine", name="default")
+    assert (await indexes.search("default", "mine", principal="other", limit=5)).total == 0
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "ä", "a/b", "x" * 65, "a\n"])
+async def test_names_that_are_not_allowed_are_said(indexes: Catalog, name: str) -> None:
+    with pytest.raises(IndexFault, match="Invalid index name"):
+        await indexes.create(name, principal=ME)
+
+
+async def test_faults_are_told_in_the_contracts_words(indexes: Catalog) -> None:
+    for name, backend, told in (
+        ("notes", "memory", "Index already exists: notes"),
+        ("default", "memory", "Index already exists: default"),
+        ("other", "redis", "Unknown backend: redis"),
+    ):
+        with pytest.raises(IndexFault, match=f"^{told}$"):
+            await indexes.create(name, principal=ME, backend=backend)
+    with pytest.raises(IndexFault, match=r"^Index not found: none$"):
+        await add(indexes, "a", "text", name="none")
+    with pytest.raises(IndexFault, match=r"^Content must be a non-empty string$"):
+        await add(indexes, "a", " \n")
+
+
+async def test_limits_are_told(indexes: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "DOCUMENTS_LIMIT", 2)
+    monkeypatch.setattr(catalog, "INDEXES_LIMIT", 3)
+    await add(indexes, "a", "text")
+    await add(indexes, "b", "text")
+    await add(indexes, "b", "text again")
+    await indexes.create("third", principal=ME)
+    for act, told in (
+        (add(indexes, "c", "text"), "Index is full: notes"),
+        (indexes.create("fourth", principal=ME), "Too many indexes"),
+        (add(indexes, "x" * 513, "text"), "Document ID must"),
+        (add(indexes, "d", "x" * 1_000_001), "Content is too large"),
+        (add(indexes, "a", "text", big="x" * 70_000), "Metadata is too large"),
+    ):
+        with pytest.raises(IndexFault, match=told):
+            await act
+
+
+async def test_documents_are_listed_in_parts_and_given_back(indexes: Catalog) -> None:
+    for number in range(5):
+        await add(indexes, f"d{number}", f"text {number}")
+    assert await indexes.documents("notes", principal=ME, limit=2) == ["d0", "d1"]
+    assert await indexes.documents("notes", principal=ME, limit=9, after=2) == ["d2", "d3", "d4"]
+    kept = await indexes.document("notes", "d3", principal=ME)
+    assert kept is not None and kept.content == "text 3"
+    assert await indexes.document("notes", "none", principal=ME) is None
+
+
+async def test_a_kept_index_outlives_a_restart_with_its_settings(tmp_path: Path) -> None:
+    async with opened(tmp_path) as indexes:
+        await indexes.create("kept", principal=ME, backend="sqlite", tokenizer=Tokenizer(lowercase=False))
+        await indexes.create("gone", principal=ME)
+        await add(indexes, "a", "Words of \ud800 yesterday \0 end", name="kept", n=[1, {"x": None}])
+    async with opened(tmp_path) as indexes:
+        assert await ids(indexes, "yesterday", "kept") == ["a"] and await ids(indexes, "words", "kept") == []
+        kept = await indexes.document("kept", "a", principal=ME)
+        assert kept is not None and kept.metadata == {"n": [1, {"x": None}]}
+        assert [facts.name for facts in await indexes.names(principal=ME)] == ["default", "kept"]
+        with pytest.raises(IndexFault, match="Index already exists: kept"):
+            await indexes.create("kept", principal=ME)
+
+
+async def test_what_one_server_adds_the_other_finds(tmp_path: Path) -> None:
+    async with opened(tmp_path) as one, opened(tmp_path) as other:
+        await one.create("shared", principal=ME, backend="sqlite")
+        await one.create("another", principal=ME, backend="sqlite")
+        await add(one, "a", "from one", name="shared")
+        assert await ids(other, "one", "shared") == ["a"]
+        await add(one, "x", "between", name="another")
+        await add(other, "b", "from other", name="shared")
+        await add(other, "a", "replaced", name="shared")
+        assert await ids(one, "other", "shared") == ["b"]
+        assert await ids(one, "one", "shared") == [] and await ids(one, "replaced", "shared") == ["a"]
+
+
+async def test_a_file_that_cannot_be_used_costs_the_kept_indexes_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    async with opened(tmp_path / "file") as indexes:
+        assert (await add(indexes, "a", "text", name="default")).token_count == 1
+        with pytest.raises(IndexFault, match="Kept indexes are not available"):
+            await indexes.create("kept", principal=ME, backend="sqlite")
+
+
+async def test_a_damaged_file_is_kept_aside(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"no database " * 1_000)
+    async with opened(tmp_path) as indexes:
+        await indexes.create("kept", principal=ME, backend="sqlite")
+        assert (await add(indexes, "a", "text", name="kept")).token_count == 1
+    assert list(tmp_path.glob(f"{FILE_NAME}.corrupt-*"))
+
+
+WORDS = st.sampled_from("aa bb cc dd ee".split())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.lists(WORDS, max_size=6)), max_size=30),
+    st.lists(st.tuples(st.sampled_from(["", "+", "-"]), st.lists(WORDS, min_size=1, max_size=2)), max_size=4),
+)
+def test_an_index_finds_what_a_plain_look_through_the_texts_finds(
+    added: list[tuple[int, list[str]]], asked: list[tuple[str, list[str]]]
+) -> None:
+    index, texts = Inverted(), {}
+    for number, words in added:
+        index.add(str(number), words)
+        texts[str(number)] = words
+    query = parse(" ".join(f'{sign}"{" ".join(words)}"' for sign, words in asked), Tokenizer())
+    expected = {doc_id for doc_id, words in texts.items() if _matches(words, asked)}
+    found = index.search(query, 100)
+    assert {doc_id for doc_id, _ in found.hits} == expected and found.total == len(expected)
+    assert [score for _, score in found.hits] == sorted((score for _, score in found.hits), reverse=True)
+
+
+def _matches(text: list[str], asked: list[tuple[str, list[str]]]) -> bool:
+    wanted = [words for sign, words in asked if sign != "-"]
+    unwanted = [words for sign, words in asked if sign == "-"]
+    return (
+        bool(wanted)
+        and all(_in(words, text) for words in wanted)
+        and not any(_in(words, text) for words in unwanted)
+    )
+
+
+def _in(words: list[str], text: list[str]) -> bool:
+    return any(text[at : at + len(words)] == words for at in range(len(text)))
+
+
+def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scraper.store.indexes import inverted
+
+    monkeypatch.setattr(inverted, "COMPACT_AT", 10)
+    index = Inverted()
+    for number in range(100):
+        index.add("a", ["same", f"n{number}"])
+        index.add("b", ["same", "other"])
+    assert len(index._ids) < 40
+    assert index.search(parse("n99", Tokenizer()), 5).hits[0][0] == "a"
+    assert index.search(parse("n50", Tokenizer()), 5).total == 0
+    assert [doc_id for doc_id, _ in index.search(parse('"same other"', Tokenizer()), 5).hits] == ["b"]
