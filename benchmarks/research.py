@@ -229,7 +229,7 @@ def _brief(question: Question, documents: Sequence[Document]) -> str:
     results = tuple(Result(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
     search = SearchAnswer(question.text, results, ("local",))
     budget = BODY_BUDGET - render.sources_tokens(search) - render.PAGE_TOKENS * len(documents)
-    choice = choose([one.markdown for one in documents], question.text, budget, True)
+    choice = choose([one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True)
     pages = tuple(
         ReadPage(one.url, _reading(one), excerpts, same_as)
         for one, excerpts, same_as in zip(documents, choice.excerpts, choice.same_as, strict=True)

@@ -20,11 +20,14 @@ class Choice:
     same_as: tuple[int | None, ...]
 
 
-def choose(texts: Sequence[str], question: str, budget: int, once: bool) -> Choice:
-    """The excerpts of some Markdown texts within a budget of tokens; `once`: of copies only the first's."""
+def choose(texts: Sequence[str], question: str, budget: int, least_share: float, once: bool) -> Choice:
+    """The excerpts of some Markdown texts within a budget of tokens; `once`: of copies only the first's.
+
+    `least_share`: what each text gets at least, as a part of an equal share.
+    """
     same_as = copies(texts)
     asked = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
-    chosen = iter(spread(asked, question, budget))
+    chosen = iter(spread(asked, question, budget, least_share))
     return Choice(
         tuple(tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as),
         tuple(same_as),

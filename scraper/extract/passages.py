@@ -11,14 +11,15 @@ from scraper.extract.fragments import PlainText, directive
 from scraper.extract.units import units_of
 from scraper.model import Document, Excerpt
 
-__all__ = ["LINK_TOKENS", "MAX_CHARACTERS", "best", "spread"]
+__all__ = ["LEAST_SHARE", "LINK_TOKENS", "MAX_CHARACTERS", "best", "spread"]
 
 LINK_TOKENS = 60
 """What an excerpt costs beside its text: its heading, its link, the mark of a gap."""
 
-_FLOOR_SHARE = 0.5
-"""Of an equal share of the budget each page gets this much, as far as it has anything to say; the rest goes
-to the best pieces wherever they stand."""
+LEAST_SHARE = 0.25
+"""Of an equal share of the budget each page gets this much, as far as it has anything to say, and at least its
+best piece; the rest goes to the best pieces wherever they stand. Of 200 questions to three pages with 900
+tokens together, the passage was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares."""
 
 _WORTH = 0.1
 """A piece that scores less than this part of the best one does not bear on the question: at 2,000 tokens a
@@ -38,7 +39,9 @@ def best(document: Document, question: str, budget: int) -> list[Excerpt]:
     return spread([document.markdown], question, budget)[0]
 
 
-def spread(texts: Sequence[str], question: str, budget: int) -> list[list[Excerpt]]:
+def spread(
+    texts: Sequence[str], question: str, budget: int, least_share: float = LEAST_SHARE
+) -> list[list[Excerpt]]:
     """The excerpts of each Markdown text, in its order; all together cost at most the budget.
 
     Texts that fit together are given whole. One in which nothing of the question stands gives its beginning.
@@ -47,7 +50,7 @@ def spread(texts: Sequence[str], question: str, budget: int) -> list[list[Excerp
     pages = [_Page(text[:MAX_CHARACTERS], asked) for text in texts]
     for page, row in zip(pages, bm25.scores(asked, [page.pieces for page in pages]), strict=True):
         page.scores = row
-    _choose(pages, budget)
+    _choose(pages, budget, least_share)
     return _within(budget, [page.excerpts(asked) for page in pages])
 
 
@@ -83,13 +86,23 @@ class _Page:
                 budget -= price
         return budget
 
+    @property
+    def spent(self) -> int:
+        """What the chosen pieces take."""
+        return sum(self.costs[at] for at in self.chosen) + LINK_TOKENS * len(list(_runs(sorted(self.chosen))))
+
     def by_score(self) -> list[int]:
-        """The pieces that bear on the question, best first; all in their order where none does."""
+        """The pieces that bear on the question, best first."""
         worth = _WORTH * max(self.scores, default=0.0)
-        if not worth:
-            return list(range(len(self.units)))
-        places = [at for at, score in enumerate(self.scores) if score >= worth]
+        places = [at for at, score in enumerate(self.scores) if score and score >= worth]
         return sorted(places, key=lambda at: -self.scores[at])
+
+    def beginning(self) -> Iterator[int]:
+        """The pieces from the top, as long as each can be bought after the one before."""
+        for at in range(len(self.units)):
+            if at and at - 1 not in self.chosen:
+                return
+            yield at
 
     def around(self, at: int) -> list[int]:
         """The neighbours of a piece in its section."""
@@ -124,13 +137,17 @@ class _Page:
         )
 
 
-def _choose(pages: Sequence[_Page], budget: int) -> None:
+def _choose(pages: Sequence[_Page], budget: int, least_share: float) -> None:
     if sum(page.whole_cost for page in pages) <= budget:
         for page in pages:
             page.chosen.update(range(len(page.units)))
         return
-    floor = round(_FLOOR_SHARE * budget / len(pages))
-    left = budget - sum(floor - page.buy(page.by_score(), floor) for page in pages)
+    floor, left = round(least_share * budget / len(pages)), budget
+    for page in pages:
+        left = page.buy(page.by_score()[:1], left)
+    for page in pages:
+        allowed = max(0, min(left, floor - page.spent))
+        left -= allowed - page.buy(page.by_score(), allowed)
     ranked = sorted(
         ((score, page, at) for page in pages for at, score in enumerate(page.scores) if score),
         key=lambda offer: -offer[0],
@@ -144,6 +161,9 @@ def _choose(pages: Sequence[_Page], budget: int) -> None:
             left = page.buy(page.around(at), left)
     for page in pages:
         left = page.buy((at for at in range(len(page.units)) if page.price(at) <= 0), left)
+    silent = [page for page in pages if not page.chosen]
+    for waiting, page in zip(range(len(silent), 0, -1), silent, strict=True):
+        left -= left // waiting - page.buy(page.beginning(), left // waiting)
 
 
 def _within(budget: int, chosen: list[list[Excerpt]]) -> list[list[Excerpt]]:

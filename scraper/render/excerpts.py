@@ -21,6 +21,8 @@ PAGE_TOKENS = 130
 GAP = "[…]"
 """Something of the page is left out here."""
 
+_NOTHING = "Nothing of this page found room in the answer; `fetch` reads it whole."
+
 _MAX_URL = 2_000
 _MAX_HEADING = 160
 _MAX_ERROR = 500
@@ -32,7 +34,8 @@ _BRACKETS = re.compile(r"[\[\]]")
 def section(page: ReadPage, reading: Reading, region: str, now: datetime | None) -> str:
     """A page that was read: what we know of it, then its own words in their region."""
     shown = _whole(content(page, linked=True))
-    return "\n".join(header(reading, shown, now)) + "\n\n" + sealed_page(reading.document, shown, region)
+    parts = ["\n".join(header(reading, shown, now)), sealed_page(reading.document, shown, region)]
+    return "\n\n".join(parts if page.excerpts else [parts[0], _NOTHING])
 
 
 def failure(page: ReadPage) -> dict[str, object]:

@@ -16,6 +16,8 @@ from scraper.workers import Workers
 __all__ = ["MAX_URLS", "MIN_URLS", "checked", "compare"]
 
 MIN_URLS, MAX_URLS = 2, 5
+_LEAST_SHARE = 0.75
+"""Of an equal share of the budget, for each page: both sides of a comparison must have their say."""
 _RESERVE_SHARE = 0.1
 
 
@@ -66,4 +68,4 @@ async def compare(
     )
     left = max(0, budget - render.PAGE_TOKENS * len(wanted))
     pages = list(zip(wanted, outcomes, strict=True))
-    return await excerpted(workers, pages, question, left, deadline, once=False)
+    return await excerpted(workers, pages, question, left, deadline, least_share=_LEAST_SHARE, once=False)

@@ -32,12 +32,17 @@ async def excerpted(
     budget: int,
     deadline: Deadline,
     *,
+    least_share: float,
     once: bool,
 ) -> tuple[ReadPage, ...]:
     """The pages in their order, those that were read with excerpts; `once`: a copy of an earlier has none."""
     read = [place for place, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)]
     texts = [_text(outcomes[place][1]) for place in read]
-    choice = await _chosen(workers, texts, question, budget, once, deadline) if texts else Choice((), ())
+    choice = (
+        await _chosen(workers, texts, question, budget, least_share, once, deadline)
+        if texts
+        else Choice((), ())
+    )
     pages = [ReadPage(url, outcome) for url, outcome in outcomes]
     for place, excerpts, same_as in zip(read, choice.excerpts, choice.same_as, strict=True):
         url, outcome = outcomes[place]
@@ -50,12 +55,18 @@ def _text(outcome: Reading | ScraperError) -> str:
 
 
 async def _chosen(
-    workers: Workers, texts: list[str], question: str, budget: int, once: bool, deadline: Deadline
+    workers: Workers,
+    texts: list[str],
+    question: str,
+    budget: int,
+    least_share: float,
+    once: bool,
+    deadline: Deadline,
 ) -> Choice:
     limit_s = min(LIMIT_S, deadline.left_s())
     try:
         async with asyncio.timeout(deadline.left_s()):
-            return await workers.run(choose, texts, question, budget, once, limit_s=limit_s)
+            return await workers.run(choose, texts, question, budget, least_share, once, limit_s=limit_s)
     except (WorkerFailed, TimeoutError) as error:
         log.warning("no passages were chosen: %s", error)
         return _beginnings(texts, budget)

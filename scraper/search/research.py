@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from scraper.errors import BadArgument
+from scraper.extract.passages import LEAST_SHARE
 from scraper.model import Brief, Reading, SearchAnswer
 from scraper.reading.deadline import Deadline
 from scraper.reading.fetcher import Fetcher
@@ -86,7 +87,15 @@ class Researcher:
             return Brief(inquiry.question, answer)
         outcomes = await self._read(inquiry, answer, principal, deadline, told)
         left = budget - render.sources_tokens(answer) - render.PAGE_TOKENS * len(outcomes)
-        pages = await excerpted(self._workers, outcomes, inquiry.question, max(0, left), deadline, once=True)
+        pages = await excerpted(
+            self._workers,
+            outcomes,
+            inquiry.question,
+            max(0, left),
+            deadline,
+            least_share=LEAST_SHARE,
+            once=True,
+        )
         return Brief(inquiry.question, answer, pages)
 
     async def _search(self, inquiry: Inquiry, principal: str, limit_s: float) -> SearchAnswer:

@@ -25,7 +25,12 @@ FAILED_STARTS = 3
 PAUSE_S = 0.2
 """Before another start when one failed; doubled each time."""
 
-PRELOAD = ("scraper.extract.reader", "scraper.extract.bare", "scraper.engines.registry")
+PRELOAD = (
+    "scraper.extract.reader",
+    "scraper.extract.bare",
+    "scraper.extract.choice",
+    "scraper.engines.registry",
+)
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
