@@ -38,8 +38,8 @@ class Reading:
     none: Select | None = None
     """What stands only on a page that says nothing was found."""
     next: Callable[[ResultPage], Request | None] | None = None
-    shells: Select | None = None
-    """What stands on a page whose scripts have still to bring the rows."""
+    shells: frozenset[str] = frozenset()
+    """Ids of the frame into which scripts have still to bring the rows."""
 
 
 def read(snapshot: Snapshot, now: datetime, reading: Reading | None = None) -> EngineResponse:
@@ -120,8 +120,8 @@ def _not_understood(page: ResultPage, reading: Reading) -> EngineResponse:
         return EngineResponse(Outcome.ERROR, detail=f"http_{page.status}")
     if page.root is None:
         return EngineResponse(Outcome.ERROR, detail="unreadable")
-    shell = reading.shells is not None and bool(reading.shells(page.root))
-    return EngineResponse(Outcome.ERROR, detail="not_rendered" if shell else "layout_changed")
+    is_shell = bool(reading.shells & page.marks.ids)
+    return EngineResponse(Outcome.ERROR, detail="not_rendered" if is_shell else "layout_changed")
 
 
 def _told(rows: Sequence[Row]) -> float:

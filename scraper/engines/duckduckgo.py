@@ -62,7 +62,7 @@ READING = arbitration.Reading(
     ),
     none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
     next=lambda page: forms.hidden_form(page, _NEXT, _NAME),
-    shells=css("#deep_preload_link, #react-layout, #web_content_wrapper, #links_wrapper"),
+    shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
 )
 
 

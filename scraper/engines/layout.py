@@ -85,7 +85,7 @@ def _row(page: ResultPage, layout: Layout, block: Element) -> Row | None:
     if not href or ads.is_ad_link(href) or (not own and is_internal(page, unwrap(href))):
         return None
     text = texts.text_in(title, texts.MAX_TITLE)
-    if not text:
+    if not text or ads.is_labelled(block, text):
         return None
     return Row(
         title=text,

@@ -24,6 +24,8 @@ class Wall:
     ids: frozenset[str] = frozenset()
     """Ids and test ids."""
     classes: frozenset[str] = frozenset()
+    names: str = ""
+    """In any id or class."""
     addresses: str = ""
     """In the address of a script, frame, picture or form."""
     title: str = ""
@@ -133,8 +135,9 @@ WALLS = (
         "captcha",
         "captcha",
         yields=True,
-        classes=_words("captcha-wrap g-recaptcha h-captcha frc-captcha geetest_holder"),
-        ids=_words("captcha-box recaptcha px-captcha captcha challenge-form captcha-wrap"),
+        classes=_words("frc-captcha geetest_holder"),
+        ids=_words("challenge-form"),
+        names=r"captcha",
         addresses=r"(?:^|/)(?:sp/)?captcha(?:/|\?|$)|hcaptcha\.com/|recaptcha/(?:api|enterprise)",
         title=r"captcha|(?:security|robot) (?:check|verification)|verifying your? .{0,20}|人机验证|安全验证",
         urls=r"/(?:sp/)?captcha(?:/|\?|$)",
@@ -145,6 +148,7 @@ WALLS = (
         "refusal by country",
         "refused",
         yields=True,
+        title=r"service unavailable",
         opening=r"(?:is )?not (?:yet )?available in your (?:country|region)|"
         r"n['’]est pas (?:encore )?disponible dans votre (?:pays|région)|"
         r"(?:noch )?nicht in (?:deinem|ihrem) land verfügbar",
@@ -186,6 +190,7 @@ def _fits(page: ResultPage, wall: Wall) -> bool:
         or wall.classes & marks.classes
         or (wall.urls and any(_search(wall.urls, url) for url in (page.url, *page.redirects)))
         or (wall.title and re.fullmatch(wall.title, marks.title, re.IGNORECASE))
+        or (wall.names and any(_search(wall.names, name) for name in marks.ids | marks.classes))
         or (wall.addresses and any(_search(wall.addresses, address) for address in marks.addresses))
         or (wall.opening and _search(wall.opening, marks.opening))
         or (wall.scripts and _search(wall.scripts, marks.scripts))
