@@ -34,7 +34,7 @@ class Source(enum.StrEnum):
 
 CONFIDENCE: Mapping[Source, float] = MappingProxyType(
     {
-        Source.JSON_LD: 0.95,
+        Source.JSON_LD: 0.9,
         Source.MICRODATA: 0.9,
         Source.RDFA: 0.9,
         Source.OPENGRAPH: 0.85,
@@ -42,11 +42,11 @@ CONFIDENCE: Mapping[Source, float] = MappingProxyType(
         Source.STATE: 0.8,
         Source.XHR: 0.7,
         Source.VISIBLE: 0.6,
-        Source.ADDRESS: 0.5,
+        Source.ADDRESS: 0.7,
         Source.SUM: 0.8,
     }
 )
-"""The share of right ones, rounded down, as `python -m benchmarks.structured` counts it by source."""
+"""About the share of right ones, as `python -m benchmarks.structured` counts it by source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
         return None
     _add_labelled(facts, labels, body)
     if "brand" not in facts:
-        facts.add("brand", product_brand.seen(body, place), Source.VISIBLE)
+        facts.add("brand", product_brand.seen(body, place), Source.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(told.url), Source.ADDRESS)
     facts.add("name", title, Source.VISIBLE, confidence=0.9)
     return facts.as_object(ORDER)
@@ -120,7 +120,7 @@ def _add_price(facts: Facts, shown: Any, country: str) -> None:
     amount = shown().amount
     if amount is None:
         return
-    facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.7 if shown().sure else 0.4)
+    facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     code = money.code_of(amount.sign)
     likely = None if code else money.code_of(amount.sign, country)
     facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely)

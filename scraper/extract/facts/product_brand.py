@@ -13,8 +13,10 @@ __all__ = ["seen", "trimmed"]
 _MAX_BRAND = 40
 _BEFORE, _BEHIND = 60, 300
 """Elements around the title in which a brand is the product's."""
-_NAMES = re.compile(
-    r"(?:^|[-_ ])brand(?!s)|brand(?:$|[-_ ]|name)|byline|manufacturer|marke(?:$|[-_ ])|marca", re.IGNORECASE
+_NAME = re.compile(
+    r"(?:pdp|product|prod|item|detail|p)?[-_]*(?:brand|marke|marca|manufacturer|byline)[-_]*"
+    r"(?:name|info|link|title|label|text|value)?",
+    re.IGNORECASE,
 )
 _LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
 _AROUND = re.compile(
@@ -33,9 +35,7 @@ def seen(body: Element, title: Element | None) -> str | None:
     places = list(body.iter("*"))
     at_title = places.index(title)
     for element in places[max(0, at_title - _BEFORE) : at_title + _BEHIND]:
-        if _NAMES.search(
-            f"{element.get('class') or ''} {element.get('id') or ''} {element.get('itemprop') or ''}"
-        ):
+        if _is_named(element):
             text = trimmed(cleaned(text_of(element)[:500]))
             if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not _is_outside(element):
                 return text
@@ -49,3 +49,9 @@ def trimmed(text: str) -> str:
 
 def _is_outside(element: Element) -> bool:
     return any(around.tag in _OUTSIDE for around in element.iterancestors())
+
+
+def _is_named(element: Element) -> bool:
+    """Whether a class or the id is a name for a brand and nothing more."""
+    words = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('itemprop') or ''}".split()
+    return any(_NAME.fullmatch(word) for word in words)

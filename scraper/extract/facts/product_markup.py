@@ -45,10 +45,14 @@ _IN_STOCK = frozenset(
     "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
     "availablefororder madetoorder reserved yes true 1 new".split()
 )
-_OUT_OF_STOCK = frozenset("outofstock soldout discontinued unavailable notavailable oos no false 0".split())
+_OUT_OF_STOCK = frozenset(
+    "outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split()
+)
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\D")
 _MAX_OFFERS = 200
+_MOST_NAMES = 2
+"""More products, none of them called as the page is: a list of them."""
 _MAX_NAME = 200
 _MAX_CODE = 60
 
@@ -141,10 +145,12 @@ def same_thing(one: str, other: str) -> bool:
 
 def _products(graph: Graph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
-    found = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
-    if not found:
-        found = [item for item in graph.items() if _is_product(item)]
-    named = [item for item in found if same_thing(folded(graph.text(item, "name")), title)]
+    own = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
+    found = own or [item for item in graph.items() if _is_product(item)]
+    names = {item_id: folded(graph.text(item, "name")) for item_id, item in enumerate(found)}
+    named = [item for item_id, item in enumerate(found) if same_thing(names[item_id], title)]
+    if not named and (not own or len(set(names.values())) > _MOST_NAMES):
+        return []
     chosen = named if len(found) > 1 and named else found
     return sorted(chosen, key=lambda item: not item.get("offers"))
 

@@ -20,21 +20,30 @@ _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30
 
 _SIGN = re.compile(
-    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|kn|тг|"
-    r"руб|р\.|грн|tl|rs|lei|ft|sek|nok|dkk|pln|czk|rm|rp)(?![^\W\d_])",
+    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|"
+    r"(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|тг|руб|р\.|грн|lei|sek|nok|dkk|pln|czk|"
+    r"(?-i:[Kk]n|TL|Rs|Ft|RM|Rp))(?![^\W\d_])",
     re.IGNORECASE,
 )
+"""Where letters of a sign are those of a unit, `ft` or `kn`, their case tells them apart."""
+_OTHER_WORDS = re.compile(
+    r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
+    r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+"""What stands beside amounts that are no prices: thresholds, savings, instalments."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
-    r"old|was|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|regular|before|saving|save|ship|deliver|"
+    r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|regular|before|saving|save|ship|deliver|"
     r"versand|unit|(?:^|[-_ ])per[-_]|related|recommend|similar|carousel|slider|also|cross|upsell|"
     r"accessor|sponsor|cart-|minicart|basket|review|filter|install?ment|month|financ|footer|header|(?:^|"
-    r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|"
+    r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|menu|"
+    r"affirm|klarna|afterpay|clearpay|"
     r"discount-?(?:amount|percent)|loyalty|bonus",
     re.IGNORECASE,
 )
 _NOW = re.compile(
-    r"final|current|sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
+    r"final|current|(?<!non-)sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
     r"new",
     re.IGNORECASE,
 )
@@ -45,6 +54,7 @@ _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 _BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
 _AGAINST, _MOST_AGAINST = 1.6, 4
 _AS_STRUCK = 3
+_AS_OTHER = 2
 _ABOVE_TITLE = 2.0
 _REACH_BELOW, _REACH_ABOVE = 120.0, 60.0
 """Elements from the title that weigh as much as one point."""
@@ -135,9 +145,10 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     if not itemprop and not _SIGN.search(text):
         return None
     amount = money.seen(text)
-    if amount is None or not amount.value:
+    if amount is None or not amount.value or not (amount.sign or itemprop):
         return None
-    return _Candidate(amount, place, names, named, itemprop, _against(element, names))
+    against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
+    return _Candidate(amount, place, names, named, itemprop, min(against, _MOST_AGAINST))
 
 
 def _with_sign_beside(element: Element, number: str) -> str:
@@ -172,7 +183,7 @@ def _against(element: Element, names: str) -> int:
         if around.tag in _STRUCK or around.tag in _OUTSIDE:
             count += _AS_STRUCK
         around = around.getparent()
-    return min(count, _MOST_AGAINST)
+    return count
 
 
 def _score(one: _Candidate, title: int, alike: Counter[str]) -> float:

@@ -17,6 +17,7 @@ ORDER = (
     "image", "ratings", "nutrients",
 )  # fmt: skip
 _LEAST_INGREDIENTS = 2
+_LEAST_AMOUNTS = 0.3
 
 
 def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str, Any] | None:
@@ -27,7 +28,7 @@ def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str,
     is_told = any(recipe_markup.is_recipe(item) for graph in graphs.values() for item in graph.items())
     if "ingredients" not in facts:
         facts.add("ingredients", recipe_seen.ingredients(body), Source.VISIBLE)
-    if not is_told and len(facts.value("ingredients") or ()) < _LEAST_INGREDIENTS:
+    if not is_told and not _looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
         facts.add("instructions", recipe_seen.instructions(body), Source.VISIBLE)
@@ -43,3 +44,9 @@ def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str,
     if None not in parts:
         facts.add("total_time", sum(parts), Source.SUM)
     return facts.as_object(ORDER)
+
+
+def _looks_like_food(lines: list[str]) -> bool:
+    """Whether a list is one of amounts: categories and what a product is made of have none."""
+    with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
+    return len(lines) >= _LEAST_INGREDIENTS and with_amounts >= _LEAST_AMOUNTS * len(lines)

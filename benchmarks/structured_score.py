@@ -1,0 +1,154 @@
+"""How near the facts of a product or recipe are to what people or per-site code wrote down."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
+
+__all__ = ["EXTRA_COUNTS", "PRODUCT_FIELDS", "RECIPE_FIELDS", "Verdict", "f1", "judged", "likeness"]
+
+RECIPE_FIELDS = (
+    "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
+    "image", "ratings", "nutrients",
+)  # fmt: skip
+PRODUCT_FIELDS = ("price", "currency", "availability", "sku", "gtin", "mpn", "brand")
+EXTRA_COUNTS = frozenset({"price", "availability", "sku"})
+"""Where a value that the gold does not have counts as a wrong one; the gold has these wherever they stand."""
+
+Verdict = str
+"""`right`, `wrong`, `missing`, `extra`."""
+
+_BUYABLE = frozenset(
+    "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
+    "availablefororder madetoorder true 1".split()
+)
+_SIGNS = {
+    "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "¥": "JPY", "C$": "CAD", "CA$": "CAD",
+    "A$": "AUD", "AU$": "AUD", "zł": "PLN", "Kč": "CZK", "kr": "SEK", "R": "ZAR", "Rs": "INR", "Rs.": "INR",
+}  # fmt: skip
+_TAG = re.compile(r"<[^>]+>")
+_NO_LETTER = re.compile(r"[\W_]+")
+_ISO = re.compile(
+    r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?",
+    re.IGNORECASE,
+)
+
+
+def likeness(field: str, gold: Any, found: Any) -> float:
+    """How alike a recipe's field is to the gold, 0 to 1."""
+    if found in (None, "", [], {}):
+        return 0.0
+    if field == "ingredients":
+        return _overlap(map(_folded, gold), map(_folded, _listed(found)))
+    if field == "instructions":
+        return Levenshtein.normalized_similarity(
+            _folded(" ".join(gold)), _folded(" ".join(map(str, _listed(found))))
+        )
+    if field in ("total_time", "prep_time", "cook_time"):
+        return float(_minutes(gold) == _minutes(found))
+    if field == "yields":
+        return float(_number(gold) == _number(found))
+    if field == "ratings":
+        mine, theirs = _number(found), _number(gold)
+        return float(mine is not None and theirs is not None and abs(mine - theirs) <= 0.1)
+    if field == "image":
+        return float(_file_name(gold) == _file_name(found))
+    if field == "nutrients":
+        pairs = found.items() if isinstance(found, Mapping) else ()
+        return _overlap((f"{k}{_number(v)}" for k, v in gold.items()), (f"{k}{_number(v)}" for k, v in pairs))
+    return float(_folded(gold) == _folded(found))
+
+
+def judged(field: str, gold: Sequence[str] | None, found: Any, sign: str | None = None) -> Verdict | None:
+    """What becomes of a product's field; None where neither side has it. `sign`: the currency as shown."""
+    if not gold:
+        return "extra" if found not in (None, "") else None
+    if found in (None, ""):
+        return "missing"
+    right = any(_same(field, one, found) for one in gold)
+    if field == "currency" and sign:
+        right = right or any(_folded_sign(one) == _folded_sign(sign) for one in gold)
+    return "right" if right else "wrong"
+
+
+def f1(field: str, verdicts: Iterable[Verdict]) -> float:
+    """Of precision and recall over pages."""
+    count = Counter(verdicts)
+    given = count["right"] + count["wrong"] + (count["extra"] if field in EXTRA_COUNTS else 0)
+    wanted = count["right"] + count["wrong"] + count["missing"]
+    return 2 * count["right"] / (given + wanted) if given + wanted else 0.0
+
+
+def _same(field: str, gold: str, found: Any) -> bool:
+    if field == "price":
+        return _money(gold) is not None and _money(gold) == _money(found)
+    if field == "currency":
+        return _code(gold) == _code(str(found))
+    if field == "availability":
+        buyable = _folded(str(found).rpartition("/")[2]) in _BUYABLE
+        return _folded(gold) == ("instock" if buyable else "outofstock")
+    if field == "gtin":
+        return _folded(gold).lstrip("0") == _folded(found).lstrip("0")
+    return _folded(gold) == _folded(found)
+
+
+def _folded(value: Any) -> str:
+    """Letters and digits without tags, entities, case and the many forms of the same letter."""
+    text = html.unescape(html.unescape(_TAG.sub(" ", str(value))))
+    return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).replace("\u2044", "/")).lower()
+
+
+def _folded_sign(sign: str) -> str:
+    return sign.strip(" .").lower()
+
+
+def _code(currency: str) -> str:
+    return _SIGNS.get(currency.strip(), currency.strip().upper())
+
+
+def _money(value: Any) -> float | None:
+    digits = re.sub(r"[^\d.,]", "", str(value)).strip(".,")
+    cents = re.fullmatch(r"(.*?)[.,](\d{1,2})", digits)
+    whole, rest = (cents[1], cents[2]) if cents else (digits, "0")
+    whole = re.sub(r"[.,]", "", whole)
+    return round(float(f"{whole}.{rest}"), 2) if whole else None
+
+
+def _minutes(value: Any) -> int | None:
+    if isinstance(value, int | float):
+        return int(value)
+    text = str(value or "").strip()
+    iso = _ISO.fullmatch(text)
+    if iso and any(iso.groups()):
+        days, hours, minutes, seconds = (float(part or 0) for part in iso.groups())
+        return int(days * 1440 + hours * 60 + minutes + seconds / 60)
+    told_hours = re.search(r"(\d+)\s*(?:h|std|heure|ora|ore|uur|tim)", text, re.IGNORECASE)
+    told_minutes = re.search(r"(\d+)\s*(?:m|'|分)", text, re.IGNORECASE)
+    if told_hours or told_minutes:
+        return int(told_hours[1] if told_hours else 0) * 60 + int(told_minutes[1] if told_minutes else 0)
+    return int(text) if text.isdecimal() else None
+
+
+def _number(value: Any) -> float | None:
+    match = re.search(r"\d+(?:[.,]\d+)?", str(value))
+    return round(float(match[0].replace(",", ".")), 1) if match else None
+
+
+def _file_name(address: Any) -> str:
+    return re.sub(r"[?#].*$", "", str(address)).rpartition("/")[2].lower()
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _overlap(gold: Iterable[str], found: Iterable[str]) -> float:
+    mine, theirs = Counter(filter(None, gold)), Counter(filter(None, found))
+    total = mine.total() + theirs.total()
+    return 2 * (mine & theirs).total() / total if total else 1.0
