@@ -56,7 +56,8 @@ class Parser:
             ScraperError: it cannot be read; the sentence says why and what to do.
         """
         try:
-            return await self._once(data, asked, limit_s)
+            parsed = await self._once(data, asked, limit_s)
+            return await self._with_care(parsed, data, asked, limit_s) if parsed.deserves_more_care else parsed
         except errors.ScraperError as first:
             kind = kind_of(data, media_type=asked.media_type, name=asked.name)
             if first.code not in _WORTH_A_SECOND or not has_second_reader(kind):
@@ -72,6 +73,13 @@ class Parser:
                     "The file is odd: it was read by a plainer reader, without tables.",
                 ),
             )
+
+    async def _with_care(self, parsed: Parsed, data: bytes, asked: Asked, limit_s: float) -> Parsed:
+        """A better reading where the second reader can give one; the first one where it cannot."""
+        try:
+            return await self._once(data, replace(asked, more_care=True), limit_s * _SECOND_SHARE)
+        except errors.ScraperError:
+            return parsed
 
     async def _once(self, data: bytes, asked: Asked, limit_s: float) -> Parsed:
         try:

@@ -28,4 +28,4 @@ def load_for(data: bytes, asked: Asked) -> None:
     module = importlib.import_module(reader.__module__)
     warm_up = getattr(module, "warm_up", None)
     if warm_up is not None:
-        warm_up()
+        warm_up(asked)

@@ -26,6 +26,8 @@ class Asked:
     """Pages to read, counted from 1; empty reads from the first one on."""
     plain_reader: bool = False
     """Read with the second reader of a format that has two: slower, plainer, and sharing no code."""
+    more_care: bool = False
+    """Take the second reader's word too where it knows better, at its price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Parsed:
     encrypted: bool = False
     """It was locked, and the password (or an empty one) opened it."""
     warnings: tuple[str, ...] = ()
+    deserves_more_care: bool = False
+    """Reading it with `more_care` would give a better text."""
 
     def as_json(self) -> dict[str, Any]:
         """For the way out of the process that read it."""
@@ -59,7 +63,7 @@ class Parsed:
             ValueError: it is nothing of that kind.
         """
         kinds: Mapping[str, tuple[type, ...]] = {
-            "format": (str,), "markdown": (str,), "encrypted": (bool,), "ocr_pages": (list,),
+            "format": (str,), "markdown": (str,), "encrypted": (bool,), "deserves_more_care": (bool,), "ocr_pages": (list,),
             "warnings": (list,), "title": (str, type(None)), "author": (str, type(None)),
             "pages": (int, type(None)), "read_to": (int, type(None)),
         }  # fmt: skip

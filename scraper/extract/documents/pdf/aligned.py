@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from scraper.extract.documents.pdf.cells import merged_rows
+from scraper.extract.documents.pdf.heads import heads_above
 from scraper.extract.documents.pdf.lists import is_label
 from scraper.extract.documents.pdf.segments import Line, Segment, line_of
 from scraper.extract.documents.pdf.shapes import Row, Rule
@@ -33,6 +34,7 @@ _TOLERANCE = 0.1
 """Of the rows may run through the space between two columns: heads that span them, long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
+_LEAST_FILLED = 0.3
 _SURE_ROWS = 4
 _FLUSH = 3.0
 _LEADER = re.compile(r"[\s.]*(?:\.\s?){3,}$")
@@ -46,6 +48,7 @@ class Aligned:
     start: int
     end: int
     rows: tuple[tuple[str, ...], ...]
+    columns: tuple[_Span, ...] = ()
 
 
 def tables_in(rows: Sequence[Row], across: Sequence[Rule]) -> list[Aligned]:
@@ -59,7 +62,9 @@ def tables_in(rows: Sequence[Row], across: Sequence[Rule]) -> list[Aligned]:
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
-        found.append(Aligned(at, end, table))
+        columns = _columns(lines[at:end])
+        heads = heads_above(rows[found[-1].end if found else 0 : at], columns, lines[at].y0)
+        found.append(Aligned(at - len(heads), end, (*map(tuple, heads), *table), tuple(columns)))
         at = end
     return found
 
@@ -150,7 +155,10 @@ def _table(lines: Sequence[Line], across: Sequence[Rule]) -> tuple[tuple[str, ..
         return None
     rows = merged_rows(lines, grid, across)
     rows = [row for row in rows if any(row)]
-    return tuple(tuple(row) for row in rows) if len(rows) > 1 else None
+    filled = sum(bool(cell) for row in rows for cell in row)
+    if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
+        return None
+    return tuple(tuple(row) for row in rows)
 
 
 def _is_justified(
@@ -260,7 +268,8 @@ def _is_prose(lines: Sequence[Line], grid: Sequence[Sequence[str]]) -> bool:
 def _is_flush(lines: Sequence[Line]) -> bool:
     """Whether nearly all lines begin and end at the same places."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
-    flush = sum(line.x0 - left < _FLUSH and right - line.x1 < _FLUSH for line in lines)
+    slack = max(_FLUSH, 0.6 * lines[0].size)
+    flush = sum(line.x0 - left < slack and right - line.x1 < slack for line in lines)
     return flush >= 0.6 * len(lines)
 
 

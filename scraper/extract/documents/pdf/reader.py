@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import ModuleType
 
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.pdf import source
 from scraper.extract.documents.pdf.aligned import tables_in
+from scraper.extract.documents.pdf.heads import heads_above
 from scraper.extract.documents.pdf.headings import with_headings
+from scraper.extract.documents.pdf.letters import right_to_left_pages, with_letters
 from scraper.extract.documents.pdf.order import flows
 from scraper.extract.documents.pdf.paragraphs import blocks_of
-from scraper.extract.documents.pdf.ruled import grids
+from scraper.extract.documents.pdf.rows import is_right_to_left
+from scraper.extract.documents.pdf.ruled import Grid, grids
 from scraper.extract.documents.pdf.running import without_running_lines
 from scraper.extract.documents.pdf.shapes import Block, BlockKind, Page, Row, Run
 from scraper.extract.documents.pdf.tags import blocks_by_tags
@@ -26,7 +32,11 @@ _FEW_LETTERS = 20
 _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
 _VOCABULARY_PAGES = 300
 
-warm_up = source.warm_up
+def warm_up(asked: Asked | None = None) -> None:
+    """Load PDFium, and the second reader where both are wanted."""
+    source.warm_up()
+    if asked is not None and asked.more_care:
+        _second().warm_up()
 
 
 def read(data: bytes, asked: Asked | None = None) -> Parsed:
@@ -37,7 +47,11 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
     """
     asked = asked or Asked()
     found = source.load(data, asked)
-    pages = without_running_lines(found.pages)
+    right_to_left = right_to_left_pages(found.pages)
+    given = found.pages
+    if right_to_left and asked.more_care:
+        given = with_letters(given, _second().lines_of_pages(data, right_to_left, asked.password))
+    pages = without_running_lines(given)
     vocabulary = _vocabulary(pages)
     body = _body_size(pages)
     blocks = joined_words(joined_tables([list(_blocks(page)) for page in pages]))
@@ -55,8 +69,14 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
         read_to=pages[-1].number if pages and pages[-1].number < found.page_count else None,
         ocr_pages=source.pictured_pages(data, bare, asked.password) if bare else (),
         encrypted=found.encrypted,
+        deserves_more_care=bool(right_to_left) and not asked.more_care,
         warnings=tuple(_warnings(found)),
     )
+
+
+def _second() -> ModuleType:
+    """The second reader, whose import costs more than reading a page: loaded for those who need it."""
+    return importlib.import_module("scraper.extract.documents.pdf.second")
 
 
 def _warnings(found: source.Source) -> Iterator[str]:
@@ -76,11 +96,13 @@ def _blocks(page: Page) -> Iterator[Block]:
     for index, grid in enumerate(found):
         size = grid.runs[0].size if grid.runs else 10.0
         runs.append(Run("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
-    drawn = [grid.rows for grid in found]
-    yield from joined_paragraphs(list(_flow(flow, drawn, page)) for flow in flows(runs))
+    blocks = joined_paragraphs(list(_flow(flow, found, page)) for flow in flows(runs))
+    if is_right_to_left("".join(run.text for run in page.runs)):
+        blocks = (replace(block, table=tuple(row[::-1] for row in block.table)) for block in blocks)
+    yield from blocks
 
 
-def _flow(rows: Sequence[Row], drawn: Sequence[tuple[tuple[str, ...], ...]], page: Page) -> Iterator[Block]:
+def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Block]:
     """The blocks of one flow: drawn tables in their places, aligned ones found, the rest in paragraphs."""
     piece: list[Row] = []
     for row in rows:
@@ -88,14 +110,19 @@ def _flow(rows: Sequence[Row], drawn: Sequence[tuple[tuple[str, ...], ...]], pag
         if not places:
             piece.append(row)
             continue
-        yield from _undrawn(piece, page)
-        piece = []
         beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
-            yield from _undrawn([Row(beside)], page)
+            piece.append(Row(beside))
+        heads = [] if beside or len(places) > 1 else _heads(piece, drawn[places[0]])
+        yield from _undrawn(piece[: len(piece) - len(heads)], page)
+        piece = []
         for place in places:
-            yield Block(BlockKind.TABLE, table=drawn[place])
+            yield Block(BlockKind.TABLE, table=(*map(tuple, heads), *drawn[place].rows))
     yield from _undrawn(piece, page)
+
+
+def _heads(rows: Sequence[Row], grid: Grid) -> list[list[str]]:
+    return heads_above(rows, grid.columns, grid.y0)
 
 
 def _undrawn(rows: Sequence[Row], page: Page) -> Iterator[Block]:

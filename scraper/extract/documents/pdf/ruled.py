@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.rows import cell_text, rows_of, text_of_row
@@ -18,6 +19,8 @@ _SAME_LINE = 3.0
 _CELL_CHARS = 900
 """A longer cell is a column of the page with a frame round it, not a cell."""
 _EDGE = 2.0
+_WORD_GAP = 0.75
+"""Of the letters' size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Grid:
     y1: float
     runs: tuple[Run, ...]
     rows: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ def _grid(lattice: _Lattice, runs: list[Run]) -> Grid | None:
     table = tuple(tuple(row[column] for column in kept) for row in rows)
     if len(table) < 2 or len(kept) < 2 or max(len(cell) for row in table for cell in row) > _CELL_CHARS:
         return None
-    return Grid(lattice.xs[0], lattice.ys[0], lattice.xs[-1], lattice.ys[-1], tuple(runs), table)
+    xs, ys = lattice.xs, lattice.ys
+    columns = tuple((xs[column], xs[column + 1]) for column in kept)
+    return Grid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns)
 
 
 def _placed(lattice: _Lattice, runs: Iterable[Run]) -> dict[tuple[int, int], list[Run]]:
@@ -114,10 +120,21 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[Run]]) ->
             end = column
             while end + 1 < width and not lattice.parted_right(row, end):
                 end += 1
-            filled = [place for place in range(column, end + 1) if placed.get((row, place))]
-            if len(filled) == 1 and filled[0] != column and end - column < width - 1:
-                placed[row, column] = placed.pop((row, filled[0]))
+            group = [placed.pop((row, place), []) for place in range(column, end + 1)]
+            runs = [run for cell in group for run in cell]
+            if end - column < width - 1 and _is_one_stretch(runs):
+                group = [runs]
+            placed.update({(row, column + index): cell for index, cell in enumerate(group) if cell})
             column = end + 1
+
+
+def _is_one_stretch(runs: list[Run]) -> bool:
+    """Whether letters follow each other without a gap as between columns, line by line."""
+    return all(
+        after.x0 - before.x1 < _WORD_GAP * before.size
+        for row in rows_of(runs)
+        for before, after in pairwise(row.runs)
+    )
 
 
 def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:

@@ -38,7 +38,7 @@ def _cleaned(page: Page, running: set[tuple[str, int]]) -> Page:
     dropped = {
         run
         for row in _marginal(page)
-        if any(key in running for key in _keys(row)) or _is_page_number(row, page)
+        if any(key in running for key in _keys(row)) or _is_page_number(row, page) or _is_imprint(row, page)
         for run in row.runs
     }
     if not dropped:
@@ -65,3 +65,26 @@ def _is_page_number(row: Row, page: Page) -> bool:
     if not _PAGE_NUMBER.fullmatch(text_of_row(row)):
         return False
     return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
+
+
+_EDGE = 0.08
+_APART = 1.6
+_IMPRINT = re.compile(
+    r"^\d{1,4}\s+\D|\D\s+\d{1,4}$|\bwww\.|https?://|\bdoi\b|\u00a9|\bcopyright\b|\bpage\s+\d|\brev(?:ision|\.)?\b"
+    r"|\bvol(?:ume|\.)?\s*\d|\bpublished by\b|\bdownload|\b(?:19|20)\d\d\b|\||\bchapter \d",
+    re.IGNORECASE,
+)
+
+
+def _is_imprint(row: Row, page: Page) -> bool:
+    """The outermost line, set apart from the text, that says what running lines say: where one is."""
+    text = text_of_row(row)
+    if len(text) > 120 or not _IMPRINT.search(text):
+        return False
+    height = row.y1 - row.y0
+    others = [run for run in page.runs if run not in row.runs]
+    if row.y1 < _EDGE * page.height:
+        return all(run.y0 - row.y1 > _APART * height or run.y1 <= row.y1 for run in others)
+    if row.y0 > (1 - _EDGE) * page.height:
+        return all(row.y0 - run.y1 > _APART * height or run.y0 >= row.y0 for run in others)
+    return False

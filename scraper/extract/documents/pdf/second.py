@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from collections.abc import Sequence
 
 import pypdf
 import pypdf.errors
@@ -12,17 +13,22 @@ from scraper.errors import Encrypted, Malformed, TooLarge
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.pdf.writer import pages_of
 
-__all__ = ["read"]
+__all__ = ["lines_of_pages", "read"]
 
 MAX_PAGES = 300
 """A tenth of the speed of the first reader."""
+_BREAKS = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, AssertionError,
+    ZeroDivisionError, NotImplementedError,
+)  # fmt: skip
+"""What damaged files make of Python code that trusts them."""
 _SMALLEST = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
     b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
 )
 
 
-def warm_up() -> None:
+def warm_up(asked: Asked | None = None) -> None:
     """Load what pypdf loads late."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     pypdf.PdfReader(io.BytesIO(_SMALLEST)).pages[0].extract_text()
@@ -43,8 +49,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
         raise Encrypted("The PDF is locked and asks for a password.", next_step="Give `password`.") from None
     except pypdf.errors.LimitReachedError:
         raise TooLarge("The PDF inflates to more than a document holds.") from None
-    except (pypdf.errors.PyPdfError, ValueError, TypeError, KeyError, IndexError, AttributeError,
-            OverflowError, RecursionError, AssertionError, ZeroDivisionError, NotImplementedError) as error:  # fmt: skip
+    except (pypdf.errors.PyPdfError, *_BREAKS) as error:
         raise Malformed(f"The PDF is damaged ({type(error).__name__}).") from None
     body = "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else ""
     return Parsed(
@@ -61,3 +66,12 @@ def _text(reader: pypdf.PdfReader, number: int) -> str:
         return reader.pages[number - 1].extract_text().strip()
     except pypdf.errors.PdfReadError:
         return ""  # one damaged page is not the whole document
+
+
+def lines_of_pages(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
+    """The lines of some pages; what this reader cannot take is left out."""
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data), password=password)
+        return {page: _text(reader, page).split("\n") for page in pages[:MAX_PAGES]}
+    except (pypdf.errors.PyPdfError, *_BREAKS):
+        return {}

@@ -55,9 +55,14 @@ def _text(block: Block, vocabulary: frozenset[str]) -> str:
 
 
 def _mark(block: Block) -> str:
-    """A bullet, or the number as it stands where Markdown knows it."""
+    """A bullet, or the number as it stands where Markdown knows it.
+
+    From 100 on numbers do not count a list but name what they stand at: exercises, sections of a law.
+    """
     if not block.label:
         return "-"
+    if re.fullmatch(r"\d{3,}[.)]", block.label):
+        return f"**{block.label}**"
     return block.label if re.fullmatch(r"\d{1,9}\.", block.label) else f"- {block.label}"
 
 
