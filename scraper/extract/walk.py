@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 from markdownify import MarkdownConverter
 
-from scraper.extract.xpath import Element
+from scraper.extract.xpath import Element, text_of
 
 __all__ = ["STOCK_BLOCKS", "Context", "Node", "TreeConverter"]
 
@@ -28,6 +28,9 @@ STOCK_BLOCKS = frozenset(
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
+
+MAX_DEPTH = 220
+"""Elements deeper than this give their text alone: the walk goes by Python's stack."""
 
 
 class Node:
@@ -104,9 +107,9 @@ Handler: TypeAlias = Callable[[Any, Element, Context], "str | None"]
 
 
 class TreeConverter(MarkdownConverter):
-    """The walk. Trees must hold elements and text alone, and be shallower than Python's stack."""
+    """The walk. Trees must hold elements and text alone."""
 
-    handlers: ClassVar[Mapping[str, Handler]] = {}
+    handlers: ClassVar[dict[str, Handler]] = {}
     """By tag: gives an element's Markdown at once, or None to let it be walked."""
 
     inner_blocks: ClassVar[frozenset[str]] = STOCK_BLOCKS
@@ -121,6 +124,8 @@ class TreeConverter(MarkdownConverter):
         super().__init__(**options)
         self.said: list[str | tuple[str] | None] = []
         """Plain text on the way: pieces as they stand, None where a line ends, lines of code as tuples."""
+        self.marked: dict[Element, Handler] = {}
+        """Elements with a treatment of their own, whatever their tag."""
         self._rules: dict[str, Callable[..., str] | None] = {}
 
     def convert_tree(self, root: Element) -> str:
@@ -130,11 +135,17 @@ class TreeConverter(MarkdownConverter):
     def walk(self, element: Element, context: Context) -> str:
         """The Markdown of one element in its context."""
         name: str = element.tag
+        if self.marked and (marked := self.marked.get(element)) is not None:
+            text = marked(self, element, context)
+            if text is not None:
+                return text
         handler = self.handlers.get(name)
         if handler is not None:
             text = handler(self, element, context)
             if text is not None:
                 return text
+        if context.depth >= MAX_DEPTH:
+            return self.text(text_of(element), context, False, None, None)
         is_block = name in self.outer_blocks
         if is_block:
             self.said.append(None)

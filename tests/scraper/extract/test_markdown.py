@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scraper.extract.snapshots import URL, markdown_of, read
+from tests.scraper.extract.conversion import converted, markdown_of
+from tests.scraper.extract.snapshots import URL, read
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,8 @@ def test_a_base_element_moves_all_relative_addresses() -> None:
 
 
 def test_a_base_of_another_scheme_is_ignored() -> None:
-    assert markdown_of("<base href='javascript:x'><p><a href=x>l</a></p>") == "[l](https://example.com/dir/x)"
+    document = read("<head><base href='javascript:x'></head><main><p><a href=x>l</a></p></main>")
+    assert document.markdown == "[l](https://example.com/dir/x)"
 
 
 def test_an_address_that_is_its_own_label_is_written_once() -> None:
@@ -90,7 +92,7 @@ def test_an_address_that_is_its_own_label_is_written_once() -> None:
 
 
 def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
-    document = read(
+    document = converted(
         "<main><p><a href=/a>A <b>bold</b> one</a> <a href=/a>again</a> "
         "<a href=/b><img src=/i.png alt='An image'></a></p></main>"
     )
@@ -189,7 +191,7 @@ def test_tables_that_lay_out_a_page_are_read_cell_by_cell() -> None:
 
 
 def test_plain_text_has_a_line_for_each_block() -> None:
-    document = read(
+    document = converted(
         "<main><h1>Title<a class=headerlink href=#x>¶</a></h1><p>a <b>b</b>\n c</p>"
         "<ul><li>d</li><li>e</li></ul>"
         "<pre>if x:\n    y</pre><table><tr><td>1</td><td>2</td></tr></table></main>"

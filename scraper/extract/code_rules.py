@@ -1,0 +1,34 @@
+"""Blocks of code as Markdown has them, kept out of the way of every rule around them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from scraper.extract.code import code_text, fence, is_bare_block, language_of
+from scraper.extract.rules import Rules, is_inline
+from scraper.extract.walk import Context, Handler
+from scraper.extract.xpath import Element
+
+__all__ = ["CodeRules"]
+
+
+class CodeRules(Rules):
+    """The rules of `pre`, and of `code` that is a block without one."""
+
+    def _pre(self, element: Element, context: Context) -> str:
+        code = code_text(element)
+        return self.fenced(code, language_of(element), context) if code.strip() else ""
+
+    def _bare(self, element: Element, context: Context) -> str | None:
+        if context.verbatim or "_inline" in context.tags or not is_bare_block(element):
+            return None
+        return self.fenced(code_text(element), language_of(element), context)
+
+    def fenced(self, code: str, language: str, context: Context) -> str:
+        """A fenced block; in a cell or heading the code in one line."""
+        self.said += [None, *((row,) for row in code.split("\n")), None]
+        if is_inline(context.tags):
+            return f" `{' '.join(code.split())}` "
+        return self.verbatim(fence(code, language))
+
+    handlers: ClassVar[dict[str, Handler]] = {"pre": _pre, "code": _bare}

@@ -1,0 +1,61 @@
+"""Pictures that are described, from where they really are."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.extract.addresses import image_source
+from scraper.extract.characters import line
+from scraper.extract.rules import Rules, Tags
+from scraper.extract.walk import Node
+from scraper.extract.xpath import Element
+
+__all__ = ["MAX_ALT", "ImageRules"]
+
+MAX_ALT = 200
+"""A longer alternative text is not a description but a place to put text that nobody sees."""
+
+MAX_IMAGES = 300
+_EMOJI_CHARACTERS = 4
+_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
+_SPECIAL = re.compile(r"[\\\[\]]")
+
+
+class ImageRules(Rules):
+    """The rule of `img`."""
+
+    def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Only described pictures; a heading keeps the description alone, an emoji is a character."""
+        element = el.element
+        alt = line(element.get("alt") or "", MAX_ALT)
+        if not alt:
+            return ""
+        label = _SPECIAL.sub(r"\\\g<0>", alt)
+        if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
+            return label
+        if len(alt) <= _EMOJI_CHARACTERS and _is_emoji(element):
+            return alt
+        source = image_source(_strings(element), _sources(element))
+        url = self.addresses.absolute(source)
+        if not url:
+            return f"![{label}]()" if source.startswith("data:") else ""
+        if len(self.images) < MAX_IMAGES:
+            self.images.setdefault(url, alt)
+        return f"![{label}]({url})"
+
+
+def _is_emoji(image: Element) -> bool:
+    return _EMOJI.search(f"{image.get('class') or ''} {image.get('src') or ''}"[:1_000]) is not None
+
+
+def _strings(element: Element) -> dict[str, str]:
+    return {str(name): str(value) for name, value in element.attrib.items()}
+
+
+def _sources(image: Element) -> str:
+    """The candidates of the `picture` around an image."""
+    parent = image.getparent()
+    if parent is None or parent.tag != "picture":
+        return ""
+    sources = (source.get("srcset") or source.get("data-srcset") for source in parent.iterchildren("source"))
+    return next((candidates for candidates in sources if candidates), "")

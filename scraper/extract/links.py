@@ -1,0 +1,91 @@
+"""Links: absolute, safe in Markdown, without the marks that only point back at their own heading."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.extract.characters import line
+from scraper.extract.rules import Rules, Tags
+from scraper.extract.walk import Node
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["LinkRules", "escape_label"]
+
+MAX_LINKS = 1_000
+MAX_LINK_TEXT = 300
+
+_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b"})
+_PERMALINK_CLASSES = frozenset(
+    "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
+    "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
+)
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
+_BRACKET = re.compile(r"[\[\]]")
+
+
+def escape_label(text: str) -> str:
+    """Text inside of a link's brackets, so that they still pair and nothing in it becomes a link."""
+    if text.endswith("\\"):
+        text += "\\"
+    if ("[" in text or "]" in text) and ("](" in text or not _pairs(text)):
+        return _BRACKET.sub(r"\\\g<0>", text)
+    return text
+
+
+def _pairs(text: str) -> bool:
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket == "[" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+class LinkRules(Rules):
+    """The rule of `a`."""
+
+    def convert_a(self, el: Node, text: str, parent_tags: Tags) -> str:
+        label = " ".join(text.split())
+        if not label or "_noformat" in parent_tags:
+            return text
+        element = el.element
+        if label in _PERMALINKS or _is_permalink(element):
+            self._take_back(label)
+            return ""
+        href = element.get("href")
+        if href and href[0] == "#" and "_inline" in parent_tags and _points_at_own_heading(element, href[1:]):
+            return text
+        if "#" in label:
+            label = _HASHES.sub("", label)
+        url = self.addresses.absolute(href)
+        if not url:
+            return text
+        self._note(url, label, element)
+        linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
+        if text[0] == "\n" and "_inline" not in parent_tags:
+            return f"\n\n{linked}\n\n"
+        return f"{' ' if text[0] == ' ' else ''}{linked}{' ' if text[-1] == ' ' else ''}"
+
+    def _take_back(self, label: str) -> None:
+        last = self.said[-1]
+        if isinstance(last, str) and last.strip() == label:
+            self.said.pop()
+
+    def _note(self, url: str, label: str, element: Element) -> None:
+        if url not in self.links and len(self.links) < MAX_LINKS:
+            plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
+            self.links[url] = line(plain, MAX_LINK_TEXT)
+
+
+def _is_permalink(element: Element) -> bool:
+    classes = element.get("class")
+    return classes is not None and not _PERMALINK_CLASSES.isdisjoint(classes.split())
+
+
+def _points_at_own_heading(element: Element, name: str) -> bool:
+    """Whether a link is in the heading that it leads to."""
+    heading = next(element.iterancestors(*_HEADINGS), None)
+    if heading is None:
+        return False
+    return name in (heading.get("id"), element.get("id"), element.get("name"))

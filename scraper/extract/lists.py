@@ -1,0 +1,78 @@
+"""Lists, and the boxes of lists of tasks."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from scraper.extract.rules import Rules, Tags
+from scraper.extract.walk import Context, Handler, Node
+from scraper.extract.xpath import Element
+
+__all__ = ["MAX_INDENTS", "ListRules"]
+
+MAX_INDENTS = 10
+"""Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
+
+
+class ListRules(Rules):
+    """The rules of `ul`, `ol`, `li`, `dt`, `dd`, and of what is ticked in them."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__(base)
+        self._numbers: dict[Element, int] = {}
+
+    def convert_list(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip("\n")
+        if not text:
+            return ""
+        return f"\n{text}\n" if "li" in parent_tags else f"\n\n{text}\n\n"
+
+    convert_ul = convert_list
+    convert_ol = convert_list
+
+    def convert_li(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip()
+        if not text:
+            return ""
+        marker = self._marker(el.element)
+        if "\n" in text:
+            indent = " " * len(marker)
+            text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
+        return f"{marker}{text}\n"
+
+    def _marker(self, item: Element) -> str:
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return "- "
+        number = _integer(item.get("value"), self._numbers.get(parent, _integer(parent.get("start"), 1)))
+        self._numbers[parent] = number + 1
+        return f"{number}. "
+
+    def convert_dt(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = " ".join(text.split())
+        return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
+
+    def _shallow(self, element: Element, context: Context) -> str | None:
+        if context.indents < MAX_INDENTS:
+            return None
+        text = self.inside(element, context.enter(element.tag)).strip()
+        return f"\n\n{text}\n\n" if text else ""
+
+    def _box(self, element: Element, context: Context) -> str:
+        """The box of a task: one that its list shows and nobody ticks."""
+        if element.get("type") != "checkbox" or "li" not in context.tags:
+            return ""
+        if element.get("disabled") is None and "task" not in (element.get("class") or ""):
+            return ""
+        return "[x] " if element.get("checked") is not None else "[ ] "
+
+    handlers: ClassVar[dict[str, Handler]] = {
+        "li": _shallow,
+        "blockquote": _shallow,
+        "dd": _shallow,
+        "input": _box,
+    }
+
+
+def _integer(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise

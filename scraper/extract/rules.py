@@ -1,0 +1,69 @@
+"""What all rules of one conversion share: addresses, what was found on the way, and text kept from harm."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.extract.addresses import Addresses
+from scraper.extract.walk import Context, TreeConverter
+from scraper.extract.xpath import Element
+
+__all__ = ["Rules", "Tags", "block", "is_inline"]
+
+Tags = frozenset[str]
+"""The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
+
+_PLACE = re.compile("^(.*?)\x02(\\d+)\x03", re.MULTILINE)
+_MARKER = re.compile(r"[^>\s]")
+_LABEL = re.compile(r"\S")
+
+
+class Rules(TreeConverter):
+    """The state of one conversion."""
+
+    class Options:
+        heading_style = "atx"
+        bullets = "-"
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.links: dict[str, str] = {}
+        self.images: dict[str, str] = {}
+        self.addresses = Addresses(base)
+        self._verbatim: list[str] = []
+
+    def verbatim(self, block: str) -> str:
+        """A place for a block that nothing around it may change but by indenting its lines."""
+        self._verbatim.append(block)
+        return f"\n\n\x02{len(self._verbatim) - 1}\x03\n\n"
+
+    def restored(self, markdown: str) -> str:
+        """With the blocks in their places, each line indented as its place is."""
+        while self._verbatim and "\x02" in markdown:
+            markdown = _PLACE.sub(self._placed, markdown)
+        return markdown
+
+    def _placed(self, match: re.Match[str]) -> str:
+        before, block = match.group(1), self._verbatim[int(match.group(2))]
+        inset = (_LABEL if before.startswith("[^") else _MARKER).sub(" ", before)
+        return before + block.replace("\n", "\n" + inset)
+
+    def quietly(self, element: Element, context: Context) -> str:
+        """What is in an element, left out of the plain text: it stands there already."""
+        said = len(self.said)
+        text = self.inside(element, context)
+        del self.said[said:]
+        return text
+
+
+def is_inline(tags: Tags) -> bool:
+    """Whether blocks must become one line here: in headings and cells."""
+    return "_inline" in tags
+
+
+def block(text: str, tags: Tags) -> str:
+    """A block of its own; inside of a line, words set apart."""
+    text = text.strip()
+    if not text:
+        return ""
+    return f" {text} " if "_inline" in tags else f"\n\n{text}\n\n"

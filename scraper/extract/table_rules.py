@@ -1,0 +1,55 @@
+"""Tables as Markdown has them, and those that only set line numbers beside code or place things on a page."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from scraper.extract.code import code_in_table, code_text, language_of
+from scraper.extract.code_rules import CodeRules
+from scraper.extract.rules import Tags
+from scraper.extract.tables import cells_of, is_layout, pipe_table, rows_of
+from scraper.extract.walk import Context, Handler, Node
+from scraper.extract.xpath import Element
+
+__all__ = ["TableRules"]
+
+
+class TableRules(CodeRules):
+    """The rules of `table` and what is in it."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__(base)
+        self._cells: dict[Element, str] = {}
+
+    def _table(self, element: Element, context: Context) -> str | None:
+        code_block = code_in_table(element)
+        if code_block is not None:
+            code = code_text(code_block)
+            language = language_of(code_block) or language_of(element)
+            return self.fenced(code, language, context) if code else ""
+        if not is_layout(element):
+            return None
+        inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
+        pieces = []
+        for row in rows_of(element):
+            for cell in cells_of(row):
+                self.said.append(None)
+                pieces.append(self.inside(cell, inside).strip())
+        return "\n\n" + "\n\n".join(piece for piece in pieces if piece) + "\n\n"
+
+    def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
+        self._cells[el.element] = text
+        return ""
+
+    convert_th = convert_td
+
+    def convert_tr(self, el: Node, text: str, parent_tags: Tags) -> str:
+        return text
+
+    def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """What stands in a table beside its cells, its caption above all, comes before it."""
+        table = pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
+        before = text.strip()
+        return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
+
+    handlers: ClassVar[dict[str, Handler]] = {"table": _table}
