@@ -109,7 +109,7 @@ class Visit:
         response = await self._final_response()
         self._timing = replace(self._timing, response_s=self._elapsed())
         mode = self._request.mode
-        if mode is Mode.RENDER and response.is_page:
+        if mode is Mode.RENDER and response.is_page and not _asks_for_password(response):
             await may_render()
             return await self._render(response, Body())
         body = await self._read(response)
@@ -132,7 +132,7 @@ class Visit:
         self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
     ) -> bool:
         mode, limits = self._request.mode, self._request.limits
-        renderable = peeked.is_html and response.is_page
+        renderable = peeked.is_html and response.is_page and not _asks_for_password(response)
         too_big = peeked.truncated or len(peeked.body) > limits.render_bytes
         if mode is Mode.PEEK or not renderable or too_big:
             return False
@@ -315,6 +315,11 @@ class Visit:
 
     def _timed(self, captured_s: float = 0.0) -> Timing:
         return replace(self._timing, captured_s=captured_s, total_s=self._elapsed())
+
+
+def _asks_for_password(response: PausedResponse) -> bool:
+    """Whether rendering would open a dialog; the full browser cancels it and shows nothing of the page."""
+    return response.status == 401 and "www-authenticate" in response.headers
 
 
 def _form_encoded(request: Request) -> bytes:

@@ -16,6 +16,7 @@ from scraper.reading.batch import read_all
 from scraper.reading.deadline import Deadline
 from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
+from scraper.reading.recent import Recent
 from scraper.reading.tiers import TierMemory
 from scraper.reading.visits import Door, Job, Tell, Visited, Visits, out_of_time
 from scraper.settings import Settings
@@ -65,6 +66,7 @@ class Fetcher:
         self._exceptions = exceptions_from_the_rules(settings)
         self._tiers = TierMemory(Tier(settings.tier))
         self._flights: Flights[Job, Reading] = Flights()
+        self._recent = Recent()
         # A batch waits for its own pages; it must not fill the queue with them and fail by that.
         self._batch_width = min(BATCH_AT_ONCE, settings.peek_slots)
 
@@ -83,6 +85,7 @@ class Fetcher:
         *,
         render: str = "auto",
         force_refresh: bool = False,
+        continuing: bool = False,
         max_age_s: float | None = None,
         principal: str = "local",
         deadline_s: float = 55.0,
@@ -90,13 +93,18 @@ class Fetcher:
     ) -> Reading:
         """Read one page; at the deadline, what there is of it, with a warning.
 
+        `continuing`: more of what was just read is wanted, whatever its age and the state of the cache.
+
         Raises:
             ScraperError: there is nothing to read; the sentence says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
         target = parse_target(url)
         job = Job(cache_key(target), render, principal)
+        if continuing and (begun := self._recent.get(job)) is not None:
+            return replace(begun, cached=True, requested_url=target)
         if not force_refresh and (kept := await self._kept(job, max_age_s)) is not None:
+            self._recent.put(job, kept)
             return replace(kept, requested_url=target)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
@@ -106,6 +114,7 @@ class Fetcher:
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")
+        self._recent.put(job, reading)
         return replace(reading, requested_url=target)
 
     async def fetch_batch(

@@ -68,7 +68,7 @@ def reading_of(
     """The reading that a visit came to; `wanted_rendering`: it was to be rendered where that helps.
 
     Raises:
-        Walled, HttpError, Empty, UnsupportedType, TimedOut: there is no content; the sentence says why.
+        Walled, HttpError, Empty, Malformed, UnsupportedType, TimedOut: there is no content; it says why.
     """
     check(snapshot, document)
     if _is_file(snapshot, document):
@@ -180,12 +180,27 @@ def _warnings(
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 
 
-def _nothing_sent(snapshot: Snapshot) -> errors.Empty:
+def _nothing_sent(snapshot: Snapshot) -> errors.Unreadable:
+    if snapshot.status not in _WITHOUT_CONTENT and _declares_content(snapshot):
+        return errors.Malformed(
+            f"{host_of(snapshot.url)} answered {_status_words(snapshot.status)}, "
+            "but its body cannot be decoded.",
+            target=snapshot.requested_url,
+            next_step="Its answer is damaged: try again later, or another source.",
+        )
     return errors.Empty(
         f"{host_of(snapshot.url)} answered {_status_words(snapshot.status)} without any content.",
         target=snapshot.requested_url,
         next_step="There is nothing to read at this address: try another one.",
     )
+
+
+def _declares_content(snapshot: Snapshot) -> bool:
+    """Whether the headers speak of a body; the browser hands none on that it cannot decode."""
+    headers = snapshot.headers
+    length = headers.get("content-length", "").strip()
+    sized = length.isdigit() and int(length) > 0
+    return sized or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
 def _blank(snapshot: Snapshot) -> errors.ScraperError:

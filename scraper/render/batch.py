@@ -24,7 +24,7 @@ _MAX_ERROR = 500
 _HEADER_TOKENS = 90
 """A page's heading, header and border, measured on addresses of common length."""
 
-_JSON_TOKENS = 130
+_JSON_TOKENS = 150
 """An object's names and facts."""
 
 
@@ -37,16 +37,22 @@ class Item:
 
 
 def as_markdown(
-    items: Sequence[Item], *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
+    items: Sequence[Item],
+    *,
+    region: str,
+    render: str = "auto",
+    now: datetime | None = None,
+    budget: int = BODY_BUDGET,
 ) -> str:
-    """A section for each URL, separated by rules; a failed one is a note."""
+    """A section for each URL, separated by rules; a failed one is a note. `render`: as it was asked for."""
+    again = "" if render == "auto" else f' and render="{render}"'
     read = sum(isinstance(item.outcome, Reading) for item in items)
     opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
 
     def within(text_budget: int) -> str:
         pieces = _pieces(items, text_budget, characters_for(budget))
         sections = [
-            _section(number, item, piece, region, now)
+            _section(number, item, piece, region, now, again)
             for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
         ]
         return RULE.join([opening, *sections])
@@ -64,7 +70,9 @@ def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[st
     return [_object(item, piece) for item, piece in zip(items, pieces, strict=True)]
 
 
-def _section(number: int, item: Item, piece: Cut | None, region: str, now: datetime | None) -> str:
+def _section(
+    number: int, item: Item, piece: Cut | None, region: str, now: datetime | None, again: str
+) -> str:
     heading = f"## {number}. {line(item.url, _MAX_URL)}"
     if isinstance(item.outcome, ScraperError):
         return f"{heading}\n\nError: {line(errors.sentence(item.outcome), _MAX_ERROR)}"
@@ -76,7 +84,7 @@ def _section(number: int, item: Item, piece: Cut | None, region: str, now: datet
         sealed_page(item.outcome.document, piece, region),
     ]
     if piece.next_start is not None:
-        parts.append(f"Cut here. To go on, call fetch on this URL with start={piece.end}.")
+        parts.append(f"Cut here. To go on, call fetch on this URL with start={piece.end}{again}.")
     return "\n\n".join(parts)
 
 

@@ -8,7 +8,7 @@ from scraper.extract import tokens
 from scraper.extract.characters import line
 from scraper.model import Document, Reading
 from scraper.render.paging import KEEP_WHOLE, Cut, cut
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.render.sealed import EXPLANATION, NOTICE, seal
 
 __all__ = [
     "BODY_BUDGET",
@@ -97,6 +97,7 @@ def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
         answer["warnings"] = [line(warning, _MAX_WARNING) for warning in reading.warnings]
+    answer["notice"] = NOTICE
     return answer
 
 

@@ -57,6 +57,7 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
         given["url"],
         render=given["render"],
         force_refresh=given["force_refresh"],
+        continuing=given["start"] > 0,
         max_age_s=None if hours is None else hours * HOUR_S,
         principal=call.principal,
         deadline_s=call.deadline_s,

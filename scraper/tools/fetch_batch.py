@@ -49,5 +49,7 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     if given["format"] == "json":
         pages = render.as_json(items, budget=budget)
         return Answer(compact(pages), pages)
-    text = render.as_markdown(items, region=new_region(), now=datetime.now(UTC), budget=budget)
+    text = render.as_markdown(
+        items, region=new_region(), render=given["render"], now=datetime.now(UTC), budget=budget
+    )
     return Answer(text)

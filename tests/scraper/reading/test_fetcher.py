@@ -148,6 +148,16 @@ class TestTheCache:
         reading = await house.read(URL + "#two")
         assert reading.cached and reading.requested_url == URL + "#two"
 
+    async def test_the_next_piece_is_cut_from_the_reading_that_the_first_came_from(self) -> None:
+        house = House(ScriptedDoor(served="<p>DEGRADED</p>"))
+        first = await house.read()
+        house.door = house.fetcher._visits._browsers = ScriptedDoor(served="<p>Other.</p>")  # type: ignore[assignment]
+        assert not first.cached
+        more = await house.read(continuing=True, max_age_s=0.0)
+        assert more.cached and more.document == first.document
+        assert await house.text(continuing=True, principal="another") == "Other."
+        assert await house.text() == "Other."
+
     async def test_another_principal_does_not_get_it(self) -> None:
         house = House()
         await house.read(principal="anna")

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from browsers import Browsers, BrowserSettings
+from browsers.model import Tier
 from scraper import errors
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.tiers import TierMemory
 from scraper.settings import Settings
 from scraper.store.pages import SqlitePages
 from scraper.workers import Workers
@@ -166,6 +168,35 @@ async def test_a_batch_of_good_and_bad_keeps_its_order(fetcher: Fetcher, site: S
     kinds = [type(outcome) for outcome in outcomes]
     assert kinds == [Reading, errors.HttpError, errors.BadUrl, Reading, errors.PrivateAddress, Reading]
     assert site.hits("/static/75") == 1
+
+
+async def test_one_page_that_breaks_its_reader_costs_its_batch_nothing(fetcher: Fetcher, site: Site) -> None:
+    paths = ("/static/79", "/nested/100000", "/attributes/500000", "/bad-gzip", "/static/80")
+    outcomes = await fetcher.fetch_batch([site.url(path) for path in paths], deadline_s=45)
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds == [Reading, Reading, Reading, errors.Malformed, Reading]
+    whole = [outcome for outcome in (outcomes[0], outcomes[-1]) if isinstance(outcome, Reading)]
+    assert [reading.document.degraded for reading in whole] == [False, False]
+
+
+@pytest.mark.parametrize("render", ["auto", "browser", "http"])
+@pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
+async def test_what_cannot_be_decoded_is_told_as_damaged(
+    fetcher: Fetcher, site: Site, path: str, render: str
+) -> None:
+    error = await told(fetcher, site.url(path), render=render, deadline_s=30)
+    assert isinstance(error, errors.Malformed)
+    assert "cannot be decoded" in str(error)
+
+
+@pytest.mark.parametrize("render", ["auto", "browser"])
+async def test_a_page_that_asks_for_a_password_is_a_login_in_either_browser(
+    fetcher: Fetcher, site: Site, render: str
+) -> None:
+    fetcher._tiers = TierMemory(Tier.FULL)
+    error = await told(fetcher, site.url("/wall/unauthorized"), render=render, deadline_s=30)
+    assert isinstance(error, errors.Walled)
+    assert error.reason == "login"
 
 
 async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, site: Site) -> None:

@@ -114,6 +114,17 @@ def test_no_bytes_at_all_are_empty() -> None:
         read(replace(PAGE, body=b"", html="", media_type="text/plain"), Document(URL))
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [{"content-length": "9", "content-encoding": "gzip"}, {"transfer-encoding": "chunked"}],
+)
+def test_a_body_that_cannot_be_decoded_is_told_as_that(headers: dict[str, str]) -> None:
+    with pytest.raises(errors.Malformed, match="its body cannot be decoded"):
+        read(replace(PAGE, body=b"", html="", headers=headers), Document(URL))
+    with pytest.raises(errors.Empty):
+        read(replace(PAGE, status=204, body=b"", html="", headers=headers), Document(URL))
+
+
 def test_a_rendered_page_without_text_is_empty() -> None:
     with pytest.raises(errors.Empty, match="shows no text"):
         read(replace(PAGE, rendered=True), BLANK)

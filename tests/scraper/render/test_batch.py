@@ -73,6 +73,13 @@ def test_all_pages_share_one_budget(count: int) -> None:
     assert sum(tokens.estimate(str(page["content"])) for page in as_json(pages)) < 7_500
 
 
+def test_going_on_asks_for_the_page_as_the_batch_did() -> None:
+    pages = [Item(f"https://{n}.example/", reading(LONG)) for n in range(2)]
+    assert 'render="' not in as_markdown(pages, region=REGION)
+    rendered = as_markdown(pages, region=REGION, render="browser")
+    assert rendered.count(' and render="browser".') == 2
+
+
 def test_what_short_pages_leave_goes_to_long_ones() -> None:
     short = [Item(f"https://{n}.example/", reading("Short.")) for n in range(9)]
     answers = as_json([*short, Item("https://long.example/", reading(LONG))])

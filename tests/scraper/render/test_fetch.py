@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scraper.errors import BadArgument
 from scraper.extract import tokens
 from scraper.render.fetch import as_json, as_markdown
+from scraper.render.sealed import NOTICE
 
 from .readings import READ_AT, URL, reading
 
@@ -143,6 +144,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "total_chars": 5,
         "cached": False,
         "retrieved_at": "2026-01-02T03:04:05+00:00",
+        "notice": NOTICE,
     }
     assert list(answer)[:9] == (
         [
