@@ -13,11 +13,11 @@ _MAX_SENTENCE = 300
 
 _NONE = re.compile(
     r"""
-    ^\W*(?:
-    (?:(?:sorry|unfortunately),?\s+)?(?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
+    ^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?(?:
+    (?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
         (?:results|matches|documents|pages)
         (?:\s+(?:were|was))?(?:\s+found|\s+for\b|\s+match(?:ing)?\b|\s+here|\s+containing|\W*$)
-    | (?:unfortunately,?\s+)?we\s+(?:could|did)(?:n['’]t|\s+not)\s+find\s+(?:any|results|anything|that\s+page)
+    | we\s+(?:could|did)(?:n['’]t|\s+not)\s+find\s+(?:any|results|anything|that\s+page)
     | we\s+found\s+no\s+results
     | your\s+search\s*(?:-|–|—|for\b)?.{0,200}\b(?:did\s+not\s+match\s+any|returned\s+no|had\s+no)
     | .{0,200}\bdid\s+not\s+match\s+any\s+(?:documents|results|articles|news|web)

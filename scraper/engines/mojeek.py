@@ -24,7 +24,7 @@ READING = arbitration.Reading(
     layouts=(
         Layout(
             rows=css("ul.results-standard > li"),
-            title=css("h2 > a.title, a.title"),
+            title=css("h2 a, a.title"),
             snippet=css("p.s"),
         ),
         Layout(

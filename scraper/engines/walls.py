@@ -139,10 +139,12 @@ WALLS = (
         ids=_words("challenge-form"),
         names=r"captcha",
         addresses=r"(?:^|/)(?:sp/)?captcha(?:/|\?|$)|hcaptcha\.com/|recaptcha/(?:api|enterprise)",
-        title=r"captcha|(?:security|robot) (?:check|verification)|verifying your? .{0,20}|人机验证|安全验证",
+        title=r"captcha(?: - .*)?|are you (?:a )?(?:robot|human|bot)\W*|verifying your? .{0,20}"
+        r"|(?:security|robot) (?:check|verification)|人机验证|安全验证",
         urls=r"/(?:sp/)?captcha(?:/|\?|$)",
         opening=r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)"
-        r"|verifying your (?:request|browser)|select all squares|checking your browser",
+        r"|verifying your (?:request|browser)|checking your browser|select all squares"
+        r"|(?:has been|was) flagged as (?:being )?suspicious",
     ),
     Wall(
         "refusal by country",
@@ -164,7 +166,7 @@ WALLS = (
         "denial",
         "refused",
         yields=True,
-        title=r"(?:error )?403(?: .{0,30})?|access denied|forbidden|blocked",
+        title=r"(?:error )?403(?: .{0,30})?|access (?:denied|blocked)|forbidden|blocked",
         opening=r"^\W*(?:access denied|403 forbidden|you have been blocked|sorry, you have been blocked)",
     ),
 )

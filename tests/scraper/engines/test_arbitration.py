@@ -33,6 +33,43 @@ def test_the_name_of_a_wall_as_a_query_makes_an_empty_answer_no_wall(query: str)
     assert read("bing", html).outcome is Outcome.NONE
 
 
+@pytest.mark.parametrize(
+    "page_of_none",
+    [
+        "<h2>Oops! Not many great matches came back for your search</h2>",
+        "<p>Sorry, no results were found for <b>xyzzy</b></p>",
+        "<p>Your search - <em>xyzzy</em> - did not match any documents.</p>",
+        "<p>Unfortunately we didn’t find any results for “xyzzy”</p>",
+        "<p>抱歉，没有找到与“xyzzy”相关的网页。</p>",
+        "<p>Keine Ergebnisse für xyzzy</p>",
+        "<p>По вашему запросу ничего не нашлось</p>",
+    ],
+)
+def test_any_engine_s_sentence_that_nothing_was_found_is_understood(page_of_none: str) -> None:
+    links = "".join(
+        f"<a href='/{n}'>Link {n}</a> <a href='https://help{n}.example/'>Help</a>" for n in range(9)
+    )
+    response = arbitration.read(snapshot("brave", f"<nav>{links}</nav>{page_of_none}"), NOW)
+    assert response.outcome is Outcome.NONE
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<title>Captcha - Brave Search</title><form action='/search/captcha'></form>",
+        "<title>Brave Search</title><p>Your request has been flagged as being suspicious.</p>",
+        "<title>Just a moment...</title><p>Please wait</p>",
+        "<title>x</title><div id='px-captcha'></div>",
+        "<title>x</title><iframe src='https://geo.captcha-delivery.com/captcha/?a=1'></iframe>",
+        "<title>x</title><script src='https://hcaptcha.com/1/api.js'></script>",
+        "<title>Verifying your browser…</title><p>One moment</p>",
+    ],
+)
+def test_walls_that_any_engine_could_put_up_are_walls(html: str) -> None:
+    response = arbitration.read(snapshot("brave", html), NOW)
+    assert (response.outcome, response.detail) == (Outcome.WALL, "captcha")
+
+
 def test_more_results_that_there_are_not_make_no_empty_answer() -> None:
     html = renamed(page("mojeek")).replace("</body>", "<p>No more results.</p></body>")
     assert read("mojeek", html).outcome is Outcome.OK
