@@ -144,6 +144,11 @@ class SqlitePages:
 
         return await self._result(work, LONG_LIMIT_S) or 0
 
+    async def sound(self) -> bool:
+        """Whether the file passes SQLite's own examination."""
+        found = await self._result(lambda c: c.execute("PRAGMA integrity_check").get == "ok", LONG_LIMIT_S)
+        return bool(found)
+
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""
         sizes = await self._result(page_rows.sizes, GET_LIMIT_S)

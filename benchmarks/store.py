@@ -1,0 +1,225 @@
+"""The store under load: 100,000 pages found by their words while more come in, named indexes, and kill -9.
+
+Pages and queries are made (see made_texts); nothing goes over a network. Times are of the machine as it is,
+so figures of one run go together; the named index stands beside tantivy and whoosh in the same run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.contender import REPOSITORY
+from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.made_texts import MadeTexts
+from benchmarks.peers_at_best import peer_python
+from benchmarks.rounds import percentile
+from scraper.model import Document, Reading
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.model import IndexDocument
+from scraper.store.pages import FILE_NAME, SqlitePages
+from scraper.store.protocols import Entry, Shelf
+
+__all__ = ["measure"]
+
+_PAGES, _PAGES_QUICK = 100_000, 10_000
+_PAGE_CHARS = 5_000
+_AT_ONCE = 100
+_SEARCHES = 300
+_DOCUMENTS, _DOCUMENTS_QUICK = 50_000, 5_000
+_DOCUMENT_WORDS = 100
+_KILLS, _KILLS_QUICK = 50, 5
+_KILL_AFTER_S = (0.05, 0.5)
+_LIMIT_BYTES = 10_000_000_000
+_NOBODY: frozenset[str] = frozenset()
+_PEERS = ("tantivy", "whoosh")
+
+_GOALS = (
+    Goal("search_p95_ms", at_most=20),
+    Goal("inserts_per_s", at_least=1_000),
+    Goal("open_ms", at_most=200),
+    Goal("file_per_text", at_most=1.6),
+    Goal("index_search_p95_ms", at_most=10),
+    Goal("lost_after_kill", at_most=0),
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Fill, search, reopen, kill."""
+    pages, documents = (_PAGES_QUICK, _DOCUMENTS_QUICK) if options.quick else (_PAGES, _DOCUMENTS)
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:
+        figures = await _measure_pages(Path(scratch) / "pages", pages)
+        figures |= await _measure_index(Path(scratch) / "indexes", documents)
+        figures["lost_after_kill"], figures["kills"] = await asyncio.to_thread(
+            _measure_kills, Path(scratch) / "killed", _KILLS_QUICK if options.quick else _KILLS
+        )
+    print_table("The store", ("", "measured"), sorted(figures.items()))
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def _measure_pages(folder: Path, count: int) -> Figures:
+    made = MadeTexts(1)
+    pages = SqlitePages(folder, limit_bytes=_LIMIT_BYTES)
+    await pages.settled()
+    queries = list(made.queries(_SEARCHES))
+    chars, spent_s, under_way = 0, 0.0, []
+    for start in range(0, count, _AT_ONCE):
+        entries = [_entry(start + at, made.page(_PAGE_CHARS)) for at in range(_AT_ONCE)]
+        chars += sum(len(entry.reading.document.text) for entry in entries)
+        began = time.perf_counter()
+        for entry in entries:
+            pages.put(entry)
+        # One search runs beside every hundred pages that are written.
+        searching = asyncio.ensure_future(_searched(pages, queries[(start // _AT_ONCE) % _SEARCHES]))
+        await pages.settled()
+        spent_s += time.perf_counter() - began
+        under_way.append(await searching)
+    lost = (await pages.stats()).lost
+    times = [await _searched(pages, query) for query in queries]
+    await pages.close()
+    return {
+        "inserts_per_s": count / spent_s,
+        "search_while_writing_p95_ms": 1000 * percentile(under_way, 0.95),
+        "search_p50_ms": 1000 * percentile(times, 0.5),
+        "search_p95_ms": 1000 * percentile(times, 0.95),
+        "open_ms": 1000 * await _opened(folder),
+        "file_per_text": (folder / FILE_NAME).stat().st_size / chars,
+        "pages": count,
+        "pages_lost": lost,
+    }
+
+
+async def _searched(pages: SqlitePages, query: str) -> float:
+    began = time.perf_counter()
+    found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
+    assert found.usable
+    return time.perf_counter() - began
+
+
+async def _opened(folder: Path) -> float:
+    """Seconds until the first answer of a file that is there."""
+    began = time.perf_counter()
+    pages = SqlitePages(folder, limit_bytes=_LIMIT_BYTES)
+    key = "https://example.org/1"
+    kept = await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+    spent_s = time.perf_counter() - began
+    assert kept is not None
+    await pages.close()
+    return spent_s
+
+
+def _entry(number: int, text: str) -> Entry:
+    url = f"https://example.org/{number}"
+    document = Document(url=url, title=text[:40], text=text, markdown=text)
+    reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
+    return Entry(Shelf(), url, reading)
+
+
+async def _measure_index(folder: Path, count: int) -> Figures:
+    made = MadeTexts(2)
+    texts = [made.text(_DOCUMENT_WORDS) for _ in range(count)]
+    queries = list(made.queries(_SEARCHES))
+    indexes = Catalog(folder)
+    began = time.perf_counter()
+    for number, text in enumerate(texts):
+        await indexes.add("default", IndexDocument(str(number), text), principal="local")
+    filled_s = time.perf_counter() - began
+    times = []
+    for query in queries:
+        began = time.perf_counter()
+        await indexes.search("default", query, principal="local", limit=10)
+        times.append(time.perf_counter() - began)
+    await indexes.close()
+    figures = {
+        "index_adds_per_s": count / filled_s,
+        "index_search_p50_ms": 1000 * percentile(times, 0.5),
+        "index_search_p95_ms": 1000 * percentile(times, 0.95),
+    }
+    for peer in _PEERS:
+        figures |= _peer_figures(peer, texts, queries)
+    return figures
+
+
+def _peer_figures(peer: str, texts: list[str], queries: list[str]) -> Figures:
+    """The same texts and queries in the peer's own environment."""
+    done = subprocess.run(
+        [str(peer_python("indexes")), str(REPOSITORY / "benchmarks/peer_runners/text_indexes.py"), peer],
+        input=json.dumps({"texts": texts, "queries": queries}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        print(f"{peer} did not run: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return {}
+    said = json.loads(done.stdout)
+    return {
+        f"{peer}.adds_per_s": len(texts) / said["filled_s"],
+        f"{peer}.search_p95_ms": 1000 * percentile(said["times_s"], 0.95),
+    }
+
+
+_WRITE = """
+import asyncio, sys
+from pathlib import Path
+from benchmarks.store import acknowledge_pages
+asyncio.run(acknowledge_pages(Path(sys.argv[1]), int(sys.argv[2])))
+"""
+
+
+async def acknowledge_pages(folder: Path, first: int) -> None:
+    """Write pages for ever; say the number of each once it is kept."""
+    made = MadeTexts(first)
+    pages = SqlitePages(folder, limit_bytes=_LIMIT_BYTES)
+    number = first
+    while True:
+        batch = [_entry(number + at, made.page(_PAGE_CHARS)) for at in range(10)]
+        for entry in batch:
+            pages.put(entry)
+        await pages.settled()
+        number += len(batch)
+        print(number, flush=True)
+
+
+def _measure_kills(folder: Path, kills: int) -> tuple[float, float]:
+    """Acknowledged pages that are gone after kill -9, over all kills; and how many kills there were."""
+    lost, first = 0, 0
+    for kill in range(kills):
+        with subprocess.Popen(
+            [sys.executable, "-c", _WRITE, str(folder), str(first)], cwd=REPOSITORY, stdout=subprocess.PIPE
+        ) as writer:
+            assert writer.stdout is not None
+            acknowledged = int(writer.stdout.readline())
+            low, high = _KILL_AFTER_S
+            time.sleep(low + (high - low) * kill / max(1, kills))
+            os.kill(writer.pid, signal.SIGKILL)
+            said = writer.stdout.read().split()
+            acknowledged = int(said[-1]) if said else acknowledged
+        lost += asyncio.run(_missing(folder, first, acknowledged))
+        first = acknowledged
+    return float(lost), float(kills)
+
+
+async def _missing(folder: Path, first: int, beyond: int) -> int:
+    pages = SqlitePages(folder, limit_bytes=_LIMIT_BYTES)
+    missing = 0
+    for number in range(first, beyond):
+        key = f"https://example.org/{number}"
+        kept = await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+        missing += kept is None
+    sound = await pages.sound()
+    await pages.close()
+    return missing + (0 if sound else 1)
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)
