@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from scraper.engines.page import ResultPage
 
@@ -172,17 +173,21 @@ WALLS = (
 )
 """The particular before the general: the first that fits gives the name."""
 
-_BY_STATUS = {429: Wall("rate limit", "rate_limited"), 403: Wall("denial", "refused")}
-_STATUSES = {202: "captcha", 503: "rate_limited"}
+_BY_STATUS = MappingProxyType(
+    {
+        202: Wall("status 202", "captcha"),
+        403: Wall("denial", "refused"),
+        429: Wall("rate limit", "rate_limited"),
+        503: Wall("status 503", "rate_limited"),
+    }
+)
+"""What a status means on a page without rows that says nothing else."""
 
 
 def find(page: ResultPage) -> Wall | None:
     """The wall that a page without organic rows is; None when it is none that we know."""
     found = next((wall for wall in WALLS if _fits(page, wall)), None)
-    if found is not None or page.status in _BY_STATUS:
-        return found or _BY_STATUS[page.status]
-    reason = _STATUSES.get(page.status)
-    return Wall(f"status {page.status}", reason) if reason else None
+    return found or _BY_STATUS.get(page.status)
 
 
 def _fits(page: ResultPage, wall: Wall) -> bool:
