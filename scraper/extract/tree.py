@@ -11,6 +11,7 @@ from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract import hidden, markup, shadow
+from scraper.extract.texts import words_in
 from scraper.extract.xpath import Element, elements, having, text_of
 
 __all__ = ["Head", "Page", "Script", "base_of", "build"]
@@ -23,6 +24,9 @@ _UNREAD = (
 ).split()
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
+_FALLBACK_WORDS = 40
+"""What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
+
 _SVG_TEXTS = elements(".//text")
 _MAX_SVG_TEXT = 2_000
 
@@ -181,7 +185,22 @@ def _drop_unread(body: Element, *, rendered: bool) -> None:
         attributes.clear()
         del drawing[:]
         drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
-    etree.strip_elements(body, *_UNREAD, *(("noscript",) if rendered else ()), with_tail=False)
+    etree.strip_elements(body, *_UNREAD, with_tail=False)
+    if rendered and not _needs_fallback(body):
+        etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _needs_fallback(body: Element) -> bool:
+    """Whether the content stands in `noscript` alone: scripts ran, and brought nothing instead.
+
+    Forums do so whose scripts refuse the browser: Discourse sends each thread twice.
+    """
+    fallbacks = [text_of(element) for element in body.iter("noscript")]
+    notes = [text for text in fallbacks if len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text)]
+    instead = words_in(" ".join(fallbacks))
+    if instead - words_in(" ".join(notes)) < _FALLBACK_WORDS:
+        return False
+    return words_in(text_of(body)) - instead < _FALLBACK_WORDS
 
 
 def _graft(root: Element, frames: Sequence[Frame]) -> int:

@@ -64,5 +64,14 @@ def test_elements_deeper_than_the_bound_keep_their_text() -> None:
     assert "after" in document.text
 
 
+def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() -> None:
+    fallback = f"<noscript><h1>Thread</h1><p>{WORDS}</p></noscript>"
+    note = "<noscript>Please enable JavaScript.</noscript>"
+    assert WORDS.strip() in read(f"<div id=main></div>{fallback}", rendered=True).text
+    shown = read(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True).text
+    assert "Thread" not in shown
+    assert read(f"<div id=main>Loading</div>{note * 30}", rendered=True).text == "Loading"
+
+
 def test_two_bodies_are_one_page() -> None:
     assert read("<body><p>one</p></body><body><p>two</p></body>").text == "one\ntwo"
