@@ -15,7 +15,7 @@ __all__ = ["Blocks", "Item", "flat", "items", "names", "read", "types"]
 
 Item: TypeAlias = dict[str, Any]
 
-MAX_BLOCKS = 100
+MAX_BLOCKS = 500
 MAX_CHARACTERS = 1_000_000
 """Of one block; the largest that pages were seen to carry have some 300,000."""
 

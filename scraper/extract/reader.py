@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from browsers.model import Snapshot
 from scraper.extract import characters, markdown, metadata, outline, plain, regions, tree
-from scraper.extract.texts import words_in
+from scraper.extract.content.model import shipped
+from scraper.extract.content.prune import prune
+from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
-from scraper.extract.xpath import text_of
 from scraper.model import Document
 
 __all__ = ["read"]
@@ -28,15 +29,18 @@ def _read_page(snapshot: Snapshot) -> Document:
     page = tree.build(snapshot)
     about = metadata.read(page)
     survey = Survey(page)
-    consent = regions.prune(page.body)
-    main_words = words_in(text_of(page.body))
-    verdict = verdict_on(snapshot, survey, main_words=main_words, consent=consent)
-    if survey.words and not main_words:  # all of it stands in what is side matter elsewhere
-        page = tree.build(snapshot)
-    main = regions.main_content(page.body)
+    verdict = verdict_on(snapshot, survey)
+    content = content_of(page, shipped())
+    if content is None:
+        regions.prune(page.body)
+        main = regions.main_content(page.body)
+    else:
+        prune(content.segments, content.chosen)
+        main = page.body
     converted = markdown.convert(main, page.base)
+    said = converted.text if content is None else content.text
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
-    text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
+    text, _ = characters.clean(said[:MAX_CHARACTERS])
     return Document(
         url=page.url,
         title=about.title,
@@ -45,10 +49,11 @@ def _read_page(snapshot: Snapshot) -> Document:
         published_source=about.published_source,
         site_name=about.site_name,
         language=about.language,
+        page_type=content.page_type if content else None,
         text=text,
         markdown=body,
         verdict=verdict,
-        degraded=page.degraded or len(converted.markdown) > MAX_CHARACTERS,
+        degraded=page.degraded or content is None or len(converted.markdown) > MAX_CHARACTERS,
         links=converted.links,
         images=converted.images,
         outline=outline.of_markdown(body),

@@ -14,7 +14,7 @@ from scraper.extract.xpath import Element, text_of
 
 __all__ = ["Shown", "names_of", "shown", "title_place"]
 
-MAX_ELEMENTS = 60_000
+MAX_ELEMENTS = 40_000
 _MAX_PRICE_TEXT = 60
 _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, cast
 
 from lxml import etree
@@ -19,6 +20,7 @@ _MAX_HEADING = 60
 _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements behind a heading in which its list may stand."""
+_MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
 _CLASSED = having("class")
 _PROPERTIES = having("itemprop")
 _PIECES = etree.XPath(".//text() | .//br")
@@ -103,7 +105,7 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
 def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
     """The lines of the elements of that name; of several kinds of them those that hold the most."""
     kinds: dict[str, list[str]] = {}
-    for item in body.iter("li", "dt"):
+    for item in islice(body.iter("li", "dt"), _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None and next(item.iter("ul", "ol"), None) is None:
             kinds.setdefault(_called(around), []).append(_unmarked(cleaned(text_of(item))))
@@ -133,9 +135,13 @@ def _called(element: Element) -> str:
 
 def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> list[str]:
     """What stands between a heading of that meaning and the next one."""
-    order = list(body.iter("*"))
+    order = list(islice(body.iter("*"), _MAX_ELEMENTS))
+    tried = 0
     for place, element in enumerate(order):
         if element.tag in _HEADING_LIKE and _is_heading(element, heading):
+            tried += 1
+            if tried > _MAX_HEADINGS:
+                break
             lines = _section(order[place + 1 : place + _MAX_BEHIND], element, other)
             if lines:
                 return lines

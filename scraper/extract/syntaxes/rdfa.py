@@ -16,11 +16,14 @@ __all__ = ["MAX_ELEMENTS", "is_carried", "linked", "read"]
 
 MAX_ELEMENTS = 20_000
 """Reading takes 30 us an element: more than a second beyond."""
+MAX_PROPERTIES = 5_000
+"""Properties and types, at 250 us each."""
 MAX_NODES = 2_000
 _MAX_DEPTH = 12
 
 _TYPED = having("typeof")
 _VOCABULARIES = having("vocab")
+_PROPERTIES = having("property")
 _LAYOUT = "http://www.w3.org/1999/xhtml/vocab#"
 """What ARIA roles become: the page's layout, nothing of its content."""
 
@@ -36,7 +39,8 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     Raises:
         ValueError: there is more than a page has; nothing was read.
     """
-    if sum(1 for _ in root.iter()) > MAX_ELEMENTS:
+    told = len(_TYPED(root)) + len(_PROPERTIES(root))
+    if told > MAX_PROPERTIES or sum(1 for _ in root.iter()) > MAX_ELEMENTS:
         raise ValueError("the page is too large for it")
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     nodes = [node for node in RDFaExtractor().extract_items(document, base_url=base) if not _is_layout(node)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def grids(page: Page) -> list[Grid]:
     """
     found: list[Grid] = []
     taken: set[Run] = set()
-    boxed = (page.across + page.box_across, page.down + page.box_down)
+    boxed = (sorted(page.across + page.box_across), sorted(page.down + page.box_down))
     for across, down in ((page.across, page.down), boxed) if page.box_across else ((page.across, page.down),):
         for lattice in _lattices(across, down):
             grid = _grid(lattice, [run for run in page.runs if run not in taken and _stands_in(run, lattice)])
@@ -201,7 +202,7 @@ def _are_figures_beside_names(cells: list[list[Row]], longest: list[Row]) -> boo
 
 
 def _lattices(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Lattice]:
-    """Groups of lines that touch, each with its distinct positions."""
+    """Groups of lines that touch, each with its distinct positions; the lines come sorted."""
     if len(across) < 2 or not down:
         return []
     parent = list(range(len(across) + len(down)))
@@ -212,11 +213,12 @@ def _lattices(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Lattice]:
             index = parent[index]
         return index
 
+    places = [upright.at for upright in down]
     for i, level in enumerate(across):
-        for j, upright in enumerate(down, len(across)):
-            crosses = level.start - _TOUCH <= upright.at <= level.end + _TOUCH
-            if crosses and upright.start - _TOUCH <= level.at <= upright.end + _TOUCH:
-                parent[find(i)] = find(j)
+        first = bisect_left(places, level.start - _TOUCH)
+        for j in range(first, bisect_right(places, level.end + _TOUCH)):
+            if down[j].start - _TOUCH <= level.at <= down[j].end + _TOUCH:
+                parent[find(i)] = find(len(across) + j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
     for index, rule in enumerate(across):
         groups[find(index)][0].append(rule)
@@ -256,11 +258,12 @@ def _positions(rules: Iterable[Rule]) -> tuple[float, ...]:
     return tuple(sum(cluster) / len(cluster) for cluster in clusters)
 
 
-def _drawn(rules: Iterable[Rule], at: float, start: float, end: float) -> bool:
-    """Whether lines at this place cover most of a stretch."""
-    covered = sum(
-        max(0.0, min(rule.end, end) - max(rule.start, start))
-        for rule in rules
-        if abs(rule.at - at) <= _SAME_LINE + 1
-    )
+def _drawn(rules: Sequence[Rule], at: float, start: float, end: float) -> bool:
+    """Whether lines at this place cover most of a stretch; the lines come sorted."""
+    first = bisect_left(rules, (at - _SAME_LINE - 1,))
+    covered = 0.0
+    for rule in rules[first:]:
+        if rule.at > at + _SAME_LINE + 1:
+            break
+        covered += max(0.0, min(rule.end, end) - max(rule.start, start))
     return covered >= (end - start) / 2

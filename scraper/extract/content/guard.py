@@ -1,0 +1,79 @@
+"""What stands under an article or in a table goes together, whatever the single blocks look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.measures import Measures
+from scraper.extract.content.names import AREAS, COMMENTS, TEASERS
+
+__all__ = ["complete_small", "complete_tables", "without_asides"]
+
+Chosen = NDArray[np.bool_]
+
+_MIN_ARTICLE = 0.3
+_MAX_FORUM = 0.3
+"""Only articles are guarded: in a forum the comments are the content, in a shop the other goods may be."""
+
+_COMMENTS_ARE_CONTENT = 0.9
+_TEASERS_ARE_CONTENT = 0.3
+"""Elements called so that hold more of the chosen words than this are content all the same."""
+
+_TABLE_KEPT = 0.5
+"""A table of which so much is chosen is chosen whole: a cell left out would shift what a row says."""
+
+_FEW_BLOCKS = 12
+"""A page of no more blocks is too small for its parts to be told apart by what they are like."""
+
+_SIDE_AREAS = sum(1 << AREAS.index(area) for area in ("nav", "footer", "aside", "dialog", "form"))
+_HEADER = 1 << AREAS.index("header")
+_CONTENT_AREAS = sum(1 << AREAS.index(area) for area in ("main", "article"))
+
+_MAX_TABLE_SHARE = 0.5
+"""A larger table is the page's layout."""
+
+
+def without_asides(page: Measures, chosen: Chosen, types: Mapping[str, float]) -> Chosen:
+    """Without comments and teasers, unless the page is made of them."""
+    if types["article"] < _MIN_ARTICLE or types["forum"] >= _MAX_FORUM:
+        return chosen
+    for bit, limit in ((COMMENTS, _COMMENTS_ARE_CONTENT), (TEASERS, _TEASERS_ARE_CONTENT)):
+        inside = (page.kinds & bit) > 0
+        total = page.lengths[chosen].sum()
+        if 0 < page.lengths[chosen & inside].sum() <= limit * total:
+            chosen = chosen & ~inside
+    return chosen
+
+
+def complete_small(page: Measures, chosen: Chosen) -> Chosen:
+    """With all that stands in no side part of a page of few blocks."""
+    if page.n > _FEW_BLOCKS:
+        return chosen
+    aside = (page.areas & _SIDE_AREAS) > 0
+    on_top = ((page.areas & _HEADER) > 0) & ((page.areas & _CONTENT_AREAS) == 0)
+    return chosen | ~(aside | on_top)
+
+
+def complete_tables(page: Measures, chosen: Chosen) -> Chosen:
+    """With all cells of the tables that are mostly chosen."""
+    elements = page.segments.elements
+    tables = [number for number, tag in enumerate(elements.tags) if tag == "table"]
+    if not tables:
+        return chosen
+    completed = chosen.copy()
+    total = page.lengths.sum()
+    behind = 0
+    for table in tables:
+        start, end = int(page.first[table]), int(page.last[table])
+        if start < behind or start == end:
+            continue  # inside of one that was looked at
+        words = page.lengths[start:end]
+        if words.sum() > _MAX_TABLE_SHARE * total:
+            continue
+        behind = end
+        if words[chosen[start:end]].sum() >= _TABLE_KEPT * words.sum():
+            completed[start:end] = True
+    return completed

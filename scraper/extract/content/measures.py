@@ -1,0 +1,173 @@
+"""What is counted once on a page and asked for by many columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.names import naming
+from scraper.extract.content.segment import Segments
+from scraper.extract.content.words import is_unspaced, words_of_all
+
+__all__ = ["About", "Floats", "Ints", "Measures", "running"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+_LONG_WORDS = 15
+_LONG_LINKS = 0.4
+"""A long plain block: at least so many words, fewer of its characters in links."""
+
+_UNSPACED_WORD = 2
+"""Characters that are worth a word in scripts without spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a page beside its body."""
+
+    url: str = ""
+    title: str = ""
+    og_title: str = ""
+    og_type: str = ""
+    description: str = ""
+
+
+def running(values: NDArray[np.generic]) -> Floats:
+    """Sums of all values before each place, one place more than values."""
+    sums = np.empty(len(values) + 1)
+    sums[0] = 0.0
+    np.cumsum(values, dtype=np.float64, out=sums[1:])
+    return sums
+
+
+class Measures:
+    """The page in numbers. There is at least one block.
+
+    The second group is filled in by the columns that come first and asked for by later ones.
+    """
+
+    commas: Floats
+    sentences: Floats
+    money: Ints
+    title_cover: Floats
+    areas: Ints
+    kinds: Ints
+    """Of the owner and all around it."""
+    around: list[Ints]
+    """For each block, the elements around it that hold more and more."""
+    element_characters: Floats
+    element_links: Floats
+    element_long: Floats
+    path_groups: Ints
+    text_ids: Ints
+    plain: NDArray[np.bool_]
+
+    def __init__(self, segments: Segments, about: About) -> None:
+        self.segments = segments
+        self.about = about
+        self.texts = segments.texts
+        self.n = len(self.texts)
+        self.index = np.arange(self.n)
+        self._count_words()
+        self._count_characters()
+        self._lay_out_elements()
+
+    def _count_words(self) -> None:
+        words = words_of_all(self.texts)
+        self.words = words
+        counts = np.array([len(block) for block in words], np.int64)
+        numbers: dict[str, int] = {}
+        number = numbers.setdefault
+        self.word_ids = np.array(
+            [number(word, len(numbers)) for word in chain.from_iterable(words)], np.int64
+        )
+        self.vocabulary = list(numbers) or [""]
+        self.counts = counts
+        self.word_block = np.repeat(self.index, counts)
+        starts = np.cumsum(counts) - counts
+        self.word_starts = starts
+        self.word_at = np.arange(len(self.word_ids)) - np.repeat(starts, counts)
+        self.lengths = counts.astype(np.float64)
+        unspaced = np.array([is_unspaced(word) for word in self.vocabulary])
+        if len(self.word_ids) and unspaced.any():
+            cut = np.bincount(self.word_block, unspaced[self.word_ids], self.n)
+            self.lengths -= cut * (1 - 1 / _UNSPACED_WORD)
+
+    def _count_characters(self) -> None:
+        segments = self.segments
+        self.characters = np.array([len(text) for text in self.texts], np.float64)
+        self.links = np.minimum(np.array(segments.link_characters, np.float64), self.characters)
+        self.strong = np.minimum(np.array(segments.strong_characters, np.float64), self.characters)
+        self.link_share = self.links / self.characters
+        self.long = (self.lengths >= _LONG_WORDS) & (self.link_share < _LONG_LINKS)
+        self.total = float(self.characters.sum()) + 1
+
+    def _lay_out_elements(self) -> None:
+        elements = self.segments.elements
+        self.owner = np.array(self.segments.owners, np.int64)
+        self.parent = np.array(elements.parents, np.int64)
+        self.up = np.maximum(self.parent, 0)
+        self.first = np.array(elements.first, np.int64)
+        self.last = np.maximum(np.array(elements.last, np.int64), self.first)
+        self.depth = np.array(elements.depths, np.int64)
+        self.blocks = self.last - self.first
+        self._look_up_names()
+        self.tag = self.element_tag[self.owner]
+        order = np.argsort(self.depth, kind="stable")
+        borders = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 1))
+        self.levels: list[Ints] = np.split(order, borders)
+        """The elements of each depth."""
+        self.heading = (self.tag >= 1) & (self.tag <= 6)
+        self.above = self.up[self.owner]
+        """The parent of each block's owner."""
+
+    def _look_up_names(self) -> None:
+        elements = self.segments.elements
+        numbers: dict[tuple[str, str, str], int] = {}
+        number = numbers.setdefault
+        self.name_ids = np.array(
+            [
+                number(key, len(numbers))
+                for key in zip(elements.tags, elements.names, elements.roles, strict=True)
+            ],
+            np.int64,
+        )
+        self.namings = [naming(*key) for key in numbers]
+        self.element_tag = self.by_name([naming.tag for naming in self.namings])
+
+    def by_name(self, values: Sequence[int]) -> Ints:
+        """A value for each element, given one for each naming."""
+        return np.array(values, np.int64)[self.name_ids]
+
+    def within(self, sums: Floats) -> Floats:
+        """The share of each element in something that was summed over blocks."""
+        return sums[self.last] - sums[self.first]
+
+    def inherited(self, own: Ints) -> Ints:
+        """Bits that an element or any around it has."""
+        bits = own.copy()
+        for level in self.levels[1:]:
+            bits[level] |= bits[self.parent[level]]
+        return bits
+
+    def summed(self, own: Floats) -> Floats:
+        """The sum over an element and all around it."""
+        sums = own.astype(np.float64)
+        for level in self.levels[1:]:
+            sums[level] += sums[self.parent[level]]
+        return sums
+
+    def distance(self, has: NDArray[np.bool_], otherwise: int) -> Ints:
+        """How many levels above an element the nearest one stands that has something."""
+        steps = np.full(len(has), otherwise, np.int64)
+        steps[has] = 0
+        for level in self.levels[1:]:
+            rest = level[~has[level]]
+            steps[rest] = steps[self.parent[rest]] + 1
+        return steps

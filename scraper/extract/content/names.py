@@ -1,0 +1,161 @@
+"""What the tag, class, id and role of an element say of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from zlib import crc32
+
+__all__ = ["AREAS", "COMMENTS", "CONTENT", "KINDS", "TAGS", "TEASERS", "Naming", "class_tokens", "naming"]
+
+TAGS = {
+    tag: number
+    for number, tag in enumerate(
+        "p h1 h2 h3 h4 h5 h6 li div td th pre blockquote dd dt figcaption button section article "
+        "summary main body footer header nav aside form caption fieldset legend address center figure option details "
+        "ul ol tr noscript dl".split()
+    )
+}
+"""Paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""
+
+_AREA_WORDS = {
+    "nav": "nav navigation menu menubar",
+    "footer": "footer contentinfo",
+    "header": "header banner",
+    "aside": "aside complementary",
+    "main": "main",
+    "article": "article",
+    "form": "form search",
+    "table": "table",
+    "list": "ul ol",
+    "figure": "figure",
+    "dialog": "dialog alertdialog",
+    "section": "section",
+    "noscript": "noscript",
+    "body": "articlebody",
+    "button": "button",
+    "details": "details summary dl",
+}
+AREAS = tuple(_AREA_WORDS)
+"""Each is a bit of `Naming.areas`, by its place here."""
+_AREA_BITS: dict[str, int] = {}
+for _place, _words in enumerate(_AREA_WORDS.values()):
+    for _word in _words.split():
+        _AREA_BITS[_word] = 1 << _place
+
+_CONTENT_WORDS = re.compile(
+    r"article|content|post|entry|body|main|story|text|blog|thread|message|comment|answer|question|product|"
+    r"descri|doc|markdown|prose|page",
+)
+_SIDE_WORDS = re.compile(
+    r"nav|menu|foot|side|related|share|social|promo|advert|banner|cookie|consent|subscri|newsletter|widget|"
+    r"breadcrumb|popup|modal|sponsor|recommend|login|signup|toolbar|copyright|pagination|header|rail|trending|"
+    r"more-|tags?\b|author|byline|meta|toc",
+)
+_COMMENT_WORDS = re.compile(
+    r"comment|respond(?!er)|reply|replies|disqus|livefyre|discussion|kommentar|comentario|commentaire|reactie",
+)
+_TEASER_WORDS = re.compile(
+    r"related|recommend|trending|popular|most-?(?:read|view)|teaser|promo(?!t)|sidebar|widget|outbrain|taboola|"
+    r"newsletter|read-?(?:more|next|also)|also-?(?:like|read)|more-?(?:from|stories|news|articles|on|in)(?![a-z])|"
+    r"up-?next|next-?(?:article|story)|similar|suggest|latest(?:-|_)?(?:news|posts|articles)|paid-?content|"
+    r"sponsored|cross-?sell|up-?sell|also-?(?:viewed|bought)",
+)
+KINDS = ("content", "side", "comments", "teasers")
+"""Each is a bit of `Naming.kinds`, by its place here."""
+CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
+
+_KIND_WORDS = (
+    (CONTENT, _CONTENT_WORDS),
+    (SIDE, _SIDE_WORDS),
+    (COMMENTS, _COMMENT_WORDS),
+    (TEASERS, _TEASER_WORDS),
+)
+
+_PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+_DIGITS = re.compile(r"\d+")
+_MAX_CLASSES = 8
+_MAX_PARTS = 5
+_MAX_NAME = 40
+_MAX_ROLES = 4
+_MAX_NAMES = 400
+"""Characters of class and id that are looked at, so that what is remembered stays small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """All that is known of an element by name alone."""
+
+    tag: int
+    areas: int
+    kinds: int
+    path_part: int
+    """Number of tag and class together, for paths."""
+    tag_part: int
+    tokens: tuple[int, ...]
+    """Numbers of the tag, of each class and its parts, of the roles."""
+
+
+def naming(tag: str, names: str, roles: str) -> Naming:
+    """What an element is called; equal names are looked at once."""
+    return _naming(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
+
+
+@lru_cache(maxsize=8_192)
+def _naming(tag: str, names: str, roles: str) -> Naming:
+    role_words = roles.split()
+    areas = _AREA_BITS.get(tag, 0)
+    for word in role_words:
+        areas |= _AREA_BITS.get(word, 0)
+    tag_part = crc32(tag.encode("utf-8", "replace"))
+    classes = names.partition(" #")[0]
+    kinds, tokens = _read(names)
+    tokens[crc32(b"<", tag_part)] = None
+    for word in role_words[:_MAX_ROLES]:
+        tokens[_number("@" + word.rsplit("/", 1)[-1])] = None
+    return Naming(
+        tag=TAGS.get(tag, len(TAGS)),
+        areas=areas,
+        kinds=kinds,
+        path_part=crc32(classes.encode("utf-8", "replace"), tag_part),
+        tag_part=tag_part,
+        tokens=tuple(tokens),
+    )
+
+
+def class_tokens(names: str) -> tuple[int, ...]:
+    """Numbers of the classes in a string, whole and in parts, digits left out."""
+    return tuple(_read(names[:_MAX_NAMES])[1])
+
+
+def _read(names: str) -> tuple[int, dict[int, None]]:
+    """The kinds and the tokens of all classes in a string."""
+    kinds = 0
+    tokens: dict[int, None] = {}
+    for name in names.split()[:_MAX_CLASSES]:
+        kind, numbers = _read_one(name[:_MAX_NAME])
+        kinds |= kind
+        tokens |= numbers
+    return kinds, tokens
+
+
+@lru_cache(maxsize=16_384)
+def _read_one(name: str) -> tuple[int, dict[int, None]]:
+    name = name.removeprefix("#")
+    lowered = name.lower()
+    kinds = 0
+    for bit, words in _KIND_WORDS:
+        if words.search(lowered):
+            kinds |= bit
+    if name.isalpha() and name == lowered:
+        return kinds, {_number(name): None}
+    parts = [part for part in _PART.findall(name) if len(part) > 1]
+    tokens = [_DIGITS.sub("0", lowered)]
+    if len(parts) > 1:
+        tokens += [part.lower() for part in parts[:_MAX_PARTS]]
+    return kinds, {_number(token): None for token in tokens if token}
+
+
+def _number(token: str) -> int:
+    return crc32(token.encode("utf-8", "replace"))

@@ -1,0 +1,130 @@
+"""Columns of a block's own text."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.measures import Floats, Measures
+from scraper.extract.content.words import COMMON_WORDS, words_of
+
+__all__ = ["own_columns"]
+
+_PROBE = 200
+"""Characters of a block in which single ones are counted."""
+_COMMON_PROBE = 60
+_TITLE_PROBE = 40
+_ENDS = frozenset(".!?\u3002\uff01\uff1f\u0964\u061f\u06d4")
+_HALF_ENDS = frozenset(":;,\u3001\uff0c\uff1a")
+_QUOTES = frozenset("\"\u201d'\u2019\u300d)")
+_SEPARATORS = "|\u203a\u00bb\u00a9\u2022\u00b7/>"
+_MONEY = "$\u00a3\u20ac\u00a5%\u20b9\u20bd\u20a9"
+_DIGIT, _UPPER, _SEPARATOR, _CURRENCY = 1, 2, 4, 8
+_PLANE = 0x10000
+
+
+def own_columns(page: Measures) -> dict[str, NDArray[np.generic]]:
+    """What the text says by itself."""
+    segments, texts, counts = page.segments, page.texts, page.counts
+    sentences = _sentences(texts)
+    commas = np.array(
+        [text.count(",") + text.count("\u3001") + text.count("\uff0c") for text in texts], float
+    )
+    page.sentences, page.commas = sentences, commas
+    columns: dict[str, NDArray[np.generic]] = {
+        "characters": np.log1p(page.characters),
+        "words": np.log1p(page.lengths),
+        "word_length": page.characters / (page.lengths + 1),
+        "link_share": page.link_share,
+        "links": np.array(segments.links),
+        "strong_share": page.strong / page.characters,
+        "commas": commas,
+        "sentences": sentences,
+        "sentence_share": sentences / (page.lengths + 1),
+        "end": np.array([_end(text[-1]) for text in texts]),
+        "first": np.array([2 if text[0].isupper() else int(text[0].islower()) for text in texts]),
+        "lines": np.array([text.count("\n") for text in texts]),
+        "images": np.array(segments.images),
+        "times": np.array(segments.times),
+        "preformatted": np.array(segments.preformatted),
+        "folded": np.array(segments.folded),
+        "tag": page.tag,
+    }
+    columns |= _character_columns(texts)
+    page.money = np.asarray(columns["money"], np.int64)
+    return columns | _word_columns(page, counts)
+
+
+def _sentences(texts: list[str]) -> Floats:
+    return np.array(
+        [
+            text.count(". ") + text.count("? ") + text.count("! ") + text.count("\u3002")
+            + (text[-1] in _ENDS or text[-1] in _QUOTES or text[-1] == ":")
+            for text in texts
+        ],
+        np.float64,
+    )  # fmt: skip
+
+
+def _end(character: str) -> float:
+    return 1.0 if character in _ENDS else 0.5 if character in _HALF_ENDS else 0.0
+
+
+def _character_columns(texts: list[str]) -> dict[str, NDArray[np.generic]]:
+    probes = [text[:_PROBE] for text in texts]
+    lengths = np.array([len(probe) for probe in probes])
+    codes = np.frombuffer("".join(probes).encode("utf-32-le", "surrogatepass"), np.uint32)
+    kinds = _kinds_of_characters()[np.minimum(codes, _PLANE - 1)]
+    starts = np.cumsum(lengths) - lengths
+
+    def count(kind: int) -> NDArray[np.generic]:
+        return np.asarray(np.add.reduceat((kinds & kind) > 0, starts, dtype=np.int64))
+
+    return {
+        "digit_share": count(_DIGIT) / lengths,
+        "upper_share": count(_UPPER) / lengths,
+        "separators": count(_SEPARATOR),
+        "money": count(_CURRENCY),
+    }
+
+
+@cache
+def _kinds_of_characters() -> NDArray[np.uint8]:
+    """One byte for each character of the basic plane."""
+    kinds = np.zeros(_PLANE, np.uint8)
+    for code in range(_PLANE - 1):
+        character = chr(code)
+        kinds[code] = _DIGIT * character.isdigit() + _UPPER * character.isupper()
+    for kind, characters in ((_SEPARATOR, _SEPARATORS), (_CURRENCY, _MONEY)):
+        for character in characters:
+            kinds[ord(character)] |= kind
+    return kinds
+
+
+def _word_columns(page: Measures, counts: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
+    """Each property of a word is looked up once for each word of the page."""
+    n, block, ids = page.n, page.word_block, page.word_ids
+    title = set(words_of(f"{page.about.title} {page.about.og_title}"))
+    description = set(words_of(page.about.description))
+    common, in_title, in_description = (
+        np.array([word in known for word in page.vocabulary], np.float64)
+        for known in (COMMON_WORDS, title, description)
+    )
+    near = page.word_at < _COMMON_PROBE
+    pairs = np.unique(block * len(page.vocabulary) + ids)
+    rows, distinct = pairs // len(page.vocabulary), pairs % len(page.vocabulary)
+    each = np.bincount(rows, minlength=n)
+    starts = page.word_at < _TITLE_PROBE
+    covered = np.bincount(block[starts], in_title[ids[starts]], n)
+    title_cover = np.minimum(covered / (len(title) + 0.5), 2.0)
+    page.title_cover = title_cover
+    return {
+        "common_share": np.bincount(block[near], common[ids[near]], n)
+        / (np.minimum(counts, _COMMON_PROBE) + 1.0),
+        "distinct_share": each / (counts + 1.0),
+        "title_share": np.bincount(rows, in_title[distinct], n) / (each + 0.5),
+        "title_cover": title_cover,
+        "description_share": np.bincount(rows, in_description[distinct], n) / (each + 0.5),
+    }

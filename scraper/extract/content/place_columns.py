@@ -1,0 +1,164 @@
+"""Columns of a block's place in the tree: what stands around it, and how much text that holds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.measures import Floats, Ints, Measures, running
+from scraper.extract.content.names import AREAS, KINDS
+
+__all__ = ["ancestors", "place_columns"]
+
+Columns = dict[str, NDArray[np.generic]]
+
+_FAR = 30
+_LEVELS = 5
+_CLOSE_LEVELS = 3
+_MAX_WRAPPERS = 3
+_MAX_LANDMARKS = 30
+_CANDIDATE_WORDS = 8
+_CANDIDATE_LINKS = 0.5
+_CANDIDATE_CHARACTERS = 1_500
+_CANDIDATE_WEIGHTS = (0.3, 1.0, 0.6, 0.3)
+"""What a passage gives to its element, the parent, and so on: the score that readability.js made known."""
+_CORE_SHARES = (0.6, 0.9)
+
+
+def place_columns(page: Measures) -> Columns:
+    """Where a block stands."""
+    return _areas(page) | _kinds(page) | _position(page) | _levels(page) | _candidates(page)
+
+
+def _areas(page: Measures) -> Columns:
+    own = page.by_name([naming.areas for naming in page.namings])
+    inherited = page.inherited(own)
+    page.areas = inherited[page.owner]
+    inside = page.within(running(page.characters))
+    columns: Columns = {f"in_{area}": (page.areas >> number) & 1 for number, area in enumerate(AREAS)}
+    for area in ("main", "article"):
+        landmarks = np.flatnonzero((own >> AREAS.index(area)) & 1)
+        share = inside[landmarks].max() / page.total if len(landmarks) else 0.0
+        columns[f"page_{area}s"] = np.full(page.n, min(len(landmarks), _MAX_LANDMARKS))
+        columns[f"page_{area}_share"] = np.full(page.n, share)
+    return columns
+
+
+def _kinds(page: Measures) -> Columns:
+    own = page.by_name([naming.kinds for naming in page.namings])
+    own[0] = 0  # the body's names tell of the whole page
+    columns: Columns = {}
+    for number, kind in enumerate(KINDS):
+        has = ((own >> number) & 1).astype(bool)
+        columns[f"{kind}_around"] = page.summed(has.astype(np.float64))[page.owner]
+        columns[f"{kind}_distance"] = page.distance(has, _FAR)[page.owner]
+    page.kinds = page.inherited(own)[page.owner]
+    return columns
+
+
+def _position(page: Measures) -> Columns:
+    depth = page.depth[page.owner]
+    return {
+        "depth": depth,
+        "depth_relative": depth / (depth.mean() + 1),
+        "sibling": np.array(page.segments.elements.places)[page.owner],
+    }
+
+
+def ancestors(page: Measures, levels: int) -> list[Ints]:
+    """For each block, the elements around it that hold more than the one before, wrappers skipped."""
+    grown = np.arange(len(page.parent))
+    single = (page.blocks < 2) & (page.parent >= 0)
+    for level in page.levels[1:]:
+        alone = level[single[level]]
+        grown[alone] = grown[page.parent[alone]]
+    found = [grown[page.owner]]
+    for _ in range(levels - 1):
+        found.append(_wider(page, found[-1]))
+    return found
+
+
+def _wider(page: Measures, at: Ints) -> Ints:
+    above = page.up[at]
+    for _ in range(_MAX_WRAPPERS):
+        wrapper = (page.blocks[above] == page.blocks[at]) & (page.parent[above] >= 0)
+        above = np.where(wrapper, page.up[above], above)
+    return above
+
+
+def _levels(page: Measures) -> Columns:
+    within = page.within
+    characters, links = within(running(page.characters)), within(running(page.links))
+    long, sentences = within(running(page.long)), within(running(page.sentences))
+    headings, images = within(running(page.heading)), within(running(np.array(page.segments.images)))
+    blocks = page.blocks + 1.0
+    children = np.array(page.segments.elements.children)
+    each = {
+        "characters": np.log1p(characters),
+        "link_share": links / (characters + 1),
+        "share": characters / page.total,
+        "blocks": np.log1p(page.blocks),
+        "long": long / blocks,
+        "mean": characters / blocks,
+    }
+    close = {
+        "sentences": sentences / blocks,
+        "tag": page.element_tag,
+        "children": children,
+        "headings": headings / blocks,
+        "images": images / blocks,
+    }
+    page.element_characters, page.element_links, page.element_long = characters, links, long
+    page.around = ancestors(page, _LEVELS + 1)
+    columns: Columns = {}
+    for number, at in enumerate(page.around[:_LEVELS], 1):
+        for name, values in (each | close if number <= _CLOSE_LEVELS else each).items():
+            columns[f"level{number}_{name}"] = values[at]
+        if number <= _CLOSE_LEVELS:
+            columns[f"level{number}_place"] = (page.index - page.first[at]) / blocks[at]
+    return columns
+
+
+def _candidates(page: Measures) -> Columns:
+    scores = _candidate_scores(page)
+    best = int(scores.argmax())
+    index, n = page.index, page.n
+    start, end = page.first[best], page.last[best]
+    columns: Columns = {
+        "best_distance": np.where(index < start, index - start, np.where(index >= end, index - end + 1, 0)),
+        "best_share": np.full(n, page.element_characters[best] / page.total),
+        "parent_score": np.log1p(scores[page.above]),
+        "parent_score_relative": scores[page.above] / (scores[best] + 1e-6),
+    }
+    for number in range(3):
+        columns[f"in_best{number}"] = _inside(page, best)
+        best = int(page.up[best])
+    for share in _CORE_SHARES:
+        core = _core(page, share)
+        columns[f"in_core{share}"] = _inside(page, core)
+        columns[f"core_share{share}"] = np.full(n, page.blocks[core] / (n + 1))
+    return columns
+
+
+def _candidate_scores(page: Measures) -> Floats:
+    good = (page.lengths >= _CANDIDATE_WORDS) & (page.link_share < _CANDIDATE_LINKS)
+    worth = np.where(good, np.minimum(page.characters, _CANDIDATE_CHARACTERS) / 100 + page.commas, 0)
+    scores = np.zeros(len(page.parent))
+    at = page.owner
+    for weight in _CANDIDATE_WEIGHTS:
+        scores += np.bincount(at, worth * weight, len(scores))
+        at = page.up[at]
+    return np.asarray(scores * (1 - page.element_links / (page.element_characters + 1)))
+
+
+def _core(page: Measures, share: float) -> int:
+    """The smallest element that holds a share of the long plain blocks."""
+    total = page.element_long[0]
+    holders = np.flatnonzero(page.element_long >= share * total)
+    if not total or not len(holders):
+        return 0
+    return int(holders[page.blocks[holders].argmin()])
+
+
+def _inside(page: Measures, element: int) -> NDArray[np.bool_]:
+    return np.asarray((page.index >= page.first[element]) & (page.index < page.last[element]))

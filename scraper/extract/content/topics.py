@@ -1,0 +1,73 @@
+"""Short lines that say what follows: comments, other articles, reviews, ways to share and subscribe."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.measures import Measures
+
+__all__ = ["TOPICS", "topic_columns"]
+
+TOPICS = {
+    "comments": re.compile(
+        r"\b(?:comments?|leave a (?:reply|comment)|join the (?:conversation|discussion)|responses|discussion|"
+        r"kommentare?|kommentarer|commentaires?|comentarios?|comentários|commenti|reacties|komentarze|komentáře|"
+        r"комментари\w+|yorumlar|komentari)\b|评论|評論|留言|コメント|댓글|تعليقات",
+        re.IGNORECASE,
+    ),
+    "others": re.compile(
+        r"\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|be interested)|"
+        r"also (?:like|viewed|bought|read)|"
+        r"read (?:next|more|also)|more (?:from|on|in|stories|news|articles|like this|about)|popular|"
+        r"trending|"
+        r"most (?:read|viewed|popular)|latest|recent (?:posts|articles|news)|similar|up next|keep reading|"
+        r"don't miss|editor'?s picks|sponsored|frequently bought|customers|others?|top stories|"
+        r"mehr zum thema|das könnte|weitere|auch interessant|meistgelesen|lesen sie (?:auch|mehr)|verwandte|"
+        r"à lire|lire aussi|sur le même sujet|articles? (?:liés|similaires)|les plus lus|"
+        r"te puede interesar|más (?:leído|noticias|sobre)|lo más|relacionad[oa]s?|lee también|"
+        r"leggi anche|potrebbe interessarti|correlati|più letti|"
+        r"leia (?:também|mais)|veja também|mais lidas|lees ook|meer (?:over|nieuws)|"
+        r"les også|les mer|läs (?:också|mer)|"
+        r"zobacz także|czytaj (?:też|także|więcej)|polecane|najczęściej|čtěte také|související|"
+        r"читайте также|по теме|похожие|ilgili|bunlar da)\b|相关|相關|推荐|推薦|"
+        r"热门|関連|おすすめ|人気|ランキング",
+        re.IGNORECASE,
+    ),
+    "reviews": re.compile(
+        r"\b(?:reviews?|ratings?|testimonials?|bewertungen|avis|opiniones|reseñas|recensioni|avaliações|opinie|"
+        r"отзывы)\b|レビュー|评价",
+        re.IGNORECASE,
+    ),
+    "actions": re.compile(
+        r"\b(?:share|newsletter|subscribe|sign up|follow us|about the authors?|tags|categories|archives?|"
+        r"contact us|get in touch|login|teilen|partager|compartir|condividi|udostępnij|поделиться|tagged)\b|"
+        r"分享|シェア",
+        re.IGNORECASE,
+    ),
+}
+_MAX_WORDS = 9
+_MAX_CHARACTERS = 80
+_FAR = 300
+
+
+def topic_columns(page: Measures) -> dict[str, NDArray[np.generic]]:
+    """How far above a block such a line stands, and whether a heading of its own kind came since."""
+    lines = [
+        (number, text)
+        for number, text in enumerate(page.texts)
+        if len(text) <= _MAX_CHARACTERS and page.counts[number] <= _MAX_WORDS
+    ]
+    headings = np.where(page.heading, page.index, -1)
+    last_heading = np.maximum.accumulate(headings)
+    columns: dict[str, NDArray[np.generic]] = {}
+    for topic, words in TOPICS.items():
+        places = np.full(page.n, -_FAR)
+        hits = [number for number, text in lines if words.search(text)]
+        places[hits] = hits
+        last = np.maximum.accumulate(places)
+        columns[f"since_{topic}"] = np.minimum(page.index - last, _FAR)
+        columns[f"under_{topic}"] = (last >= 0) & (last_heading <= last)
+    return columns
