@@ -1,0 +1,39 @@
+"""The local engines for a peer that knows no host mapping: a proxy that leads every name to them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+__all__ = ["leading_proxy"]
+
+_HEAD_LIMIT = 8_192
+_CHUNK = 1 << 16
+_READY = b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+@asynccontextmanager
+async def leading_proxy(port: int) -> AsyncIterator[str]:
+    """The URL of an HTTP proxy whose tunnels all end at one port of loopback."""
+
+    async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(_READY)
+            await asyncio.gather(_copied(reader, far_writer), _copied(far_reader, writer))
+
+    server = await asyncio.start_server(tunnel, "127.0.0.1", 0, limit=_HEAD_LIMIT)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(_CHUNK):
+            writer.write(data)
+            await writer.drain()
+    finally:
+        writer.close()
