@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 from urllib.parse import urljoin
 
@@ -13,6 +15,8 @@ MAX_CHARACTERS = 400_000
 """Of one syntax: some hundred thousand tokens, beyond what any answer tells."""
 MAX_TEXT = 50_000
 MAX_DEPTH = 30
+_HALF_PAIRS = re.compile("[\ud800-\udfff]")
+"""What no encoding can carry."""
 _COST_OF_A_VALUE = 4
 """Counted for what is around a value, so that ten million empty lists come to an end too."""
 
@@ -46,12 +50,12 @@ class Wellformed:
         self._left -= _COST_OF_A_VALUE
         if isinstance(value, str):
             return self._text(value, name)
+        if isinstance(value, float) and not math.isfinite(value):
+            return None  # JSON has no name for it
+        if value is None or isinstance(value, bool | int | float):
+            return value
         if not isinstance(value, dict | list | tuple):
-            return (
-                value
-                if isinstance(value, bool | int | float) or value is None
-                else self._text(str(value), "")
-            )
+            return self._text(str(value), "")
         if depth >= MAX_DEPTH:
             self.cut = True
             return None
@@ -81,7 +85,7 @@ class Wellformed:
         if len(text) > MAX_TEXT:
             self.cut = True
             text = text[:MAX_TEXT]
-        text, _ = characters.clean(text)
+        text, _ = characters.clean(_HALF_PAIRS.sub("\ufffd", text))
         self._left -= len(text)
         return self._absolute(text) if name.lower() in _ADDRESSES else text
 
