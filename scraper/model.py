@@ -132,6 +132,9 @@ class Reading:
     retrieved_at: datetime
     truncated: bool = False
     """The site sent more than the limit; the rest was cut off."""
+    etag: str | None = None
+    """What the server calls this version of the page; it tells later whether it still is."""
+    last_modified: str | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -17,6 +17,7 @@ from scraper.reading.deadline import Deadline
 from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
 from scraper.reading.recent import Recent
+from scraper.reading.revalidation import conditions, renewed, with_validators
 from scraper.reading.tiers import TierMemory
 from scraper.reading.visits import Door, Job, Tell, Visited, Visits, out_of_time
 from scraper.settings import Settings
@@ -37,6 +38,8 @@ what is kept was found to be enough, so `auto` takes either."""
 BATCH_AT_ONCE = 8
 """Pages of one batch under way; the browsers' own bounds and their fairness stand behind it."""
 HOUR_S = 3_600.0
+REVALIDATED_S = 365 * 24 * HOUR_S
+"""A page read longer ago is read anew."""
 
 
 class ReadsDocuments(Protocol):
@@ -106,11 +109,12 @@ class Fetcher:
         if not force_refresh and (kept := await self._kept(job, max_age_s)) is not None:
             self._recent.put(job, kept)
             return replace(kept, requested_url=target)
+        stale = None if force_refresh or max_age_s == 0 else await self._stale(job)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
         try:
             async with asyncio.timeout(deadline.left_s()):
-                reading = await self._flights.join(job, lambda: self._read(job, deadline, tell))
+                reading = await self._flights.join(job, lambda: self._read(job, deadline, tell, stale))
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")
@@ -136,14 +140,22 @@ class Fetcher:
         )
 
     async def _kept(self, job: Job, max_age_s: float | None) -> Reading | None:
-        entry = await self._pages.get(
+        entry = await self._entry(job, self._usual_age_s if max_age_s is None else max_age_s)
+        return None if entry is None else replace(entry.reading, cached=True)
+
+    async def _stale(self, job: Job) -> Reading | None:
+        """A reading that is too old, but of which the site can say whether it still holds."""
+        entry = await self._entry(job, REVALIDATED_S)
+        return entry.reading if entry is not None and conditions(entry.reading) else None
+
+    async def _entry(self, job: Job, max_age_s: float) -> Entry | None:
+        return await self._pages.get(
             job.url,
             shelf=self._shelf(job),
             methods=_METHODS[job.render],
-            max_age_s=self._usual_age_s if max_age_s is None else max_age_s,
+            max_age_s=max_age_s,
             allowed=self._exceptions,
         )
-        return None if entry is None else replace(entry.reading, cached=True)
 
     def _shelf(self, job: Job) -> Shelf:
         return Shelf(principal=job.principal, language=self._language)
@@ -159,9 +171,13 @@ class Fetcher:
             visited = await self._try_full(job, visited, deadline, tell)
         return visited
 
-    async def _read(self, job: Job, deadline: Deadline, tell: Tell) -> Reading:
-        visited = await self.visited(job, deadline, tell)
+    async def _read(self, job: Job, deadline: Deadline, tell: Tell, stale: Reading | None) -> Reading:
+        asked = job if stale is None else replace(job, conditions=conditions(stale))
+        visited = await self.visited(asked, deadline, tell)
         snapshot = visited.snapshot
+        if stale is not None and (same := renewed(stale, snapshot.status)) is not None:
+            self._pages.put(Entry(self._shelf(job), job.url, same, self._exceptions))
+            return replace(same, cached=True)
         reading = None
         if self._documents is not None:
             outcome.check(snapshot, visited.document)
@@ -173,6 +189,7 @@ class Fetcher:
                 wanted_rendering=job.render != "http",
                 requested_url=job.url,
             )
+        reading = with_validators(reading, snapshot.headers)
         if outcome.is_lasting(visited.snapshot, reading):
             self._pages.put(Entry(self._shelf(job), job.url, reading, self._exceptions))
         return reading

@@ -57,6 +57,8 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     json_responses: bool = False
     """Keep the JSON that the page fetches while it renders."""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """Request headers by which the site may answer that the page is what it was."""
 
     @property
     def host(self) -> str:
@@ -133,6 +135,7 @@ class Visits:
             principal=job.principal,
             language=self._language,
             json_responses=job.json_responses,
+            headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),
             limits=job.limits,
         )

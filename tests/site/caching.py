@@ -36,6 +36,10 @@ async def _etag(request: web.Request) -> web.Response:
     return _served(request, {"ETag": tag, "Cache-Control": "no-cache"})
 
 
+async def _changing(request: web.Request) -> web.Response:
+    return _served(request, {"ETag": f'"{request.app[SERVED][request.path_qs]}"'})
+
+
 async def _modified(request: web.Request) -> web.Response:
     if request.headers.get("If-Modified-Since") == _MODIFIED:
         return web.Response(status=304, headers={"Last-Modified": _MODIFIED})
@@ -49,6 +53,7 @@ async def _no_store(request: web.Request) -> web.Response:
 PAGES = (
     Page("/fresh/{seconds}/{key}", "may be kept for so many seconds", _fresh, example="/fresh/60/a"),
     Page("/etag/{key}", "answers 304 to its own ETag", _etag, example="/etag/a"),
+    Page("/changing-etag/{key}", "is another version at each request", _changing, example="/changing-etag/a"),
     Page("/modified/{key}", "answers 304 to its own date", _modified, example="/modified/a"),
     Page("/no-store/{key}", "must not be kept", _no_store, example="/no-store/a"),
 )

@@ -44,6 +44,8 @@ FULL_READING = Reading(
     retrieved_at=datetime(2025, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
     truncated=True,
     warnings=("one", "two"),
+    etag='"v1"',
+    last_modified="Mon, 06 May 2024 07:08:09 GMT",
 )
 
 
