@@ -25,7 +25,7 @@ from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.urls import cache_key, parse_target
 from scraper.workers import Workers
 
-__all__ = ["Fetcher", "exceptions_from_the_rules"]
+__all__ = ["REVALIDATED_S", "Fetcher", "exceptions_from_the_rules"]
 
 _METHODS = {
     "auto": ("http", "browser", "document"),
