@@ -29,7 +29,7 @@ MAX_AGE_HOURS = 87_600
 ENGINES_PARAMETER = Parameter(
     "engines",
     Texts(len(ENGINES)),
-    f"Names of `engines`: {', '.join(ENGINES)}. Not given: {', '.join(DEFAULTS)}.",
+    f"Names of `engines`. Not given: {', '.join(DEFAULTS)}.",
 )
 
 
@@ -38,21 +38,18 @@ def tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter("query", Text(), "What to look for, in words.", required=True),
         ENGINES_PARAMETER,
-        Parameter(
-            "max_results", Whole(1, MAX_RESULTS), "Results after merging; 5 to 20 is useful.", default=10
-        ),
+        Parameter("max_results", Whole(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
         Parameter("use_cache", Flag(), "Take the kept answer to the same search.", default=True),
         Parameter(
             "max_age_hours",
             Number(0, MAX_AGE_HOURS),
-            f"Take a kept answer only if it is younger; 0 asks anew. Not given: {settings.cache_ttl_h:g}. "
-            "Fresh answers are kept either way.",
+            f"Take a kept answer only if it is younger; 0 asks anew. Not given: {settings.cache_ttl_h:g}.",
         ),
-        Parameter("freshness", OneOf(tuple(FRESHNESS)), "Only pages from this last span of time."),
-        Parameter("include_domains", Texts(MAX_DOMAINS), "Only these domains and their subdomains."),
+        Parameter("freshness", OneOf(tuple(FRESHNESS)), "Only this recent."),
+        Parameter("include_domains", Texts(MAX_DOMAINS), "Only these, and their subdomains."),
         Parameter("exclude_domains", Texts(MAX_DOMAINS), "Not these domains."),
         Parameter("category", OneOf(CATEGORIES), "Only this kind of page."),
-        Parameter("include_text", Text(), "Must stand in title or snippet; upper and lower case are one."),
+        Parameter("include_text", Text(), "Must stand in title or snippet, in any case."),
         Parameter("exclude_text", Text(), "Must not stand in title or snippet."),
         FORMAT,
     )

@@ -81,21 +81,21 @@ class TestWalls:
     async def test_a_sticky_one_ends_the_attempt_with_its_name_and_the_others_answer(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
-        engine_site.moods["bing"] = "wall"
-        answer = await searcher.search(QUERY, engines=["bing", "mojeek"], principal=caller)
-        assert answer.errors == {"bing": "captcha"}
+        engine_site.moods["baidu"] = "wall"
+        answer = await searcher.search(QUERY, engines=["baidu", "mojeek"], principal=caller)
+        assert answer.errors == {"baidu": "captcha"}
         assert len(answer.results) == 10
-        assert len(engine_site.of("bing")) == 1
+        assert len(engine_site.of("baidu")) == 1
 
     async def test_an_engine_that_walled_is_left_in_peace(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
-        engine_site.moods["bing"] = "wall"
-        await searcher.search(QUERY, engines=["bing"], principal=caller)
-        answer = await searcher.search("another", engines=["bing"], principal=caller)
-        assert answer.errors == {"bing": "captcha"} and not answer.results
-        assert answer.hint is not None and "bing for 1 min" in answer.hint
-        assert len(engine_site.of("bing")) == 1
+        engine_site.moods["baidu"] = "wall"
+        await searcher.search(QUERY, engines=["baidu"], principal=caller)
+        answer = await searcher.search("another", engines=["baidu"], principal=caller)
+        assert answer.errors == {"baidu": "captcha"} and not answer.results
+        assert answer.hint is not None and "baidu for 1 min" in answer.hint
+        assert len(engine_site.of("baidu")) == 1
 
     async def test_duckduckgo_is_tried_by_all_its_faces(
         self, searcher: Searcher, engine_site: EngineSite, caller: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import re
 from collections.abc import AsyncIterator
@@ -111,8 +112,8 @@ class TestFetch:
         assert 60_000 < large["returned_chars"] <= 90_000
 
     async def test_an_operator_can_make_answers_smaller(self, app: App, site: Site) -> None:
-        few = Settings(max_answer_tokens=1_000)
-        small = App(few, app.browsers, app.workers, app.pages, app.fetcher, app.searcher)
+        small = copy.copy(app)
+        small.settings = Settings(max_answer_tokens=1_000)
         assert estimate((await fetch(small, site.url("/long/300"))).text) < 1_000
 
     async def test_a_second_call_is_told_to_come_from_the_cache(self, app: App, site: Site) -> None:

@@ -20,6 +20,7 @@ def listed(tools: tuple[Tool, ...]) -> str:
     return json.dumps(
         [[tool.name, tool.title, tool.description, tool.input_schema] for tool in tools],
         separators=(",", ":"),
+        ensure_ascii=False,
     )
 
 
