@@ -29,6 +29,9 @@ _CONTEXT_WORTH = 0.6
 """A piece that scores this part of the best one is shown with its neighbours, where the budget allows."""
 
 _HEADINGS_SHOWN = 2
+_TRIES = 4
+"""Heads of tables and borders of code are known only when a choice is made; what they take beyond the budget
+is kept back at the next try."""
 
 MAX_CHARACTERS = 400_000
 """Of one page; the rest of a longer one is not looked at."""
@@ -50,8 +53,15 @@ def spread(
     pages = [_Page(text[:MAX_CHARACTERS], asked) for text in texts]
     for page, row in zip(pages, bm25.scores(asked, [page.pieces for page in pages]), strict=True):
         page.scores = row
-    _choose(pages, budget, least_share)
-    return _within(budget, [page.excerpts(asked) for page in pages])
+    room = budget
+    for _ in range(_TRIES):
+        _choose(pages, room, least_share)
+        chosen = [page.excerpts(asked) for page in pages]
+        excess = sum(_cost(excerpt) for excerpts in chosen for excerpt in excerpts) - budget
+        if excess <= 0:
+            return chosen
+        room -= excess
+    return [[] for _ in pages]
 
 
 class _Page:
@@ -137,7 +147,13 @@ class _Page:
         )
 
 
+def _cost(excerpt: Excerpt) -> int:
+    return tokens.estimate(excerpt.text) + LINK_TOKENS
+
+
 def _choose(pages: Sequence[_Page], budget: int, least_share: float) -> None:
+    for page in pages:
+        page.chosen.clear()
     if sum(page.whole_cost for page in pages) <= budget:
         for page in pages:
             page.chosen.update(range(len(page.units)))
@@ -164,17 +180,6 @@ def _choose(pages: Sequence[_Page], budget: int, least_share: float) -> None:
     silent = [page for page in pages if not page.chosen]
     for waiting, page in zip(range(len(silent), 0, -1), silent, strict=True):
         left -= left // waiting - page.buy(page.beginning(), left // waiting)
-
-
-def _within(budget: int, chosen: list[list[Excerpt]]) -> list[list[Excerpt]]:
-    """What heads of tables and borders of code took beyond the budget is taken from the least excerpts."""
-    total = sum(tokens.estimate(excerpt.text) + LINK_TOKENS for page in chosen for excerpt in page)
-    while total > budget and (several := [page for page in chosen if len(page) > 1]):
-        page = min(several, key=lambda page: min(excerpt.score for excerpt in page))
-        least = min(page, key=lambda excerpt: excerpt.score)
-        page.remove(least)
-        total -= tokens.estimate(least.text) + LINK_TOKENS
-    return chosen
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:

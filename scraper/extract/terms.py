@@ -42,7 +42,8 @@ def folded(text: str) -> str:
     """`text` without what does not tell words apart: case, accents, width."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Folded after it is decomposed: mathematical letters, for one, have no case before.
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
     return unicodedata.normalize("NFC", _POINTS.sub("", decomposed))
 
 
