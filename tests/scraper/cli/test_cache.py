@@ -1,0 +1,61 @@
+"""`search-mcp cache` looks into what was read before, without a browser."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from scraper.store.pages import FILE_NAME
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import output_of
+from tests.scraper.store.conftest import entry, opened
+
+
+@pytest.fixture
+async def kept(tmp_path: Path) -> dict[str, str]:
+    """Variables of a cache with two pages."""
+    async with opened(tmp_path) as pages:
+        pages.put(entry("https://example.org/mill", text="The wind turns the mill."))
+        pages.put(entry("https://example.org/sea", text="Salt and sea."))
+    return {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_LOG_LEVEL": "error"}
+
+
+async def test_stats_say_how_much_is_kept_and_where(kept: dict[str, str]) -> None:
+    told = await output_of(*SEARCH_MCP, "cache", "stats", env=kept)
+    assert told.code == 0 and told.out.startswith("2 pages,") and kept["SEARCH_MCP_DATA"] in told.out
+
+
+async def test_search_prints_the_passages(kept: dict[str, str]) -> None:
+    told = await output_of(*SEARCH_MCP, "cache", "search", "wind mill", env=kept)
+    assert told.code == 0 and "The [wind] turns the [mill]." in told.out
+    rows = json.loads(
+        (await output_of(*SEARCH_MCP, "cache", "search", "sea", "--format", "json", env=kept)).out
+    )
+    assert [row["url"] for row in rows] == ["https://example.org/sea"]
+
+
+async def test_export_prints_a_line_of_json_a_page(kept: dict[str, str]) -> None:
+    told = await output_of(*SEARCH_MCP, "cache", "export", env=kept)
+    pages = [json.loads(line) for line in told.out.splitlines()]
+    assert {page["markdown"] for page in pages} == {"The wind turns the mill.", "Salt and sea."}
+    assert told.err.strip() == "2 pages"
+
+
+async def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
+    refused = await output_of(*SEARCH_MCP, "cache", "clear", env=kept)
+    assert refused.code != 0
+    assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("2 pages")
+    told = await output_of(*SEARCH_MCP, "cache", "clear", "--yes", env=kept)
+    assert (told.code, told.out) == (0, "2 pages forgotten.\n")
+    assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("0 pages")
+
+
+async def test_a_cache_that_cannot_be_used_is_told_in_one_line(kept: dict[str, str]) -> None:
+    with sqlite3.connect(Path(kept["SEARCH_MCP_DATA"]) / FILE_NAME) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    told = await output_of(*SEARCH_MCP, "cache", "stats", env=kept)
+    assert told.code == 1 and "newer version" in told.err and "Traceback" not in told.err

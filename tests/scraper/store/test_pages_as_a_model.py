@@ -1,0 +1,77 @@
+"""Whatever is put, read and cleared in whatever order: the cache holds what a plain dictionary would."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.store import page_rows
+from scraper.store.pages import SqlitePages
+from scraper.store.protocols import Shelf
+
+from .conftest import entry, noise, opened, text_of
+
+KEYS = st.sampled_from(["https://a.example/", "https://b.example/", "https://c.example/?q=ä"])
+METHODS = st.sampled_from(["http", "browser"])
+OWNERS = st.sampled_from(["local", "other"])
+TEXTS = st.text(alphabet="abc 学習\n\0", max_size=20)
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, METHODS, OWNERS, TEXTS),
+        st.tuples(st.just("get"), KEYS, METHODS, OWNERS, st.just("")),
+        st.tuples(st.just("clear"), st.just(""), st.just(""), OWNERS, st.just("")),
+        st.tuples(st.just("reopen"), st.just(""), st.just(""), st.just(""), st.just("")),
+    ),
+    max_size=15,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STEPS)
+def test_the_cache_holds_what_a_dictionary_would(steps: list[tuple[str, str, str, str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_played(Path(folder), steps))
+
+
+async def _played(folder: Path, steps: list[tuple[str, str, str, str, str]]) -> None:
+    model: dict[tuple[str, str, str], str] = {}
+    pages = SqlitePages(folder, limit_bytes=100_000_000)
+    try:
+        for step, key, method, owner, text in steps:
+            if step == "put":
+                pages.put(entry(key, text=text, method=method, shelf=Shelf(owner)))
+                model[key, method, owner] = text
+            elif step == "get":
+                found = await text_of(pages, key, shelf=Shelf(owner), methods=(method,))
+                assert found == model.get((key, method, owner))
+            elif step == "clear":
+                gone = [place for place in model if place[2] == owner]
+                await pages.settled()
+                assert await pages.clear(owner) == len(gone)
+                model = {place: text for place, text in model.items() if place[2] != owner}
+            else:
+                await pages.close()
+                pages = SqlitePages(folder, limit_bytes=100_000_000)
+        assert sorted([kept.reading.document.text async for kept in pages.entries()]) == sorted(
+            model.values()
+        )
+    finally:
+        await pages.close()
+
+
+async def test_a_page_that_is_read_again_and_again_outlives_newer_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_rows, "TOUCH_AFTER_S", -1.0)
+    async with opened(tmp_path, limit_bytes=1_000_000) as pages:
+        pages.put(entry("https://example.org/loved", text="loved"))
+        for number in range(150):
+            pages.put(entry(f"https://example.org/{number}", text=noise(10_000 + 2 * number)))
+            assert await text_of(pages, "https://example.org/loved") == "loved"
+        assert await text_of(pages, "https://example.org/0") is None
