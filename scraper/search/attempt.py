@@ -101,7 +101,7 @@ class Attempts:
         now = datetime.now(UTC)
         response = await self._read(asked, asked.engine.ask(asked.query, now))
         for face in asked.engine.fallbacks:
-            if response.outcome in {Outcome.OK, Outcome.NONE} or not _has_time(asked, OTHER_FACE_S):
+            if not _is_worth_another(response) or not _has_time(asked, OTHER_FACE_S):
                 break
             await asyncio.sleep(OTHER_FACE_S)
             other = await self._read(asked, face(asked.query, now))
@@ -147,6 +147,13 @@ class Attempts:
             return await self._pages.read(asked, request)
         finally:
             self._spacing.asked(asked.engine.name, asked.engine.spacing_s)
+
+
+def _is_worth_another(response: EngineResponse) -> bool:
+    """Whether another face may do better: not where we have an answer, or the fault is ours."""
+    if response.outcome in {Outcome.OK, Outcome.NONE}:
+        return False
+    return reason_of(response) not in {"busy", "browser_failed"}
 
 
 def _has_time(asked: Asked, pause_s: float) -> bool:

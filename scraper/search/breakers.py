@@ -39,9 +39,10 @@ def is_resting(rest: Rest | None, now: float) -> bool:
 class Breakers:
     """How every engine stands, from this server's egress address."""
 
-    def __init__(self, searches: Searches, proxy: str | None) -> None:
+    def __init__(self, searches: Searches, way_out: str = "") -> None:
+        """`way_out`: what tells this server's way to the engines from others; only its hash is kept."""
         self._searches = searches
-        self._egress = hashlib.sha256(proxy.encode()).hexdigest()[:12] if proxy else "direct"
+        self._egress = hashlib.sha256(way_out.encode()).hexdigest()[:12] if way_out else "direct"
 
     async def resting(self, engine: str) -> tuple[str, float] | None:
         """Why an engine rests, and for how many seconds still; None when it can be asked."""

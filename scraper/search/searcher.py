@@ -63,7 +63,8 @@ class Searcher:
         self._searches = searches
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
-        self._attempts = Attempts(browsers, workers, Breakers(searches, settings.proxy))
+        self._way_out = _way_out(settings)
+        self._attempts = Attempts(browsers, workers, Breakers(searches, self._way_out))
         self._flights: Flights[tuple[str, str], SearchAnswer] = Flights()
 
     @property
@@ -101,6 +102,7 @@ class Searcher:
             Broken: there is no browser to ask with.
         """
         job = _Job(
+            self._way_out,
             checks.text(text),
             tuple(engine.name for engine in checks.engines(engines, self._engines, self._usual)),
             checks.whole("max_results", max_results, 1, checks.MAX_RESULTS),
@@ -200,6 +202,7 @@ class Searcher:
 class _Job:
     """One search; two equal ones are one."""
 
+    way_out: str
     text: str
     engines: tuple[str, ...]
     max_results: int
@@ -208,8 +211,14 @@ class _Job:
     @property
     def key(self) -> str:
         """What an answer is kept under."""
-        said = [self.text, sorted(self.engines), self.max_results, astuple(self.filters)]
+        said = [self.way_out, self.text, sorted(self.engines), self.max_results, astuple(self.filters)]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+
+def _way_out(settings: Settings) -> str:
+    """What engines see of us, and whether they are the true ones: others' answers and rests are not ours."""
+    hosts = (f"{name}={address}:{port}" for name, address, port in settings.test_hosts)
+    return " ".join(filter(None, (settings.proxy, *hosts)))
 
 
 def _result(row: Merged, about: frozenset[str]) -> Result:

@@ -9,6 +9,7 @@ Reads web pages with a real browser on the user's own machine, so pages that are
 come back as readable Markdown.
 
 Which tool:
+- finding pages: search, in a few words; what they say of a question: research
 - one URL: fetch
 - two URLs or more: fetch_batch, one call for all of them
 

@@ -41,7 +41,7 @@ def test_a_rest_from_a_clock_that_was_wrong_is_none() -> None:
 
 async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
     searches = MemorySearches()
-    breakers = Breakers(searches, proxy=None)
+    breakers = Breakers(searches)
     await breakers.note("bing", "captcha")
     resting = await breakers.resting("bing")
     assert resting is not None and resting[0] == "captcha" and 55 < resting[1] <= 60
@@ -52,7 +52,7 @@ async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
 
 async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
     searches = MemorySearches()
-    breakers = Breakers(searches, proxy=None)
+    breakers = Breakers(searches)
     searches.set_rest("bing", "direct", Rest("captcha", step=1, until=time.time() - 1))
     assert await breakers.resting("bing") is None
     await breakers.note("bing", "captcha")
@@ -62,12 +62,12 @@ async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
 
 async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
     first = SqliteSearches(tmp_path)
-    await Breakers(first, proxy=None).note("bing", "captcha")
+    await Breakers(first).note("bing", "captcha")
     await first.close()
     second = SqliteSearches(tmp_path)
-    assert await Breakers(second, proxy=None).resting("bing") is not None
+    assert await Breakers(second).resting("bing") is not None
     # Another way out has not been walled.
-    assert await Breakers(second, proxy="http://user:word@proxy.example:8080").resting("bing") is None
+    assert await Breakers(second, "http://user:word@proxy.example:8080").resting("bing") is None
     await second.close()
     assert b"word" not in (tmp_path / "searches.sqlite").read_bytes()
 
@@ -75,7 +75,7 @@ async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
 async def test_rests_are_remembered_where_no_file_can_be_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     searches = SqliteSearches(tmp_path / "file")
-    breakers = Breakers(searches, proxy=None)
+    breakers = Breakers(searches)
     await breakers.note("bing", "captcha")
     assert await breakers.resting("bing") is not None
     await searches.close()

@@ -83,6 +83,21 @@ async def test_another_search_is_another_answer(other: dict[str, object]) -> Non
     assert not (await house.searcher.search("words", **other)).cached  # type: ignore[arg-type]
 
 
+async def test_the_answer_of_engines_on_a_test_host_is_no_other_s() -> None:
+    house = House()
+    await house.searcher.search("words")
+    led_elsewhere = Settings(test_hosts=(("one.example", "127.0.0.1", 8443),))
+    searcher = Searcher(
+        house.door,
+        InlineWorkers(),  # type: ignore[arg-type]
+        house.searches,
+        led_elsewhere,
+        engines={name: engine(name) for name in ("one", "two")},
+        usual=("one", "two"),
+    )
+    assert not (await searcher.search("words")).cached
+
+
 async def test_the_order_of_engines_makes_no_other_search() -> None:
     house = House()
     await house.searcher.search("words", engines=["one", "two"])
