@@ -28,11 +28,11 @@ def tool(settings: Settings) -> Tool:
         Parameter("depth", Whole(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
         ENGINES_PARAMETER,
         Parameter("fetch", Flag(), "false: only list the sources.", default=True),
-        Parameter("use_cache", Flag(), "Take kept searches and kept pages.", default=True),
+        Parameter("use_cache", Flag(), "Take kept searches and pages.", default=True),
         Parameter(
             "max_age_hours",
             Number(0, MAX_AGE_HOURS),
-            "Take a kept search and kept pages only if they are younger; 0 asks and reads anew. "
+            "Take kept searches and pages only if younger; 0: all anew. "
             f"Not given: {settings.cache_ttl_h:g}.",
         ),
         FORMAT,
