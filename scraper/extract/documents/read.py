@@ -19,7 +19,7 @@ Reader = Callable[[bytes, Asked], Parsed]
 _HERE = "scraper.extract.documents"
 _READERS: Mapping[Kind, tuple[str, str]] = {
     Kind.PDF: ("pdf.reader", "read"),
-    Kind.DOCX: ("unreadable", "binary"),
+    Kind.DOCX: ("docx.reader", "read"),
     Kind.XLSX: ("unreadable", "binary"),
     Kind.XLSB: ("unreadable", "binary"),
     Kind.XLS: ("unreadable", "binary"),

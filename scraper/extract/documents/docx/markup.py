@@ -1,0 +1,116 @@
+"""The HTML of a Word file made ready for Markdown: spans spread out, tables in cells as text, items numbered."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from scraper.extract.tables import cells_of, rows_of
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["ITEM", "prepare"]
+
+ITEM = "\ue0f2{}\ue0f3"
+"""The count of a list's item, at the start of its text."""
+
+_ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
+_REPEATED_CHARS = 200
+"""A merged cell's text is said in each row and column that it spans: rows are read one by one. A longer one is
+said once."""
+_SPAN = 100
+
+
+def prepare(root: Element) -> None:
+    """Change the tree in place."""
+    _flatten_inner_tables(root)
+    for table in list(root.iter("table")):
+        _spread(table)
+    for item in root.iter("li"):
+        _number(item)
+
+
+def _flatten_inner_tables(root: Element) -> None:
+    for table in [table for table in root.iter("table") if _is_inner(table)]:
+        parent = table.getparent()
+        if parent is None:
+            continue
+        texts = (" ".join(text_of(cell).split()) for row in rows_of(table) for cell in cells_of(row))
+        paragraph = etree.Element("p")
+        paragraph.text = " ".join(filter(None, texts))
+        paragraph.tail = table.tail
+        parent.replace(table, paragraph)
+
+
+def _is_inner(table: Element) -> bool:
+    """Whether it stands in a cell of a table that has others: one cell alone is a frame round its content."""
+    return any(
+        ancestor.tag == "table" and sum(len(cells_of(row)) for row in rows_of(ancestor)) > 1
+        for ancestor in table.iterancestors()
+    )
+
+
+def _spread(table: Element) -> None:
+    """Cells that span others as so many cells of their own."""
+    below: dict[int, tuple[int, Element]] = {}
+    for row in list(rows_of(table)):
+        column = 0
+        for cell in cells_of(row):
+            column = _fill_from_above(row, cell, column, below)
+            across = _taken(cell, "colspan")
+            down = _taken(cell, "rowspan")
+            for step in range(across):
+                if step:
+                    cell.addnext(_copy(cell))
+                if down > 1:
+                    below[column + step] = (down - 1, cell)
+            column += across
+        _fill_from_above(row, None, column, below)
+
+
+def _fill_from_above(row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]) -> int:
+    while column in below:
+        left, cell = below.pop(column)
+        if left > 1:
+            below[column] = (left - 1, cell)
+        filler = _copy(cell)
+        if before is None:
+            row.append(filler)
+        else:
+            before.addprevious(filler)
+        column += 1
+    return column
+
+
+def _taken(cell: Element, name: str) -> int:
+    value = cell.attrib.pop(name, "1")
+    return max(1, min(_SPAN, int(value))) if str(value).isdigit() else 1
+
+
+def _copy(cell: Element) -> Element:
+    if len(text_of(cell)) > _REPEATED_CHARS:
+        return etree.Element(str(cell.tag))
+    made = copy.deepcopy(cell)
+    made.tail = None
+    return made
+
+
+def _number(item: Element) -> None:
+    for holder in _first_texts(item):
+        match = _ITEM.match(holder.text or "")
+        if match:
+            holder.text = (holder.text or "")[match.end() :]
+            item.set("value", match[1])
+            return
+
+
+def _first_texts(item: Element) -> Iterator[Element]:
+    """The elements in which an item's text can begin."""
+    at: Element | None = item
+    while at is not None:
+        yield at
+        if (at.text or "").strip() or not len(at):
+            return
+        at = at[0]

@@ -1,0 +1,207 @@
+"""The numbers that Word computes when it shows a document: `1.2.1` before a heading is nowhere in its text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scraper.extract.documents.docx.names import W, value_of
+from scraper.extract.xpath import Element
+
+__all__ = ["Numbering", "Place", "as_bullets", "place_of_style"]
+
+_LEVELS = 9
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_EAST_ASIAN = "〇一二三四五六七八九"
+_LARGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which list a paragraph belongs to, and how deep."""
+
+    list_id: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    style: str = "decimal"
+    pattern: str = "%1."
+    start: int = 1
+    restarts_after: int | None = None
+    """Level whose count starts this one anew; None is any higher one."""
+    legal: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it shows nothing but its own count."""
+        return self.style == "decimal" and re.fullmatch(r"\W*%\d\W*", self.pattern) is not None
+
+
+@dataclass(slots=True)
+class Numbering:
+    """The counters of all lists of a document."""
+
+    levels: Mapping[str, dict[int, _Level]] = field(default_factory=dict)
+    """By list."""
+    abstract: Mapping[str, str] = field(default_factory=dict)
+    """Which pattern a list was made from: lists of one pattern count on together."""
+    overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)
+    _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    _started: set[tuple[str, int]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, root: Element | None) -> Numbering:
+        """From `numbering.xml`; without it nothing is numbered."""
+        if root is None:
+            return cls()
+        patterns = {
+            str(one.get(W + "abstractNumId")): {
+                _integer(level.get(W + "ilvl"), 0): _level(level) for level in one.iter(W + "lvl")
+            }
+            for one in root.iter(W + "abstractNum")
+        }
+        levels, abstract, overridden = {}, {}, {}
+        for one in root.iter(W + "num"):
+            list_id, pattern = str(one.get(W + "numId")), value_of(one, "abstractNumId") or ""
+            own = dict(patterns.get(pattern, {}))
+            starts: dict[int, int] = {}
+            for override in one.iter(W + "lvlOverride"):
+                at = _integer(override.get(W + "ilvl"), 0)
+                level = override.find(W + "lvl")
+                if level is not None:
+                    own[at] = _level(level)
+                start = value_of(override, "startOverride")
+                if start is not None:
+                    starts[at] = _integer(start, 1)
+            levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
+        return cls(levels, abstract, overridden)
+
+    def next_label(self, place: Place) -> str:
+        """Count one paragraph on, and say its number; empty for a bullet."""
+        levels = self.levels.get(place.list_id)
+        if levels is None or place.level not in levels:
+            return ""
+        counts = self._counts[self.abstract[place.list_id]]
+        level = levels[place.level]
+        start = self.overridden[place.list_id].get(place.level)
+        if start is not None and (place.list_id, place.level) not in self._started:
+            self._started.add((place.list_id, place.level))
+            counts[place.level] = start
+        else:
+            counts[place.level] = min(counts.get(place.level, level.start - 1) + 1, _LARGEST)
+        for deeper in [other for other in counts if other > place.level]:
+            if _restarts(levels.get(deeper), place.level):
+                del counts[deeper]
+        return self._said(levels, place.level, counts)
+
+    def is_plain_count(self, place: Place) -> bool:
+        """Whether a list counts 1, 2, 3, as lists in Markdown do."""
+        level = self.levels.get(place.list_id, {}).get(place.level)
+        return level is not None and level.is_plain
+
+    def count(self, place: Place) -> int:
+        """How far a list has been counted."""
+        return self._counts[self.abstract[place.list_id]][place.level]
+
+    def _said(self, levels: Mapping[int, _Level], at: int, counts: Mapping[int, int]) -> str:
+        level = levels[at]
+        if level.style in ("bullet", "none"):
+            return ""
+        text = level.pattern
+        for other in range(_LEVELS):
+            mark = f"%{other + 1}"
+            if mark in text:
+                known = levels.get(other, _Level())
+                count = counts.get(other, known.start)
+                text = text.replace(mark, _numeral(count, "decimal" if level.legal else known.style))
+        return text.strip()
+
+
+def place_of_style(style: str | None, styles: Mapping[str, Element]) -> Place | None:
+    """The list that a style puts its paragraphs in, by itself or by the style it is based on."""
+    level: int | None = None
+    for _ in range(_LEVELS):
+        element = styles.get(style or "")
+        if element is None:
+            return None
+        properties = element.find(W + "pPr")
+        numbered = None if properties is None else properties.find(W + "numPr")
+        if numbered is not None:
+            found = value_of(numbered, "ilvl")
+            level = _integer(found, 0) if level is None and found is not None else level
+            list_id = value_of(numbered, "numId")
+            if list_id is not None:
+                return None if list_id == "0" else Place(list_id, level or 0)
+        style = value_of(element, "basedOn")
+    return None
+
+
+def _level(element: Element) -> _Level:
+    restart = value_of(element, "lvlRestart")
+    return _Level(
+        value_of(element, "numFmt") or "decimal",
+        value_of(element, "lvlText") or "",
+        _integer(value_of(element, "start"), 1),
+        None if restart is None else _integer(restart, 0),
+        element.find(W + "isLgl") is not None,
+    )
+
+
+def _restarts(level: _Level | None, counted: int) -> bool:
+    if level is None or level.restarts_after is None:
+        return True
+    return level.restarts_after != 0 and counted < level.restarts_after
+
+
+def _numeral(count: int, style: str) -> str:
+    if style in ("lowerRoman", "upperRoman"):
+        text = _roman(count)
+        return text.upper() if style == "upperRoman" else text
+    if style in ("lowerLetter", "upperLetter"):
+        letter = chr(ord("a") + (count - 1) % 26) * min(9, (count - 1) // 26 + 1)
+        return letter.upper() if style == "upperLetter" else letter
+    if style == "decimalZero":
+        return f"{count:02}"
+    if style in ("chineseCounting", "chineseCountingThousand", "ideographDigital", "japaneseCounting", "taiwaneseCounting"):
+        return _east_asian(count)
+    return "" if style == "none" else str(count)
+
+
+def _roman(count: int) -> str:
+    text = ""
+    for value, letters in _ROMAN:
+        while count >= value and len(text) < 20:
+            text += letters
+            count -= value
+    return text
+
+
+def _east_asian(count: int) -> str:
+    if not 0 < count < 100:
+        return str(count)
+    tens, ones = divmod(count, 10)
+    before = ("" if tens == 1 else _EAST_ASIAN[tens]) + "十" if tens else ""
+    return before + (_EAST_ASIAN[ones] if ones else "")
+
+
+def _integer(text: str | None, otherwise: int) -> int:
+    try:
+        return max(-1, min(_LARGEST, int(text or "")))
+    except ValueError:
+        return otherwise
+
+
+def as_bullets(root: Element) -> None:
+    """Make bullets of all levels whose labels are written into the text: a list counts for itself otherwise."""
+    for element in root.iter(W + "lvl"):
+        if not _level(element).is_plain:
+            style = element.find(W + "numFmt")
+            if style is not None:
+                style.set(W + "val", "bullet")

@@ -1,0 +1,215 @@
+"""Word files to Markdown: by mammoth's HTML, from a document in which nothing is left to be computed."""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import mammoth
+from lxml import etree
+
+from scraper.errors import Malformed
+from scraper.extract import markdown
+from scraper.extract.documents.docx.markup import prepare
+from scraper.extract.documents.docx.names import W, transitional, value_of, w
+from scraper.extract.documents.docx.numbering import Numbering, as_bullets
+from scraper.extract.documents.docx.rewriting import FORMULA, rewrite
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.zips import Parts, parsed_xml
+from scraper.extract.markup import parse
+from scraper.extract.xpath import Element
+
+__all__ = ["core_facts", "main_part", "read", "warm_up"]
+
+_PARTS = re.compile(r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml")
+"""What mammoth is given beside the text; no pictures, so that none is opened."""
+_STYLES = "word/styles.xml"
+_LISTS = "word/numbering.xml"
+_NOWHERE = "http://file.invalid/"
+_LEVELS = 6
+_CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
+_CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
+_FOUND_CODE = "CodeByItsLetters"
+_MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
+_DUBLIN = "{http://purl.org/dc/elements/1.1/}"
+
+_SMALLEST_BODY = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body><w:p><w:r><w:t>a</w:t></w:r></w:p></w:body></w:document>"
+_SMALLEST_RELS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
+
+
+def warm_up(asked: Asked | None = None) -> None:
+    """Load what mammoth loads late."""
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("_rels/.rels", _SMALLEST_RELS)
+            archive.writestr("word/document.xml", _SMALLEST_BODY)
+        read(file.getvalue(), asked or Asked())
+
+
+def read(data: bytes, asked: Asked) -> Parsed:
+    """The text of a Word file.
+
+    Raises:
+        Malformed, TooLarge, Encrypted: it cannot be read.
+    """
+    parts = Parts(data)
+    main = main_part(parts)
+    document = parsed_xml(transitional(parts.read(main)), main)
+    styles = _styles(parts)
+    lists = _own_part(parts, _LISTS)
+    formulas = rewrite(document, styles, Numbering.of(lists))
+    _write_code(document)
+    changed = {main: _written(document), _STYLES: _written(_slim(styles))}
+    if lists is not None:
+        as_bullets(lists)
+        changed[_LISTS] = _written(lists)
+    root = parse(_html(parts, changed, _style_map(styles, document))).root
+    if root is not None:
+        prepare(root)
+    text = "" if root is None else markdown.convert(root, asked.url or _NOWHERE).markdown
+    title, author = core_facts(parts)
+    return Parsed("docx", FORMULA.sub(lambda match: formulas[int(match[1])], text), title=title, author=author)
+
+
+def main_part(parts: Parts) -> str:
+    """Where the text lies."""
+    relations = parts.xml_if_there("_rels/.rels")
+    for relation in relations if relations is not None else ():
+        if str(relation.get("Type", "")).endswith("/officeDocument"):
+            target = parts.resolve("", str(relation.get("Target", "")))
+            if target in parts:
+                return target
+    if "word/document.xml" not in parts:
+        raise Malformed("The Word file holds no document.")
+    return "word/document.xml"
+
+
+def core_facts(parts: Parts) -> tuple[str | None, str | None]:
+    """Title and author, as an office file notes them."""
+    core = parts.xml_if_there("docProps/core.xml")
+    if core is None:
+        return None, None
+    title, author = core.find(_DUBLIN + "title"), core.find(_DUBLIN + "creator")
+    return (title.text if title is not None else None), (author.text if author is not None else None)
+
+
+def _own_part(parts: Parts, name: str) -> Element | None:
+    if name not in parts:
+        return None
+    try:
+        return parsed_xml(transitional(parts.read(name)), name)
+    except Malformed:
+        return None
+
+
+def _styles(parts: Parts) -> dict[str, Element]:
+    root = _own_part(parts, _STYLES)
+    found = () if root is None else root.iter(W + "style")
+    return {str(style.get(W + "styleId")): style for style in found}
+
+
+def _slim(styles: Mapping[str, Element]) -> Element:
+    """The styles' names and lists alone: mammoth takes ten times as long over all that they say of looks."""
+    root = w("styles")
+    for style in styles.values():
+        kept = etree.SubElement(root, W + "style", dict(style.attrib))
+        properties = style.find(W + "pPr")
+        numbered = None if properties is None else properties.find(W + "numPr")
+        for child in (style.find(W + "name"), style.find(W + "basedOn")):
+            if child is not None:
+                kept.append(copy.copy(child))
+        if numbered is not None:
+            kept.append(w("pPr", copy.copy(numbered)))
+    return root
+
+
+def _written(root: Element) -> bytes:
+    return etree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name in parts.names:
+                if name in changed:
+                    archive.writestr(name, changed[name])
+                elif _PARTS.fullmatch(name):
+                    archive.writestr(name, transitional(parts.read(name)))
+        file.seek(0)
+        try:
+            result: Any = mammoth.convert_to_html(
+                file, style_map=style_map, convert_image=_no_image, external_file_access=False
+            )
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError, OSError, zipfile.BadZipFile) as error:
+            raise Malformed(f"The Word file is damaged ({type(error).__name__}).") from None
+    return f"<html><body>{result.value}</body></html>"
+
+
+def _no_image(image: Any) -> list[Any]:
+    """Pictures are not read: not their bytes, and nothing that they point to."""
+    return []
+
+
+def _style_map(styles: Mapping[str, Element], root: Element) -> str:
+    """Headings by their style; one lower where the document has a title of its own."""
+    used = {value_of(properties, "pStyle") for properties in root.iter(W + "pPr")}
+    names = {value_of(styles[style], "name") or "" for style in used if style in styles}
+    lower = int(any(name.lower() == "title" for name in names))
+    lines = ["p[style-name='Title'] => h1:fresh", "p[style-name='title'] => h1:fresh"]
+    for level in range(1, 10):
+        tag = f"h{min(level + lower, _LEVELS)}:fresh"
+        lines += [f"p[style-name='{name} {level}'] => {tag}" for name in ("heading", "Heading")]
+    lines += [f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE_STYLES]
+    lines.append(f"p.{_FOUND_CODE} => pre:separator('\\n')")
+    lines += [_derived(style, styles, lower) for style in sorted(filter(None, used))]
+    return "\n".join(filter(None, lines))
+
+
+def _derived(style: str, styles: Mapping[str, Element], lower: int) -> str:
+    """A heading by its outline level or by the style that it is based on."""
+    at: str | None = style
+    for _ in range(10):
+        element = styles.get(at or "")
+        if element is None or not re.fullmatch(r"[\w-]+", style):
+            return ""
+        named = re.fullmatch(r"heading ([1-9])", value_of(element, "name") or "", re.IGNORECASE)
+        properties = element.find(W + "pPr")
+        outline = value_of(properties, "outlineLvl")
+        level = int(named[1]) if named else int(outline) + 1 if outline in set("012345678") else None
+        if level is not None:
+            return f"p.{style} => h{min(level + lower, _LEVELS)}:fresh"
+        at = value_of(element, "basedOn")
+    return ""
+
+
+def _write_code(document: Element) -> None:
+    """Paragraphs wholly in letters of one width that read like code get the style of code."""
+    for paragraph in document.iter(W + "p"):
+        runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
+        if not runs or not all(_is_mono(run) for run in runs):
+            continue
+        text = "".join(text.text or "" for text in paragraph.iter(W + "t"))
+        if _CODE_MARKS.search(text):
+            _set_style(paragraph, _FOUND_CODE)
+
+
+def _is_mono(run: Element) -> bool:
+    properties = run.find(W + "rPr")
+    fonts = None if properties is None else properties.find(W + "rFonts")
+    return fonts is not None and _MONO.search(fonts.get(W + "ascii") or "") is not None
+
+
+def _set_style(paragraph: Element, style: str) -> None:
+    properties = paragraph.find(W + "pPr")
+    if properties is None:
+        properties = etree.Element(W + "pPr")
+        paragraph.insert(0, properties)
+    named = properties.find(W + "pStyle")
+    if named is None:
+        named = etree.Element(W + "pStyle")
+        properties.insert(0, named)
+    named.set(W + "val", style)
