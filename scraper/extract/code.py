@@ -8,7 +8,7 @@ from itertools import islice
 
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["code_in_table", "code_text", "fence", "is_bare_block", "language_of"]
+__all__ = ["code_in_table", "code_text", "fence", "is_bare_block", "is_language", "language_of"]
 
 _NUMBERING = frozenset(
     "linenos lineno lnt ln gutter line-numbers-rows rouge-gutter gl linenodiv line-numbers-wrapper "
@@ -41,13 +41,36 @@ _NO_LANGUAGE = frozenset(
 _ALIASES = {"shell": "bash", "pycon": "python", "ipython3": "python", "text-html-basic": "html"}
 _HIGHLIGHTER = frozenset("sourcecode highlight hljs codehilite prettyprint shiki code".split())
 _KNOWN = frozenset(
-    "asm bash bat c clojure cmake console cpp csharp css dart diff docker dockerfile elixir elm "
-    "erlang fsharp go graphql groovy haskell hcl html http ini java javascript js json jsx julia "
-    "kotlin latex less lua makefile markdown matlab md mermaid nginx nim objectivec ocaml perl php "
-    "powershell protobuf pycon python r rst ruby rust scala scss sh shell sql svelte swift tex toml "
-    "ts tsx typescript vb vim vue wasm xml yaml yml zig".split()
+    "abap ada agda apex asm astro awk bash bat batch c clojure cmake cobol console coq cpp crystal csharp "
+    "css cuda dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript glsl go gradle "
+    "graphql groovy handlebars haskell haxe hcl hlsl html http idris ini java javascript jinja js json "
+    "json5 jsonc jsonnet jsx julia kotlin latex lean less liquid lisp lua makefile markdown matlab md mdx "
+    "mermaid nginx nim nix objectivec ocaml pascal perl php postgresql powershell prisma prolog protobuf "
+    "purescript pycon python r racket razor reason rst ruby rust sass scala scheme scss sh shell "
+    "smalltalk solidity sql stylus svelte swift systemverilog tcl terraform tex toml ts tsx twig "
+    "typescript typst vb verilog vhdl vim vue wasm wgsl xml yaml yml zig zsh".split()
 )
 """Names that mean a language even as a bare class beside a highlighter's."""
+
+_DISPLAYED_NAMES = {
+    "c++": "cpp",
+    "c#": "csharp",
+    "f#": "fsharp",
+    "plain text": "",
+    "plaintext": "",
+    "text": "",
+    "code": "",
+    "terminal": "bash",
+    "shell script": "bash",
+    "objective-c": "objectivec",
+    "node.js": "javascript",
+}
+"""Languages as a person reads them over a block."""
+
+_RUNNING = frozenset({"a", "span", "b", "strong", "em", "i"})
+_BLOCK_CLASSES = frozenset({"block", "code-block", "codeblock", "code_block"})
+_BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
+_POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_WRAPPERS = 5
 _STOP_TAGS = frozenset({"body", "article", "main", "li", "section", "td"})
@@ -63,7 +86,8 @@ def fence(code: str, language: str) -> str:
 
 def code_text(block: Element) -> str:
     """The code in an element, line by line as it is shown."""
-    text = "".join(_pieces(block)).replace("\r\n", "\n").replace("\u00a0", " ")
+    inner = _only_code(block)
+    text = "".join(_pieces(block if inner is None else inner)).replace("\r\n", "\n").replace("\u00a0", " ")
     lines = [line.rstrip() for line in text.split("\n")]
     while lines and not lines[0]:
         lines.pop(0)
@@ -101,20 +125,43 @@ def code_in_table(table: Element) -> Element | None:
 
 
 def is_bare_block(code: Element) -> bool:
-    """Whether a `code` outside of `pre` stands alone and has several lines: some generators write so."""
-    has_break = next(code.iterdescendants("br"), None) is not None
-    if not has_break and "\n" not in text_of(code).strip():
+    """Whether a `code` outside of `pre` stands alone and is set as a block: several lines, or called so."""
+    several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
+    if not several and not _is_called_block(code):
         return False
-    parent, before = code.getparent(), code.getprevious()
-    if parent is None or (code.tail or "").strip():
+    parent, before, after = code.getparent(), code.getprevious(), code.getnext()
+    if (
+        parent is None
+        or (code.tail or "").strip()
+        or next(code.iterancestors("pre", "code"), None) is not None
+    ):
         return False
     text_before = parent.text if before is None else before.tail
-    inline_before = before is not None and before.tag in ("a", "span", "b", "strong", "em", "i")
-    return not (text_before or "").strip() and not inline_before
+    beside = any(one is not None and one.tag in _RUNNING for one in (before, after))
+    return not (text_before or "").strip() and not beside
+
+
+def _is_called_block(code: Element) -> bool:
+    style = code.get("style") or ""
+    displayed = "display" in style and _BLOCK_STYLE.search(style) is not None
+    return displayed or not _BLOCK_CLASSES.isdisjoint(_classes(code))
+
+
+def is_language(name: str) -> bool:
+    """Whether a word beside a block names a language."""
+    return name in _KNOWN or name in _DISPLAYED_NAMES
 
 
 def _classes(element: Element) -> list[str]:
     return (element.get("class") or "").split()
+
+
+def _only_code(block: Element) -> Element | None:
+    """The `code` in a `pre` that holds nothing else: white space around it is the page's own layout."""
+    if block.tag != "pre" or len(block) != 1 or block[0].tag != "code":
+        return None
+    beside = (block.text or "") + (block[0].tail or "")
+    return block[0] if not beside.strip() else None
 
 
 def _pieces(block: Element) -> Iterator[str]:
@@ -136,6 +183,9 @@ def _is_apparatus(element: Element) -> bool:
     """Line numbers and buttons."""
     if element.tag in _NOT_CODE_TAGS or not _NOT_CODE.isdisjoint(_classes(element)):
         return True
+    classes = element.get("class")
+    if classes and _POPUP.search(classes):
+        return True
     style = element.get("style") or ""
     return "user-select" in style and "none" in style
 
@@ -145,8 +195,7 @@ def _is_line(element: Element) -> bool:
         parent = element.getparent()
         return parent is not None and len(parent.findall("code")) > 1
     return element.tag in _LINE_TAGS or (
-        element.tag == "span"
-        and re.search(r"display:\s*(?:block|grid|flex)", element.get("style") or "") is not None
+        element.tag == "span" and _BLOCK_STYLE.search(element.get("style") or "") is not None
     )
 
 
@@ -182,6 +231,7 @@ def _noted_language(element: Element) -> str:
 
 def _language_named(name: str) -> str:
     name = name.lower().strip(" ;,")
+    name = _DISPLAYED_NAMES.get(name, name)
     if name in _NO_LANGUAGE or not _LANGUAGE_NAME.fullmatch(name):
         return ""
     return _ALIASES.get(name, name)

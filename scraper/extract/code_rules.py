@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scraper.extract.code import code_text, fence, is_bare_block, language_of
+from scraper.extract.code import code_text, fence, language_of
 from scraper.extract.rules import Rules, is_inline
 from scraper.extract.walk import Context, Handler
 from scraper.extract.xpath import Element
@@ -13,16 +13,11 @@ __all__ = ["CodeRules"]
 
 
 class CodeRules(Rules):
-    """The rules of `pre`, and of `code` that is a block without one."""
+    """The rule of `pre`: `code_blocks.settle` has made every block one."""
 
     def _pre(self, element: Element, context: Context) -> str:
         code = code_text(element)
         return self.fenced(code, language_of(element), context) if code.strip() else ""
-
-    def _bare(self, element: Element, context: Context) -> str | None:
-        if context.verbatim or "_inline" in context.tags or not is_bare_block(element):
-            return None
-        return self.fenced(code_text(element), language_of(element), context)
 
     def fenced(self, code: str, language: str, context: Context) -> str:
         """A fenced block; in a cell or heading the code in one line."""
@@ -31,4 +26,4 @@ class CodeRules(Rules):
             return f" `{' '.join(code.split())}` "
         return self.verbatim(fence(code, language))
 
-    handlers: ClassVar[dict[str, Handler]] = {"pre": _pre, "code": _bare}
+    handlers: ClassVar[dict[str, Handler]] = {"pre": _pre}

@@ -109,7 +109,7 @@ def _targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
                 back.setdefault(number.group(1), element)
     for mark in marks:
         number = _NUMBER_AT_END.search(mark.name)
-        if mark.name not in found and number and number.group(1) in back:
+        if mark.name not in found and number and back.get(number.group(1), mark.element) is not mark.element:
             found[mark.name] = back[number.group(1)]
     return found
 
@@ -117,7 +117,7 @@ def _targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
 def _by_block(targets: Iterable[Element]) -> Iterator[tuple[Element, list[Element]]]:
     """Each block that holds notes, with the places in it that are led to."""
     blocks: dict[Element, list[Element]] = {}
-    for target in targets:
+    for target in dict.fromkeys(targets):
         block = block_of(target)
         if block is not None:
             blocks.setdefault(block, []).append(target)

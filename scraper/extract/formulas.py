@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from scraper.extract import mathjax, mathml
 from scraper.extract.markup import remove
-from scraper.extract.tex import cleaned, is_prose
+from scraper.extract.tex import cleaned, is_prose, without_style
 from scraper.extract.xpath import Element, elements, text_of
 
 __all__ = ["is_display", "settle"]
@@ -39,7 +39,7 @@ _CANDIDATES = elements(
     " or contains(name(), 'formula'))]"
 )
 _HOLDERS = frozenset({"div", "section", "table", "body", "article"})
-_NAMED = re.compile(r"(?:^|-)(?:\w*math|tex|latex|katex|formula)(?:-|$)")
+_NAMED = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
 _LOOKS_TEX = re.compile(r"\\[A-Za-z]+|[\^_]\{?|^\s*\$.+\$\s*$|^[\s\w=+\-*/(),.]{1,40}$", re.DOTALL)
 _TEX_IMAGE = re.compile(r"latex|mathtex|mimetex|cht=tx|/tex\b|texrender|math", re.IGNORECASE)
@@ -182,7 +182,7 @@ def _of_image(image: Element) -> str:
     alt, source = (image.get("alt") or "").strip(), image.get("src") or ""
     classes = image.get("class") or ""
     if alt and (_ALT_TEX.search(alt) or re.search(r"\b(?:tex|latex|mwe-math\S*)\b", classes)):
-        return _kept(alt)
+        return _kept(without_style(alt))
     if alt and not _TEX_IMAGE.search(source):
         return ""
     return _asked_for(source)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from lxml import etree
 
-from scraper.extract import footnotes, formulas
+from scraper.extract import code_blocks, footnotes, formulas
 from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of
 from scraper.extract.class_names import named, names_in
 from scraper.extract.code_rules import CodeRules
@@ -68,6 +68,7 @@ class Converted:
 def convert(root: Element, base: str) -> Converted:
     """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
     formulas.settle(root)
+    code_blocks.settle(root)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
     footnotes.settle(root)
     converter = _PageConverter(base)
@@ -94,7 +95,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
 
 
 class _PageConverter(
-    CalloutRules, NoteRules, MathRules, TableRules, CodeRules, ImageRules, LinkRules, ListRules
+    CalloutRules, NoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
 ):
     """One conversion with all rules together; here stand those of text and of blocks."""
 

@@ -32,14 +32,11 @@ def settle(root: Element) -> list[tuple[Element, Element, str]]:
         if mark is None:
             continue
         label = text_of(mark).strip("[]() \n")
-        if mark.tag == "label":
-            strip_label(note, label or str(len(pairs) + 1))
+        strip_label(note, label or str(len(pairs) + 1))
         whole = whole or _letters(text_of(root))
         if _stands_again(whole, note):
             _free(note)
             continue
-        if mark.tag != "label":
-            strip_label(note, label)
         pairs.append((mark, note, label or str(len(pairs) + 1)))
     return pairs
 

@@ -6,15 +6,16 @@ from typing import ClassVar
 
 from scraper.extract.code import code_in_table, code_text, language_of
 from scraper.extract.code_rules import CodeRules
+from scraper.extract.math_rules import MathRules
 from scraper.extract.rules import Tags
-from scraper.extract.tables import cells_of, is_layout, pipe_table, rows_of
+from scraper.extract.tables import cells_of, is_equation, is_layout, pipe_table, rows_of
 from scraper.extract.walk import Context, Handler, Node
-from scraper.extract.xpath import Element
+from scraper.extract.xpath import Element, text_of
 
 __all__ = ["TableRules"]
 
 
-class TableRules(CodeRules):
+class TableRules(CodeRules, MathRules):
     """The rules of `table` and what is in it."""
 
     def __init__(self, base: str) -> None:
@@ -27,6 +28,8 @@ class TableRules(CodeRules):
             code = code_text(code_block)
             language = language_of(code_block) or language_of(element)
             return self.fenced(code, language, context) if code else ""
+        if is_equation(element):
+            return self._equations(element, context)
         if not is_layout(element):
             return None
         inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
@@ -36,6 +39,16 @@ class TableRules(CodeRules):
                 self.said.append(None)
                 pieces.append(self.inside(cell, inside).strip())
         return "\n\n" + "\n\n".join(piece for piece in pieces if piece) + "\n\n"
+
+    def _equations(self, table: Element, context: Context) -> str:
+        """Each row of a table of formulas as a formula, the parts of one row put together."""
+        rows = []
+        for row in rows_of(table):
+            parts = [text_of(formula).strip() for formula in row.iter("math")]
+            self.said += [None, " ".join(parts)]
+            if parts:
+                rows.append(self.formula(" ".join(parts), True, context.tags))
+        return "".join(rows)
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
         self._cells[el.element] = text

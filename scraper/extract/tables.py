@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["cells_of", "is_layout", "pipe_table", "rows_of"]
+__all__ = ["cells_of", "is_equation", "is_layout", "pipe_table", "rows_of"]
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
@@ -17,6 +17,11 @@ _MAX_COLUMNS = 200
 _COLUMN_OF_PROSE = 300
 """One column with a cell this long is a page laid out as a table."""
 
+_MAX_SIDES = 3
+"""Left of a relation, the relation, and right of it: more formulas in a row are a table of them."""
+
+_EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
+_BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
 _BREAK = re.compile(r"\s*\n\s*")
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
@@ -43,10 +48,43 @@ def is_layout(table: Element) -> bool:
     """Whether a table only places things on the page, so that its cells are blocks in a row."""
     if table.get("role") in ("presentation", "none") or _INNER_TABLES(table):
         return True
-    rows = [cells_of(row) for row in rows_of(table)]
-    if max(map(len, rows), default=0) != 1 or _HEADERS(table):
+    if _HEADERS(table):
         return False
-    return len(rows) == 1 or any(len(text_of(cell)) > _COLUMN_OF_PROSE for row in rows for cell in row)
+    rows = [cells_of(row) for row in rows_of(table)]
+    filled = [cell for row in rows for cell in row if _has_content(cell)]
+    widest = max(map(len, rows), default=0)
+    if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
+        return True
+    return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
+
+
+def is_equation(table: Element) -> bool:
+    """Whether a table sets formulas: beside them it holds nothing but their numbers."""
+    if next(table.iter("math"), None) is None or _HEADERS(table):
+        return False
+    for row in rows_of(table):
+        cells = [cell for cell in cells_of(row) if text_of(cell).strip()]
+        formulas = [cell for cell in cells if next(cell.iter("math"), None) is not None]
+        if len(formulas) > _MAX_SIDES or not all(map(_is_bare_formula, formulas)):
+            return False
+        if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
+            return False
+    return True
+
+
+def _is_bare_formula(cell: Element) -> bool:
+    said = sum(len("".join(text_of(formula).split())) for formula in cell.iter("math"))
+    return len("".join(text_of(cell).split())) - said <= 1
+
+
+def _has_content(cell: Element) -> bool:
+    return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
+
+
+def _holds_blocks(cell: Element) -> bool:
+    """Whether a cell is a part of a page rather than a value."""
+    blocks = [child for child in cell if child.tag in _BLOCKS]
+    return len(blocks) > 1 or any(child.tag in ("pre", "ul", "ol", "blockquote") for child in blocks)
 
 
 def pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["MAX_TEX", "between_delimiters", "cleaned", "display", "inline", "is_prose", "spelled"]
+__all__ = [
+    "MAX_TEX",
+    "between_delimiters",
+    "cleaned",
+    "display",
+    "inline",
+    "is_prose",
+    "spelled",
+    "without_style",
+]
 
 MAX_TEX = 8_000
 """The longest formula; a longer text is no formula."""
@@ -56,15 +65,18 @@ def between_delimiters(text: str, escape: Callable[[str], str], write: Callable[
 
 
 def cleaned(tex: str) -> str:
-    """A formula without its delimiters and what only sets its size; empty for mere definitions of macros."""
+    """A formula without its delimiters; empty for mere definitions of macros."""
     tex = _COMMENT.sub("", tex).strip()
     whole = _WHOLE.fullmatch(tex)
     if whole is not None:
         tex = (whole.group("a") or whole.group("b") or whole.group("c") or whole.group("d") or "").strip()
-    styled = _DISPLAY_STYLE.fullmatch(tex)
-    if styled is not None and _is_closed(styled.group(1)):
-        tex = styled.group(1).strip()
     return "" if _MACROS.fullmatch(tex) or len(tex) > MAX_TEX else tex
+
+
+def without_style(tex: str) -> str:
+    """A formula without the braces that only set its size around all of it."""
+    styled = _DISPLAY_STYLE.fullmatch(tex)
+    return styled.group(1).strip() if styled is not None and _is_closed(styled.group(1)) else tex
 
 
 def _is_closed(tex: str) -> bool:
