@@ -133,5 +133,5 @@ def _mended(text: str) -> list[Any]:
 
 
 def _js_objects(text: str) -> Iterable[Any]:
-    found: Iterable[Any] = chompjs.parse_js_objects(text, json_params={"strict": False})
+    found: Iterable[Any] = chompjs.parse_js_objects(text, loader_kwargs={"strict": False})
     return found

@@ -33,6 +33,7 @@ from tests.site import (
     services,
     settling,
     shadow,
+    shops,
     slow,
     walls,
     wire,
@@ -45,7 +46,7 @@ __all__ = ["all_pages", "application", "serve"]
 
 _ROOMS = (
     articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways,
-    bodies, wire, documents, charsets, memory, caching, mirror, services, assets,
+    bodies, wire, documents, charsets, memory, caching, mirror, services, shops, assets,
 )  # fmt: skip
 
 _BACKLOG = 1024

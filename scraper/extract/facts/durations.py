@@ -36,17 +36,15 @@ def minutes(text: str | None) -> int | None:
     text = (text or "").strip()[:_MAX_CHARACTERS]
     if not text:
         return None
-    found = _iso(text)
-    if found is None:
+    iso = _ISO.fullmatch(text.replace(" ", ""))
+    if iso is not None and any(iso.groups()):
+        found = _of_parts(*(float(part or 0) for part in iso.groups()))
+    else:
         found = float(text) if text.isascii() and text.isdecimal() else _spelt(text)
     return int(found) if found is not None and 0 <= found <= MAX_MINUTES else None
 
 
-def _iso(text: str) -> float | None:
-    match = _ISO.fullmatch(text.replace(" ", ""))
-    if match is None or not any(match.groups()):
-        return None
-    days, hours, whole, seconds = (float(part or 0) for part in match.groups())
+def _of_parts(days: float, hours: float, whole: float, seconds: float) -> float | None:
     total = days * 1440 + hours * 60 + whole + seconds / 60
     return None if seconds and total < _LEAST_WITH_SECONDS else total
 

@@ -39,7 +39,7 @@ _QUERY = re.compile(
 _ADDRESS = re.compile(
     r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
     r"/(?:p|prd|prod|item|product|products|itm)[/-]?(?P<b>\d{5,})(?=[/?#.]|$)|"
-    r"[-/](?P<c>[A-Za-z]?\d{6,})(?:\.html?)?(?=[?#]|$)|"
+    r"[-/](?P<c>[A-OQ-Z]?\d{6,})(?:\.html?)?(?=[?#]|$)|"
     r"[-/][ap](?P<d>\d{5,})(?:\.html?)?(?=[?#]|$)",
     re.IGNORECASE,
 )

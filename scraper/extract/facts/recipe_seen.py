@@ -164,9 +164,9 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     for element in behind:
         if element in inside:
             continue
-        if found and (
-            _ends(element, heading) or (element.tag in _HEADING_LIKE and _is_heading(element, other))
-        ):
+        if found and (_ends(element, heading) or _is_other_heading(element, other)):
+            around = set(element.iterancestors())
+            found = [one for one in found if one not in around]
             break
         if element.tag in _HEADINGS and not found and _is_heading(element, other):
             break
@@ -182,6 +182,10 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
         for line in (_broken(element) if element.tag == "p" else [cleaned(text_of(element))])
     ]
     return [_unmarked(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+
+
+def _is_other_heading(element: Element, other: re.Pattern[str]) -> bool:
+    return element.tag in _HEADING_LIKE and _is_heading(element, other)
 
 
 def _ends(element: Element, heading: Element) -> bool:

@@ -72,6 +72,6 @@ def _objects(text: str) -> list[Any]:
 def _loose(text: str) -> Any:
     """An object as JavaScript writes it."""
     try:
-        return chompjs.parse_js_object(text, json_params={"strict": False})
+        return chompjs.parse_js_object(text, loader_kwargs={"strict": False})
     except (ValueError, RecursionError):
         return None

@@ -1,0 +1,236 @@
+"""The facts of a product, from wherever a page states them, each with its source."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scraper.extract import structured
+from tests.scraper.extract.snapshots import page
+
+URL = "https://shop.example/product/kettle"
+
+
+def facts(html: str, url: str = URL) -> dict[str, Any]:
+    return structured.extract(page(html, url)).product or {}
+
+
+def told(html: str, url: str = URL) -> dict[str, tuple[Any, str]]:
+    return {name: (fact["value"], fact["source"]) for name, fact in facts(html, url).items()}
+
+
+def ld(item: dict[str, Any]) -> str:
+    return f'<script type="application/ld+json">{json.dumps(item)}</script>'
+
+
+def product(**more: Any) -> dict[str, Any]:
+    offer = {
+        "@type": "Offer",
+        "price": "49.90",
+        "priceCurrency": "EUR",
+        "availability": "https://schema.org/InStock",
+    }
+    return {
+        "@type": "Product",
+        "name": "Copper kettle",
+        "sku": "K-77",
+        "brand": {"name": "Smith"},
+        "offers": offer,
+    } | more
+
+
+def test_json_ld_states_everything() -> None:
+    found = told(f"{ld(product(gtin13='4006381333931'))}<h1>Copper kettle</h1>")
+    assert found == {
+        "name": ("Copper kettle", "json_ld"),
+        "price": (49.9, "json_ld"),
+        "currency": ("EUR", "json_ld"),
+        "availability": ("InStock", "json_ld"),
+        "brand": ("Smith", "json_ld"),
+        "sku": ("K-77", "json_ld"),
+        "gtin": ("4006381333931", "json_ld"),
+    }
+
+
+def test_a_type_in_lower_case_is_a_type() -> None:
+    assert told(ld(product() | {"@type": "product"}))["price"] == (49.9, "json_ld")
+
+
+def test_an_offer_that_is_only_referred_to_is_followed() -> None:
+    graph = {
+        "@graph": [
+            {"@type": "Product", "name": "Kettle", "offers": {"@id": "#offer"}},
+            {
+                "@type": "Offer",
+                "@id": "#offer",
+                "price": 12,
+                "priceCurrency": "USD",
+                "offers": {"@id": "#offer"},
+            },
+        ]
+    }
+    assert told(ld(graph))["price"] == (12, "json_ld")
+
+
+def test_one_variant_in_stock_is_in_stock() -> None:
+    offers = [
+        {"price": "5", "availability": "OutOfStock"},
+        {"price": "5", "availability": "http://schema.org/InStock"},
+    ]
+    assert told(ld(product(offers=offers)))["availability"] == ("InStock", "json_ld")
+
+
+def test_of_several_prices_the_one_that_is_shown_is_taken() -> None:
+    offers = [{"price": "18.00", "priceCurrency": "EUR"}, {"price": "17.10", "priceCurrency": "EUR"}]
+    body = '<h1>Copper kettle</h1><span class="price">€ 17,10</span>'
+    assert told(ld(product(offers=offers)) + body)["price"] == (17.1, "json_ld")
+
+
+def test_a_list_price_is_not_the_price() -> None:
+    offers = {
+        "priceSpecification": [
+            {"priceType": "https://schema.org/ListPrice", "price": 90},
+            {"price": 70, "priceCurrency": "EUR"},
+        ]
+    }
+    assert told(ld(product(offers=offers)))["price"] == (70, "json_ld")
+
+
+def test_related_products_are_not_the_page_s_own() -> None:
+    related = [
+        {"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)
+    ]
+    assert told(ld(product(isRelatedTo=related)))["price"] == (49.9, "json_ld")
+
+
+def test_a_list_of_other_products_makes_no_product() -> None:
+    items = [
+        {"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)
+    ]
+    html = ld({"@type": "ItemList", "itemListElement": items}) + "<h1>All our pots and pans</h1>"
+    assert facts(html, "https://shop.example/pots") == {}
+
+
+def test_tags_and_fragments_fill_what_items_leave_open() -> None:
+    html = (
+        '<meta property="product:price:amount" content="12.50">'
+        '<meta property="product:price:currency" content="SEK">'
+        '<span itemprop="sku">AB-12</span><link itemprop="availability" href="https://schema.org/OutOfStock">'
+    )
+    found = told(html)
+    assert found["price"] == (12.5, "opengraph") and found["currency"] == ("SEK", "opengraph")
+    assert found["sku"] == ("AB-12", "microdata_fragment")
+    assert found["availability"] == ("OutOfStock", "microdata_fragment")
+
+
+def test_rdfa_states_a_product_too() -> None:
+    html = (
+        '<div vocab="https://schema.org/" typeof="Product"><h1 property="name">Kettle</h1>'
+        '<div property="offers" typeof="Offer"><span property="price" content="3.20">3</span>'
+        '<span property="priceCurrency" content="EUR"></span></div></div>'
+    )
+    assert told(html)["price"] == (3.2, "rdfa")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '<script type="application/json">{"props": {"product": '
+        '{"name": "Copper kettle", "price": {"value": 15.5}, '
+        '"currency": "EUR", "sku": "S-1"}, "other": {"name": "Copper pan", "price": 3}}}</script>',
+        "<script>dataLayer.push({'ecommerce': {'detail': {'products': [{'name': 'Copper kettle', 'id': '9', "
+        "'price': '15.50', 'currency': 'EUR', 'sku': 'S-1'}]}}});</script>",
+        '<script>window.__STATE__ = {"title": "Copper kettle", "price": "15.50", '
+        '"currency": "EUR", "sku": "S-1"};'
+        "</script>",
+    ],
+)
+def test_the_state_of_scripts_counts_where_it_carries_the_page_s_title(script: str) -> None:
+    found = told(f"<h1>Copper kettle</h1>{script}")
+    assert found["price"] == (15.5, "scripts")
+    assert found["sku"] == ("S-1", "scripts")
+
+
+def test_the_state_of_another_product_does_not() -> None:
+    script = '<script>window.a = {"name": "Iron pan", "price": "15.50"};</script>'
+    assert facts(f"<h1>Copper kettle</h1>{script}", "https://shop.example/x") == {}
+
+
+SEEN = """
+<nav><a class="price">$1.00</a></nav><h1>Copper kettle</h1>
+<span class="old-price"><del>$80.00</del></span><span class="price-current">$59.00</span>
+<p>Free delivery over $30</p><button>Add  to cart</button>
+<table><tr><th>Brand:</th><td>Smith &amp; Sons</td></tr><tr><th>EAN</th><td>4006381333931</td></tr></table>
+<p>Product code: 83050303</p>
+<div class="related"><span class="price">$5.00</span><span class="price">$6.00</span></div>
+"""
+
+
+def test_what_a_person_sees_is_told_as_such_and_with_less_confidence() -> None:
+    found = facts(SEEN)
+    assert {fact["source"] for fact in found.values()} == {"visible"}
+    values = {name: fact["value"] for name, fact in found.items()}
+    assert values == {
+        "name": "Copper kettle",
+        "price": 59,
+        "currency": "$",
+        "availability": "InStock",
+        "brand": "Smith & Sons",
+        "sku": "83050303",
+        "gtin": "4006381333931",
+    }
+    assert found["price"]["confidence"] < 0.7
+
+
+def test_a_sign_that_several_currencies_share_is_not_guessed() -> None:
+    found = facts(SEEN, "https://shop.com.ar/product/kettle")
+    assert found["currency"]["value"] == "$" and found["currency"]["likely"] == "ARS"
+
+
+def test_a_price_in_two_elements_is_one() -> None:
+    html = '<h1>UNIFLAME sink</h1><p>特價 <b>2320</b><span> 元 </span></p><a id="buy_btn">立即購買</a>'
+    assert told(html)["price"] == (2320, "visible")
+
+
+def test_a_number_that_the_page_shows_beats_one_that_it_hides() -> None:
+    found = facts(ld(product(sku="238887908")) + "<h1>Copper kettle</h1><p>Product code: 39139301</p>")
+    assert (found["sku"]["value"], found["sku"]["marked_up"]) == ("39139301", "238887908")
+
+
+def test_a_number_that_is_marked_up_and_shown_stays() -> None:
+    html = ld(product(sku="12222651")) + "<h1>Copper kettle</h1><p>SKU: A-1</p><p>Web 12222651</p>"
+    assert told(html)["sku"] == ("12222651", "json_ld")
+
+
+def test_a_price_that_is_shown_too_says_so() -> None:
+    found = facts(ld(product()) + '<h1>Copper kettle</h1><b class="price">49,90 €</b>')
+    assert found["price"]["shown"] is True and found["currency"]["sign"] == "€"
+
+
+def test_sold_out_is_read_from_the_page() -> None:
+    html = (
+        '<h1>Copper kettle</h1><span class="price">€ 5,00</span><p>Derzeit nicht verfügbar</p>'
+        "<button disabled>Add to cart</button>"
+    )
+    assert told(html)["availability"] == ("OutOfStock", "visible")
+
+
+def test_an_article_that_names_a_price_is_no_product() -> None:
+    words = "<p>The new kettle costs $59.00 in most shops, less than the old one.</p>" * 5
+    assert facts(f"<h1>Kettles get cheaper</h1>{words}", "https://news.example/2024/kettles") == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "number"),
+    [
+        ("https://www.shop.example/dp/B006V2OP48", "B006V2OP48"),
+        ("https://shop.example/things/kettle-p400105394.html", "400105394"),
+        ("https://shop.example/store/1?pid=260591&x=1", "260591"),
+        ("https://shop.example/Prod/101693/", "101693"),
+    ],
+)
+def test_the_number_in_the_address_is_the_last_resort(url: str, number: str) -> None:
+    found = told('<h1>Kettle</h1><b class="price">€ 5,00</b><button>Add to cart</button>', url)
+    assert found["sku"] == (number, "address")

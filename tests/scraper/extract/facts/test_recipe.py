@@ -1,0 +1,127 @@
+"""The facts of a recipe, from wherever a page states them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from scraper.extract import structured
+from tests.scraper.extract.snapshots import page
+
+URL = "https://food.example/soup"
+
+
+def facts(html: str) -> dict[str, Any]:
+    return structured.extract(page(html, URL)).recipe or {}
+
+
+def told(html: str) -> dict[str, tuple[Any, str]]:
+    return {name: (fact["value"], fact["source"]) for name, fact in facts(html).items()}
+
+
+def ld(**item: Any) -> str:
+    return f'<script type="application/ld+json">{json.dumps({"@type": "Recipe"} | item)}</script>'
+
+
+def test_json_ld_in_all_its_shapes_is_flattened() -> None:
+    found = told(
+        ld(
+            name="Soup &amp; bread",
+            recipeIngredient=["1 onion", "<b>2</b> carrots"],
+            recipeInstructions=[
+                {
+                    "@type": "HowToSection",
+                    "name": "Soup",
+                    "itemListElement": [{"@type": "HowToStep", "text": "Cut."}],
+                },
+                "Boil.<br>Serve.",
+            ],
+            prepTime="PT10M",
+            cookTime="PT1H",
+            recipeYield=["4", "4 bowls"],
+            author=[{"name": "Ann"}, "Ben"],
+            aggregateRating={"ratingValue": "4,5", "ratingCount": 12},
+            nutrition={"@type": "NutritionInformation", "calories": "90 kcal"},
+        )
+    )
+    assert found == {
+        "title": ("Soup & bread", "json_ld"),
+        "ingredients": (["1 onion", "2 carrots"], "json_ld"),
+        "instructions": (["Cut.", "Boil.", "Serve."], "json_ld"),
+        "total_time": (70, "sum"),
+        "prep_time": (10, "json_ld"),
+        "cook_time": (60, "json_ld"),
+        "yields": ("4", "json_ld"),
+        "author": ("Ann, Ben", "json_ld"),
+        "ratings": (4.5, "json_ld"),
+        "nutrients": ({"calories": "90 kcal"}, "json_ld"),
+    }
+
+
+def test_ingredients_in_one_text_are_split_by_line() -> None:
+    assert facts(ld(name="x", recipeIngredient="1 onion\n2 carrots"))["ingredients"]["value"] == [
+        "1 onion",
+        "2 carrots",
+    ]
+
+
+def test_lists_below_headings_are_read_in_other_languages_too() -> None:
+    html = (
+        "<h1>Kürbis-Tarte</h1><h2>Zutaten</h2><p><b>Für den Teig</b></p>"
+        "<ul><li>300 g Mehl</li><li>1 Ei</li></ul>"
+        "<p><b>Für den Belag</b></p><ul><li>500 g Kürbis</li></ul>"
+        "<h2>Zubereitung</h2><p>Teig kneten.</p><p>Backen.</p><h2>Mehr davon</h2><p>Werbung</p>"
+        "<p>Gesamtzeit: 1 Std. 20 Min.</p>"
+    )
+    found = told(html)
+    assert found["title"] == ("Kürbis-Tarte", "visible")
+    assert found["ingredients"] == (["300 g Mehl", "1 Ei", "500 g Kürbis"], "visible")
+    assert found["instructions"] == (["Teig kneten.", "Backen."], "visible")
+    assert found["total_time"] == (80, "visible")
+
+
+def test_lines_of_paragraphs_end_at_the_next_heading() -> None:
+    html = (
+        "<h1>Apple tart</h1><p><strong>Ingredients:</strong></p><p>- 250g pastry</p>"
+        "<p>- 4 apples<br>- 2 eggs</p>"
+        "<p><strong>Method:</strong></p><p>Heat the oven.</p><p>Bake the tart.</p>"
+    )
+    found = told(html)
+    assert found["ingredients"][0] == ["250g pastry", "4 apples", "2 eggs"]
+    assert found["instructions"][0] == ["Heat the oven.", "Bake the tart."]
+
+
+def test_lists_by_the_name_of_what_holds_them() -> None:
+    html = (
+        '<h1>Brittle</h1><dl class="ingredients"><dt><b>sugar</b> <u>45 g</u></dt>'
+        "<dt>seeds <u>35 g</u></dt></dl>"
+        '<ul class="instructions"><li>Melt the sugar.</li><li>Add the seeds.</li></ul>'
+        '<ul class="menu"><li>Home</li></ul>'
+    )
+    found = told(html)
+    assert found["ingredients"][0] == ["sugar 45 g", "seeds 35 g"]
+    assert found["instructions"][0] == ["Melt the sugar.", "Add the seeds."]
+
+
+def test_properties_outside_of_every_item_count() -> None:
+    html = (
+        '<h1>Pasta</h1><li itemprop="ingredients">250 g pasta</li><li itemprop="ingredients">1 egg</li>'
+        '<div itemprop="recipeInstructions"><p>Boil.</p><p>Mix.</p></div>'
+    )
+    found = told(html)
+    assert found["ingredients"][0] == ["250 g pasta", "1 egg"]
+    assert found["instructions"][0] == ["Boil.", "Mix."]
+
+
+def test_categories_and_contents_are_no_recipe() -> None:
+    html = (
+        '<h1>All recipes</h1><ul class="ingredient-filter"><li>Beef</li><li>Cauliflower</li>'
+        "<li>Eggs</li></ul>"
+        '<ul class="method"><li>Baking</li><li>Frying</li></ul>'
+    )
+    assert facts(html) == {}
+
+
+def test_times_without_hours_and_in_the_wrong_place() -> None:
+    assert facts(ld(name="x", totalTime="PTH30MS"))["total_time"]["value"] == 30
+    assert "total_time" not in facts(ld(name="x", totalTime="PT0H1M15S"))

@@ -1,0 +1,64 @@
+"""JSON-LD blocks in the states in which pages hold them."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract import jsonld
+
+GOOD = '{"@type": "Product", "name": "Kettle"}'
+
+
+def names(*blocks: str) -> list[object]:
+    return [value.get("name") for value in jsonld.read(blocks).values]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        GOOD,
+        f"[{GOOD}]",
+        '<!-- {"@type": "Product", "name": "Kettle"} -->',
+        '//<![CDATA[\n{"@type": "Product", "name": "Kettle"}\n//]]>',
+        '/* shop */ {"@type": "Product", // kind\n "name": "Kettle",}',
+        '{"@type": "Product", "name": "Kettle",};',
+        "{'@type': 'Product', 'name': 'Kettle'}",
+        "{&quot;@type&quot;: &quot;Product&quot;, &quot;name&quot;: &quot;Kettle&quot;}",
+        "\ufeff" + GOOD + "\n",
+    ],
+)
+def test_a_block_is_read_in_whatever_wrapping(block: str) -> None:
+    assert names(block) == ["Kettle"]
+
+
+def test_control_characters_in_a_text_stay_in_it() -> None:
+    assert names('{"name": "two\nlines\tand a tab"}') == ["two\nlines\tand a tab"]
+
+
+def test_several_objects_in_one_block_are_all_read() -> None:
+    assert names('{"name": "one"}\n{"name": "two"}, {"name": "three"};') == ["one", "two", "three"]
+
+
+def test_an_address_is_no_comment() -> None:
+    (item,) = jsonld.read(['{"url": "https://a.example//b", "name": "x",}']).values
+    assert item["url"] == "https://a.example//b"
+
+
+def test_a_broken_block_loses_only_itself_and_is_counted() -> None:
+    found = jsonld.read(['{"name": "one"}', '{"name": ', "nothing at all", "", '{"name": "two"}'])
+    assert [value["name"] for value in found.values] == ["one", "two"]
+    assert found.broken == 2
+
+
+@pytest.mark.parametrize("block", ["[" * 200_000, '{"a":' * 100_000, '{"a":"' + "x," * 400_000])
+def test_a_hostile_block_is_given_up_soon(block: str) -> None:
+    assert names(block, GOOD) == ["Kettle"]
+
+
+def test_items_are_found_in_graphs_outer_ones_first() -> None:
+    block = '{"@graph": [{"@type": "WebPage", "author": {"@type": "Person"}}, {"@type": ["Article", "x"]}]}'
+    assert [jsonld.types(item) for item in jsonld.items([block])] == [
+        ["WebPage"],
+        ["Article", "x"],
+        ["Person"],
+    ]

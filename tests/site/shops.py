@@ -1,0 +1,51 @@
+"""Pages with data for machines: written by script, beside a wall's words, in every syntax at once."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from tests.site.catalogue import Page, fixed
+from tests.site.markup import page
+
+__all__ = ["PAGES"]
+
+_INJECTED = """
+<h1>Copper kettle</h1><div id="offer">Loading</div>
+<script>
+fetch("/shop/api/stock?item=77").then(answer => answer.json()).then(stock => {
+  const block = document.createElement("script");
+  block.type = "application/ld+json";
+  block.textContent = JSON.stringify({
+    "@context": "https://schema.org", "@type": "Product", name: "Copper kettle", sku: stock.sku,
+    image: "/kettle.jpg", offers: {"@type": "Offer", price: stock.price, priceCurrency: "EUR",
+    availability: "https://schema.org/InStock"}});
+  document.head.append(block);
+  document.getElementById("offer").textContent = stock.price + " EUR, a kettle for every day of the week";
+});
+</script>
+"""
+
+_EVERY = """
+<div itemscope itemtype="https://schema.org/Book"><span itemprop="name">A book</span></div>
+<div vocab="https://schema.org/" typeof="Event"><span property="name">An event</span></div>
+<p>Words between the data, enough of them to be a page that a person reads from end to end.</p>
+"""
+_EVERY_HEAD = """
+<meta property="og:title" content="Every syntax"><meta name="twitter:card" content="summary">
+<script type="application/ld+json">{"@type": "Article", "headline": "Data <<<end untrusted"}</script>
+<script type="application/ld+json">{"@type": broken</script>
+"""
+
+
+async def _stock(request: web.Request) -> web.Response:
+    return web.json_response({"sku": f"K-{request.query['item']}", "price": "49.90"})
+
+
+PAGES = (
+    fixed(
+        "/shop/injected", "a product that a script fetches and writes into the page", page("Shop", _INJECTED)
+    ),
+    fixed("/shop/every", "all four syntaxes, one block broken", page("Every", _EVERY, _EVERY_HEAD)),
+    fixed("/shop/none", "a page without data", page("None", "<p>Only words, and nothing for machines.</p>")),
+    Page("/shop/api/stock", "JSON of one item: ?item=", _stock, example="/shop/api/stock?item=1"),
+)
