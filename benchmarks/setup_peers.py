@@ -43,11 +43,28 @@ class _Environment:
     node_packages: tuple[str, ...] = ()
     node_folder: str = ""
     """Where in its site-packages those belong."""
+    optional: bool = False
+    """It cannot be had everywhere."""
 
 
 _ENVIRONMENTS = (
     _Environment("plain", (_PLAYWRIGHT, "httpx==0.28.1", "trafilatura==2.3.1", "lxml_html_clean==0.4.6")),
+    _Environment(
+        "readers",
+        (
+            "trafilatura==2.3.1",
+            "lxml_html_clean==0.4.6",
+            "readability-lxml==0.9",
+            "resiliparse==2.0.1",
+            "markdownify==1.2.3",
+            "html-to-markdown==3.21.0",
+        ),
+        launches=False,
+    ),
+    # Comes as source alone: it needs Rust, and the registry of Rust's packages.
+    _Environment("rs_trafilatura", ("rs-trafilatura==0.1.1",), launches=False, optional=True),
     _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),
+    _Environment("indexes", ("tantivy==0.27.0", "whoosh-reloaded==2.7.5"), launches=False),
     _Environment("ddgs", ("ddgs==9.16.1",), launches=False),
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(
@@ -67,7 +84,13 @@ def main() -> int:
             print(f"{environment.name}: there already")
             continue
         print(f"{environment.name}: {', '.join(environment.packages)}", flush=True)
-        _set_up(environment)
+        try:
+            _set_up(environment)
+        except SystemExit:
+            if not environment.optional:
+                raise
+            print(f"{environment.name}: cannot be had here")
+            continue
         print(f"{environment.name}: ready in {peer_folder(environment.name)}", flush=True)
     return 0
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import characters, markdown, metadata, outline, plain, regions, tree
-from scraper.extract.content.model import shipped
-from scraper.extract.content.prune import prune
+from scraper.extract import characters, markdown, metadata, outline, plain, tree
+from scraper.extract.content.model import Model, shipped
 from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
 from scraper.model import Document
@@ -16,31 +15,26 @@ MAX_CHARACTERS = 4_000_000
 """Of Markdown and of text; a million tokens, beyond what any caller can page through."""
 
 
-def read(snapshot: Snapshot) -> Document:
+def read(snapshot: Snapshot, model: Model | None = None) -> Document:
     """The document in a snapshot, with its verdict: one pass serves the judgement and the reading.
+
+    `model`: what tells content from the rest, if not the one that ships.
 
     Raises:
         UnsupportedType: the response is neither a page nor text.
     """
-    return _read_page(snapshot) if plain.is_page(snapshot) else plain.read(snapshot)
+    return _read_page(snapshot, model or shipped()) if plain.is_page(snapshot) else plain.read(snapshot)
 
 
-def _read_page(snapshot: Snapshot) -> Document:
+def _read_page(snapshot: Snapshot, model: Model) -> Document:
     page = tree.build(snapshot)
     about = metadata.read(page)
     survey = Survey(page)
     verdict = verdict_on(snapshot, survey)
-    content = content_of(page, shipped())
-    if content is None:
-        regions.prune(page.body)
-        main = regions.main_content(page.body)
-    else:
-        prune(content.segments, content.chosen)
-        main = page.body
-    converted = markdown.convert(main, page.base)
-    said = converted.text if content is None else content.text
+    content = content_of(page, model)
+    converted = markdown.convert(content.root, page.base)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
-    text, _ = characters.clean(said[:MAX_CHARACTERS])
+    text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
     return Document(
         url=page.url,
         title=about.title,
@@ -49,11 +43,11 @@ def _read_page(snapshot: Snapshot) -> Document:
         published_source=about.published_source,
         site_name=about.site_name,
         language=about.language,
-        page_type=content.page_type if content else None,
+        page_type=content.page_type,
         text=text,
         markdown=body,
         verdict=verdict,
-        degraded=page.degraded or content is None or len(converted.markdown) > MAX_CHARACTERS,
+        degraded=page.degraded or content.degraded or len(converted.markdown) > MAX_CHARACTERS,
         links=converted.links,
         images=converted.images,
         outline=outline.of_markdown(body),

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.measures import Measures
-from scraper.extract.content.names import AREAS, COMMENTS, TEASERS
+from scraper.extract.content.names import COMMENTS, TEASERS
 
-__all__ = ["complete_small", "complete_tables", "without_asides"]
+__all__ = ["complete_tables", "without_asides"]
 
 Chosen = NDArray[np.bool_]
 
@@ -24,13 +24,6 @@ _TEASERS_ARE_CONTENT = 0.3
 
 _TABLE_KEPT = 0.5
 """A table of which so much is chosen is chosen whole: a cell left out would shift what a row says."""
-
-_FEW_BLOCKS = 12
-"""A page of no more blocks is too small for its parts to be told apart by what they are like."""
-
-_SIDE_AREAS = sum(1 << AREAS.index(area) for area in ("nav", "footer", "aside", "dialog", "form"))
-_HEADER = 1 << AREAS.index("header")
-_CONTENT_AREAS = sum(1 << AREAS.index(area) for area in ("main", "article"))
 
 _MAX_TABLE_SHARE = 0.5
 """A larger table is the page's layout."""
@@ -46,15 +39,6 @@ def without_asides(page: Measures, chosen: Chosen, types: Mapping[str, float]) -
         if 0 < page.lengths[chosen & inside].sum() <= limit * total:
             chosen = chosen & ~inside
     return chosen
-
-
-def complete_small(page: Measures, chosen: Chosen) -> Chosen:
-    """With all that stands in no side part of a page of few blocks."""
-    if page.n > _FEW_BLOCKS:
-        return chosen
-    aside = (page.areas & _SIDE_AREAS) > 0
-    on_top = ((page.areas & _HEADER) > 0) & ((page.areas & _CONTENT_AREAS) == 0)
-    return chosen | ~(aside | on_top)
 
 
 def complete_tables(page: Measures, chosen: Chosen) -> Chosen:

@@ -13,8 +13,8 @@ TAGS = {
     tag: number
     for number, tag in enumerate(
         "p h1 h2 h3 h4 h5 h6 li div td th pre blockquote dd dt figcaption button section article "
-        "summary main body footer header nav aside form caption fieldset legend address center figure option details "
-        "ul ol tr noscript dl".split()
+        "summary main body footer header nav aside form caption fieldset legend address center figure option "
+        "details ul ol tr noscript dl".split()
     )
 }
 """Paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""

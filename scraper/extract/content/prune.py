@@ -34,8 +34,8 @@ def prune(segments: Segments, chosen: NDArray[np.bool_]) -> None:
             continue
         start, end = elements.first[number], elements.last[number]
         if sums[end] > sums[start]:
-            if node.tag == "button" and any(node.get(name) is not None for name in _FOLD_SIGNS):
-                node.tag = "div"  # the title of a fold that is content, not something to press
+            if node.tag == "button" and (end - start > 1 or any(node.get(name) for name in _FOLD_SIGNS)):
+                node.tag = "div"  # the title of a fold, or a button that was never closed: nothing to press
             continue
         if start >= end and _stands_beside(kept, start, elements.first[parent], elements.last[parent]):
             continue

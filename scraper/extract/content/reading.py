@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scraper.extract import regions
 from scraper.extract.content.decode import choose, drop_repeated, expected_f1
-from scraper.extract.content.guard import complete_small, complete_tables, without_asides
+from scraper.extract.content.guard import complete_tables, without_asides
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import Model, Opinion
-from scraper.extract.content.segment import Segments, segment
+from scraper.extract.content.prune import prune
+from scraper.extract.content.segment import segment
 from scraper.extract.tree import Head, Page
+from scraper.extract.xpath import Element
 
 __all__ = ["Content", "about", "content_of", "select"]
 
 _MAX = 500
+_FEW_BLOCKS = 12
+"""A page of no more blocks is too small for its parts to be told apart by what they are like."""
+
 _MIN_DOCUMENTATION = 0.5
 """References say the same of many things: there, leaving out what is repeated costs .006 of F1. On forums it
 brings .014, on products .011."""
@@ -29,40 +36,52 @@ _MIN_TYPE = 0.35
 class Content:
     """What of a page is content."""
 
-    segments: Segments
-    chosen: NDArray[np.bool_]
+    root: Element
+    """The part of the tree that holds it, and nothing else."""
     text: str
-    """The chosen blocks, each on a line of its own."""
-    page_type: str | None
-    confidence: float
-    """The F1 that can be expected of the choice. Of 1,358 pages, those above .95 have .98 in the mean, those
-    below .5 have .45."""
+    """Its blocks, each on a line of its own."""
+    page_type: str | None = None
+    confidence: float = 0.0
+    """The F1 that can be expected of the choice, 0 where there was none to make. Of 1,358 pages, those above
+    .95 have .98 in the mean, those below .5 have .45."""
+    degraded: bool = False
+    """There was more than the model may look at."""
 
 
-def content_of(page: Page, model: Model) -> Content | None:
-    """The content of a page; None where there is more than the model should look at."""
+def content_of(page: Page, model: Model) -> Content:
+    """The content of a page. The rest is taken out of its tree."""
     segments = segment(page.body)
-    if segments.cut:
-        return None
-    if not segments.texts:
-        return Content(segments, np.zeros(0, np.bool_), "", None, 0.0)
+    if segments.cut or len(segments.texts) <= _FEW_BLOCKS:
+        return _by_landmarks(page.body, degraded=segments.cut)
     measures = Measures(segments, about(page.head, page.url))
     opinion = model.judge(measures)
     chosen = select(measures, opinion)
+    prune(segments, chosen)
     return Content(
-        segments,
-        chosen,
+        page.body,
         "\n".join(text for text, kept in zip(segments.texts, chosen.tolist(), strict=True) if kept),
         _likeliest(opinion),
         expected_f1(chosen, opinion.p, measures.lengths),
     )
 
 
+def _by_landmarks(body: Element, *, degraded: bool) -> Content:
+    """By the page's own marks: where it is all side matter, all of it."""
+    spare = copy.deepcopy(body)
+    regions.prune(body)
+    root = regions.main_content(body)
+    texts = segment(root).texts
+    if not texts:
+        root = spare
+        texts = segment(root).texts
+    return Content(root, "\n".join(texts), degraded=degraded)
+
+
 def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
     chosen = choose(opinion.p, page.lengths)
     chosen = without_asides(page, chosen, opinion.types)
-    chosen = complete_small(page, complete_tables(page, chosen))
+    chosen = complete_tables(page, chosen)
     if opinion.types["documentation"] >= _MIN_DOCUMENTATION:
         return chosen
     return drop_repeated(chosen, page.text_ids, page.characters)

@@ -1,0 +1,134 @@
+"""`python -m benchmarks.train_reader --corpus DIR`: train the reader's model; equal pages give equal bytes.
+
+Prints how well the model does on pages of domains it has not seen (four folds by domain), by page type, with
+and without the page's address. Writes the weights into the package, and those of the folds into the cache,
+where `benchmarks.reader` finds them: its figures are of models that have not seen the page's domain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.corpora import cache_folder
+from benchmarks.face import Figures, print_table
+from benchmarks.training import recipe
+from benchmarks.training.pages import SOURCES, Sample, samples
+from benchmarks.training.table import FOLDS, Row, row_of
+from scraper.extract.content.model import Opinion
+from scraper.extract.content.reading import select
+from scraper.extract.content.weights import Weights
+
+__all__ = ["fold_weights", "main"]
+
+_SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
+
+
+def fold_weights(fold: int) -> Path:
+    """Where the weights of the model that has not seen a fold are kept."""
+    return cache_folder() / "reader-folds" / f"{fold}.npz"
+
+
+def main() -> int:
+    """Train, print, write."""
+    options = _options()
+    started = time.monotonic()
+
+    def log(text: str) -> None:
+        print(f"{time.monotonic() - started:6.0f} s  {text}", flush=True)
+
+    rows, silent = _rows(options.corpus, [name for name in SOURCES if name not in options.without])
+    log(f"{len(rows)} pages, {sum(row.teaches for row in rows)} to learn from")
+    trained = recipe.train(rows, log)
+    figures = _report(rows, silent, trained)
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    if not options.without:
+        for fold in range(FOLDS):
+            _write(trained.weights[fold], fold_weights(fold))
+    _write(trained.weights[recipe.ALL], options.out)
+    print(f"{options.out}: {options.out.stat().st_size} bytes, sha256 {_digest(options.out)}")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--corpus", type=Path, required=True, metavar="DIR", help="folders or archives of pages"
+    )
+    parser.add_argument("--out", type=Path, default=_SHIPPED, metavar="FILE", help="where the weights go")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
+    parser.add_argument(
+        "--without", nargs="*", default=[], choices=SOURCES[1:], help="archives that are not learned from"
+    )
+    return parser.parse_args()
+
+
+def _rows(corpora: Path, sources: Sequence[str]) -> tuple[list[Row], list[Sample]]:
+    """The rows of all pages, and the pages that have no text at all."""
+    rows: list[Row] = []
+    silent: list[Sample] = []
+    for source in sources:
+        for sample in samples(corpora, source):
+            row = row_of(sample)
+            if row is None:
+                silent.append(sample)
+            else:
+                rows.append(row)
+    return rows, silent
+
+
+def _report(rows: Sequence[Row], silent: Sequence[Sample], trained: recipe.Trained) -> Figures:
+    """Print the scores on pages that were not learned from."""
+    seen, hidden = _scores(rows, trained.opinions), _scores(rows, trained.without_url)
+    for sample in silent:
+        for name in ("wcxb", f"wcxb {sample.page_type}") if sample.main else (sample.source,):
+            seen[name].append(float(not sample.gold))
+            hidden[name].append(float(not sample.gold))
+    print_table(
+        "F1 on domains that were not learned from",
+        ("pages", "count", "with address", "without"),
+        [(name, len(seen[name]), _mean(seen[name]), _mean(hidden[name])) for name in sorted(seen)],
+    )
+    figures = {f"folds.{name}": _mean(values) for name, values in seen.items()}
+    return figures | {f"folds.without_url.{name}": _mean(values) for name, values in hidden.items()}
+
+
+def _scores(rows: Sequence[Row], opinions: Sequence[Opinion]) -> dict[str, list[float]]:
+    scores: dict[str, list[float]] = defaultdict(list)
+    for row, opinion in zip(rows, opinions, strict=True):
+        if row.main or row.gold:
+            value = row.bag.f1(select(row.measures, opinion))
+            scores[f"wcxb {row.page_type}" if row.main else row.source].append(value)
+            if row.main:
+                scores["wcxb"].append(value)
+        if row.main:
+            likeliest = max(opinion.types, key=lambda name: opinion.types[name])
+            scores["page type told rightly"].append(float(likeliest == row.page_type))
+    return scores
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(float(np.mean(values)), 4)
+
+
+def _write(weights: Weights, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        weights.save(file)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

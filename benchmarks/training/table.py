@@ -1,0 +1,177 @@
+"""A page as rows of a training table: what the model sees of each block, and whether it is content."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.training.labels import matched_shares
+from benchmarks.training.pages import Sample
+from browsers.model import Snapshot
+from scraper.extract import tree
+from scraper.extract.content import hashing
+from scraper.extract.content.columns import columns, matrix
+from scraper.extract.content.measures import Measures
+from scraper.extract.content.reading import about
+from scraper.extract.content.segment import segment
+from scraper.extract.content.words import words_of
+
+__all__ = ["FOLDS", "KEEP", "Row", "row_of", "snapshot_of", "word_f1"]
+
+FOLDS = 4
+KEEP = 0.5
+"""A block with so much of its words in the gold is content."""
+
+_MIN_COVER = 0.5
+_MIN_COVER_EXTRA = 0.85
+"""A gold text of which less stands in the page teaches nothing."""
+
+_LENGTH_POWER = 0.8
+_MIN_GOLD_WORDS = 30
+_PHRASE_WEIGHT = 0.5
+_WORD = re.compile(r"\w+")
+_WHITE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Row:
+    """One page."""
+
+    id: str
+    source: str
+    domain: str
+    page_type: str
+    language: str
+    fold: int
+    main: bool
+    names: tuple[str, ...]
+    matrix: NDArray[np.float32]
+    hashed: hashing.Hashed
+    measures: Measures
+    """Without the words and the tree, so that it can be kept."""
+    shares: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    teaches: bool
+    gold: str
+    bag: Bag
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """The words of each block and of the gold as numbers, to score a choice of blocks quickly."""
+
+    words: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    gold: NDArray[np.int64]
+
+    def f1(self, chosen: NDArray[np.bool_]) -> float:
+        """The benchmark's own score of a choice."""
+        total = int(self.gold.sum())
+        found = np.bincount(self.words[chosen[self.blocks]], minlength=len(self.gold))
+        if not total:
+            return float(not found.sum())
+        return float(2 * np.minimum(found, self.gold).sum() / (found.sum() + total))
+
+
+def word_f1(text: str, gold: str) -> float:
+    """F1 over the words of two texts; a text of nothing where nothing is wanted is right."""
+    ours, theirs = Counter(_WORD.findall(text.lower())), Counter(_WORD.findall(gold.lower()))
+    if not theirs:
+        return float(not ours)
+    return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
+
+
+def snapshot_of(sample: Sample) -> Snapshot:
+    """The page as it would have been served."""
+    return Snapshot(sample.url, sample.url, 200, media_type="text/html", html=sample.html)
+
+
+def row_of(sample: Sample) -> Row | None:
+    """The row of a sample; None where there is no text at all."""
+    page = tree.build(snapshot_of(sample))
+    segments = segment(page.body)
+    if not segments.texts:
+        return None
+    measures = Measures(segments, about(page.head, sample.url))
+    named = columns(measures)
+    hashed = hashing.hashed(measures)
+    shares, weights, teaches = _labels(sample, measures)
+    bag = _bag(measures.texts, sample.gold)
+    return Row(
+        id=sample.id,
+        source=sample.source,
+        domain=sample.domain,
+        page_type=sample.page_type,
+        language=sample.language,
+        fold=zlib.crc32(sample.domain.encode()) % FOLDS,
+        main=sample.main,
+        names=tuple(named),
+        matrix=matrix(named, tuple(named), measures.n),
+        hashed=hashed,
+        measures=_lightened(measures),
+        shares=shares,
+        weights=weights,
+        teaches=teaches,
+        gold=sample.gold,
+        bag=bag,
+    )
+
+
+def _lightened(page: Measures) -> Measures:
+    page.words, page.vocabulary = [], []
+    page.word_ids = page.word_block = page.word_at = np.empty(0, np.int64)
+    page.segments.pieces.clear()
+    page.segments.elements.nodes.clear()
+    return page
+
+
+def _labels(sample: Sample, page: Measures) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    if sample.wanted or sample.unwanted:
+        return _labels_of_phrases(sample, page)
+    gold = words_of(sample.gold)
+    shares = np.array(matched_shares(page.words, gold))
+    kept = shares >= KEEP
+    # A page counts the same whatever its length; with a short gold its other text is the dearer.
+    weights = (page.lengths + 0.5) ** _LENGTH_POWER
+    weights = 100 * weights / (max(len(gold), _MIN_GOLD_WORDS) ** _LENGTH_POWER + weights[kept].sum())
+    cover = float(page.counts @ shares) / max(len(gold), 1)
+    least = _MIN_COVER if sample.main else _MIN_COVER_EXTRA
+    return shares, weights, bool(gold) and cover > least
+
+
+def _labels_of_phrases(
+    sample: Sample, page: Measures
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Only the blocks that hold a phrase are judged; the others weigh nothing."""
+    texts = [_squashed(text) for text in page.texts]
+    wanted, unwanted = _holding(texts, sample.wanted), _holding(texts, sample.unwanted)
+    shares = wanted.astype(np.float64)
+    judged = wanted ^ unwanted
+    weights = np.where(judged, _PHRASE_WEIGHT * 100 / max(int(judged.sum()), 6), 0.0)
+    return shares, weights, bool(judged.any())
+
+
+def _holding(texts: Sequence[str], phrases: Sequence[str]) -> NDArray[np.bool_]:
+    squashed = [_squashed(phrase) for phrase in phrases]
+    return np.array([any(phrase in text for phrase in squashed if phrase) for text in texts])
+
+
+def _squashed(text: str) -> str:
+    return _WHITE.sub("", text).lower()
+
+
+def _bag(texts: Sequence[str], gold: str) -> Bag:
+    numbers: dict[str, int] = {}
+    words = [_WORD.findall(text.lower()) for text in texts]
+    ids = np.array([numbers.setdefault(word, len(numbers)) for block in words for word in block], np.int64)
+    theirs = np.array(
+        [numbers.setdefault(word, len(numbers)) for word in _WORD.findall(gold.lower())], np.int64
+    )
+    blocks = np.repeat(np.arange(len(texts)), [len(block) for block in words])
+    return Bag(ids, blocks, np.bincount(theirs, minlength=len(numbers)))

@@ -1,0 +1,89 @@
+"""LightGBM in, arrays out: how the trees are grown, and how they are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.forest import MAX_LEAVES, Nodes
+
+__all__ = ["grow", "joined", "nodes_of"]
+
+_COMMON: Mapping[str, Any] = {
+    "objective": "binary",
+    "num_leaves": 31,
+    "max_depth": 9,
+    "max_bin": 127,
+    "feature_fraction": 0.3,
+    "bagging_fraction": 0.6,
+    "bagging_freq": 1,
+    "lambda_l2": 10.0,
+    # One thread and fixed seeds: the same trees on every run.
+    "num_threads": 1,
+    "deterministic": True,
+    "force_col_wise": True,
+    "verbose": -1,
+}
+
+
+def grow(data: lightgbm.Dataset, rounds: int, parameters: Mapping[str, Any]) -> lightgbm.Booster:
+    """Trees over a table."""
+    return lightgbm.train({**_COMMON, **parameters}, data, rounds)
+
+
+def nodes_of(booster: lightgbm.Booster, features: Sequence[int]) -> Nodes:
+    """A grown forest as arrays; `features` tells the row of the run-time matrix for each column."""
+    trees = booster.dump_model()["tree_info"]
+    leaves = np.zeros((len(trees), MAX_LEAVES), np.float32)
+    rows: list[tuple[int, int, float, int, int]] = []
+    for number, tree in enumerate(trees):
+        _write_down(tree["tree_structure"], number, 0, leaves, rows)
+    table = np.array(rows, np.float64).reshape(-1, 5)
+    return Nodes(
+        trees=table[:, 0].astype(np.int64),
+        features=np.array(features, np.int64)[table[:, 1].astype(np.int64)],
+        thresholds=_rounded_down(table[:, 2]),
+        first=table[:, 3].astype(np.int64),
+        last=table[:, 4].astype(np.int64),
+        leaves=leaves,
+    )
+
+
+def _write_down(
+    node: Mapping[str, Any],
+    tree: int,
+    leaf: int,
+    leaves: NDArray[np.float32],
+    rows: list[tuple[int, int, float, int, int]],
+) -> int:
+    """Number the leaves from the left; the number after the last. Trees are nine levels deep at most."""
+    if "split_feature" not in node:
+        leaves[tree, leaf] = node["leaf_value"]
+        return leaf + 1
+    middle = _write_down(node["left_child"], tree, leaf, leaves, rows)
+    rows.append((tree, node["split_feature"], node["threshold"], leaf, middle))
+    return _write_down(node["right_child"], tree, middle, leaves, rows)
+
+
+def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """As 32 bits, and never above: a value of 32 bits is on the same side as before."""
+    rounded = thresholds.astype(np.float32)
+    above = rounded.astype(np.float64) > thresholds
+    return np.where(above, np.nextafter(rounded, np.float32(-np.inf)), rounded).astype(np.float32)
+
+
+def joined(forests: Sequence[Nodes]) -> Nodes:
+    """One forest whose sum is the mean of the sums of several."""
+    shifts = np.cumsum([0, *(len(forest.leaves) for forest in forests[:-1])])
+    return Nodes(
+        trees=np.concatenate([f.trees + shift for f, shift in zip(forests, shifts, strict=True)]),
+        features=np.concatenate([f.features for f in forests]),
+        thresholds=np.concatenate([f.thresholds for f in forests]),
+        first=np.concatenate([f.first for f in forests]),
+        last=np.concatenate([f.last for f in forests]),
+        leaves=np.concatenate([f.leaves for f in forests]).astype(np.float32) / np.float32(len(forests)),
+    )

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.extract.content.forest import MAX_LEAVES, Forest, Nodes
+from scraper.extract.content.page_type import PageTypes
+from scraper.extract.content.weights import Weights
+
+
+def walked(nodes: Nodes, row: list[float]) -> float:
+    """The same trees, node by node."""
+    total = 0.0
+    for tree, leaves in enumerate(nodes.leaves):
+        gone: set[int] = set()
+        for number in np.flatnonzero(nodes.trees == tree):
+            if row[nodes.features[number]] > nodes.thresholds[number]:
+                gone |= set(range(int(nodes.first[number]), int(nodes.last[number])))
+        total += float(leaves[min(set(range(MAX_LEAVES)) - gone)])
+    return total
+
+
+def grown(seed: int, trees: int, features: int) -> Nodes:
+    """Trees split at random until they have some leaves."""
+    chance = np.random.default_rng(seed)
+    rows = []
+    for tree in range(trees):
+        spans = [(0, int(chance.integers(2, MAX_LEAVES + 1)))]
+        while spans:
+            start, end = spans.pop()
+            if end - start < 2:
+                continue
+            middle = int(chance.integers(start + 1, end))
+            rows.append((tree, int(chance.integers(features)), float(chance.integers(-3, 4)), start, middle))
+            spans += pairwise((start, middle, end))
+    table = np.array(rows)
+    whole = [table[:, place].astype(np.int64) for place in (0, 1, 3, 4)]
+    leaves = chance.normal(size=(trees, MAX_LEAVES)).astype(np.float32)
+    return Nodes(whole[0], whole[1], table[:, 2].astype(np.float32), whole[2], whole[3], leaves)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000))
+def test_all_trees_at_once_give_what_each_gives_node_by_node(seed: int) -> None:
+    nodes = grown(seed, trees=5, features=4)
+    # Whole numbers, so that values meet thresholds.
+    matrix = np.random.default_rng(seed + 1).integers(-4, 5, size=(4, 30)).astype(np.float32)
+    expected = [walked(nodes, matrix[:, column].tolist()) for column in range(30)]
+    np.testing.assert_allclose(Forest(nodes).sums(matrix), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_many_rows_are_taken_in_parts() -> None:
+    nodes = grown(7, trees=3, features=2)
+    matrix = np.tile(np.arange(-3, 3, dtype=np.float32), (2, 300))
+    sums = Forest(nodes).sums(matrix)
+    np.testing.assert_allclose(sums, np.tile(sums[:6], 300), rtol=1e-6)
+
+
+def test_weights_are_written_and_read_without_change() -> None:
+    nodes = grown(1, trees=3, features=2)
+    linear = np.array([0.0, -1.0, 0.5], np.float32)
+    ones = np.ones((7, 4), np.float32)
+    weights = Weights(linear, ("a", "b"), nodes, ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0]))
+    first, second = io.BytesIO(), io.BytesIO()
+    weights.save(first)
+    weights.save(second)
+    assert first.getvalue() == second.getvalue()
+    read = Weights.load(io.BytesIO(first.getvalue()))
+    np.testing.assert_allclose(read.linear, linear, atol=1e-4)
+    assert read.names == ("a", "b")
+    for one, other in zip(nodes_of(read.first), nodes_of(nodes), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def nodes_of(nodes: Nodes) -> list[np.ndarray]:
+    return [nodes.trees, nodes.features, nodes.thresholds, nodes.first, nodes.last, nodes.leaves]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from scraper.extract import tree
+from scraper.extract.content.columns import columns
+from scraper.extract.content.guard import complete_tables, without_asides
+from scraper.extract.content.prune import prune
+from scraper.extract.content.segment import segment
+from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.snapshots import page
+
+ARTICLE = {"article": 0.9, "forum": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>keep</p><p>drop</p>", "<p>keep</p>"),
+        ("<div><h2>keep</h2><ul><li>drop</li><li>keep</li></ul></div>",
+         "<div><h2>keep</h2><ul><li>keep</li></ul></div>"),
+        ("<nav><a href='x'>drop</a></nav><p>keep</p>", "<p>keep</p>"),
+        ("<div>drop<p>keep</p>drop</div>", "<div><p>keep</p> </div>"),
+        ("<table><tr><td>keep</td><td>drop</td></tr><tr><td>drop</td></tr></table>",
+         "<table><tr><td>keep</td><td/></tr></table>"),
+        ("<div><p>keep</p><figure><img src='x'/></figure></div>",
+         "<div><p>keep</p><figure><img src='x'/></figure></div>"),
+        ("<div><p>drop</p><figure><img src='x'/></figure></div><p>keep</p>", "<p>keep</p>"),
+        ("<div><button aria-expanded='true'>keep</button></div>",
+         "<div><div aria-expanded='true'>keep</div></div>"),
+        ("<div><button>keep</button></div>", "<div><button>keep</button></div>"),
+        ("<p>keep <b>and keep</b></p>", "<p>keep <b>and keep</b></p>"),
+        ("<div><span>drop<img alt='drop'/></span><p>keep</p></div>",
+         "<div><span><img/></span><p>keep</p></div>"),
+    ],
+)  # fmt: skip
+def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
+    body = tree.build(page(f"<body>{html}</body>")).body
+    segments = segment(body)
+    prune(segments, np.array(["keep" in text for text in segments.texts]))
+    left = etree.tostring(body, encoding="unicode").replace('"', "'")
+    assert left == f"<body>{expected}</body>"
+
+
+def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() -> None:
+    words = "many words of a text " * 20
+    page = measured(
+        f"<article><p>{words}</p></article><div class=comments><p>first</p></div>"
+        "<div class=related-posts><p>another</p></div>"
+    )
+    columns(page)
+    everything = np.ones(page.n, np.bool_)
+    assert without_asides(page, everything, ARTICLE).tolist() == [True, False, False]
+    assert without_asides(page, everything, {"article": 0.4, "forum": 0.6}).all()
+
+
+def test_a_page_made_of_comments_keeps_them() -> None:
+    page = measured("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
+    columns(page)
+    assert without_asides(page, np.ones(page.n, np.bool_), ARTICLE).all()
+
+
+def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
+    rows = "<tr><td>a name</td><td>7</td></tr>" * 3
+    page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
+    chosen = np.array([text != "7" for text in page.texts])
+    assert complete_tables(page, chosen).all()
+    assert not complete_tables(page, np.array([number == 0 for number in range(page.n)]))[1:].any()

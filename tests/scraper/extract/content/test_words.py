@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from scraper.extract.content.words import words_of
+from tests.scraper.extract.content.trees import measured
+
+
+def test_words_are_told_in_every_script() -> None:
+    assert words_of("Two Words, 3!") == ["two", "words", "3"]
+    assert words_of("Ωμέγα и Ёлка") == ["ωμέγα", "и", "ёлка"]
+    assert words_of("漢字とかな ab") == ["漢", "字", "と", "か", "な", "ab"]
+    assert len(words_of("สวัสดี")) > 2
+
+
+def test_a_passage_weighs_about_the_same_with_spaces_and_without() -> None:
+    english = "The weather will be fine tomorrow in the whole country."
+    japanese = "明日は全国的に良い天気になるでしょう。"
+    page = measured(f"<p>{english}</p><p>{japanese}</p>")
+    assert 0.5 < page.lengths[1] / page.lengths[0] < 2
