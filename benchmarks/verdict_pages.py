@@ -22,7 +22,7 @@ from benchmarks.corpora import corpus_folder
 from browsers.model import Snapshot
 from scraper.extract.xpath import Element, elements
 
-__all__ = ["Labelled", "saved", "searches", "snapshot_of"]
+__all__ = ["Labelled", "saved", "searches", "snapshot_of", "text_of"]
 
 HELD = 0.75
 MISSING = 0.3
@@ -31,8 +31,12 @@ _CORE = 0.8
 _WORD = re.compile(r"\w+")
 _SCRIPTS = elements("//script[@src or not(@type) or @type='text/javascript' or @type='module']")
 _TEXTS = etree.XPath(
-    ".//text()[not(ancestor::script or ancestor::style or ancestor::template or ancestor::head)]"
+    ".//text()[not(ancestor::script or ancestor::style or ancestor::template[not(@shadowrootmode)]"
+    " or ancestor::head)]"
 )
+_GOLD_OF_A_WALL = frozenset({"0551"})
+"""The gold of this page is the text of the wall that whoever saved it met."""
+
 _NOWHERE = "https://saved.example/"
 
 
@@ -77,6 +81,12 @@ def searches(corpora: Path) -> Iterator[Labelled]:
             )
 
 
+def text_of(html: str) -> str:
+    """What stands in a page outside of scripts, styles and templates."""
+    root = _tree(html)
+    return "" if root is None else " ".join(cast("list[str]", _TEXTS(root)))
+
+
 def snapshot_of(page: Labelled) -> Snapshot:
     """The page as it was served."""
     return Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
@@ -116,7 +126,9 @@ def _labelled(kind: str, name: str, url: str, file: Path, gold: str) -> Iterator
         return
     share = _share(words, root)
     scripted = bool(_SCRIPTS(root))
-    if share >= HELD:
+    if name in _GOLD_OF_A_WALL:
+        yield Labelled(f"{kind}, a wall", name, url, html, "blocked")
+    elif share >= HELD:
         yield Labelled(kind, name, url, html, "ok")
         if scripted and _take_out(root, words) and _share(words, root) < MISSING:
             hollow = etree.tostring(root, encoding="unicode", method="html")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 __all__ = ["lines_of", "words_in"]
 
 _CHARACTERS_PER_WORD = 5
 """Chinese, Japanese and Thai write no spaces: there, characters tell how much is said."""
-
-_WHITE = re.compile(r"\s+")
 
 
 def lines_of(pieces: Iterable[str | tuple[str] | None]) -> str:
@@ -32,6 +29,5 @@ def lines_of(pieces: Iterable[str | tuple[str] | None]) -> str:
 
 def words_in(text: str) -> int:
     """How many words a text has, or as many as its length is worth where words are not set apart."""
-    return max(
-        len(text.split()), len(_WHITE.sub("", text)) // _CHARACTERS_PER_WORD if not text.isascii() else 0
-    )
+    words = text.split()
+    return max(len(words), 0 if text.isascii() else sum(map(len, words)) // _CHARACTERS_PER_WORD)

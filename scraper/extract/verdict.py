@@ -128,14 +128,8 @@ def judge(snapshot: Snapshot) -> Verdict:
     return verdict_on(snapshot, Survey(tree.build(snapshot)))
 
 
-def verdict_on(
-    snapshot: Snapshot, survey: Survey, *, main_words: int | None = None, consent: int | None = None
-) -> Verdict:
-    """The verdict, given a survey of the snapshot's page and what a caller has measured better."""
-    if main_words is not None:
-        survey.main_words = main_words
-    if consent is not None:
-        survey.consent = consent
+def verdict_on(snapshot: Snapshot, survey: Survey) -> Verdict:
+    """The verdict, given a survey of the snapshot's page."""
     wall = _wall(snapshot, survey)
     if wall:
         return Verdict(VerdictKind.BLOCKED, wall)
