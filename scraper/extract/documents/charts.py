@@ -1,0 +1,86 @@
+"""Charts of office files: their titles, kinds and the numbers behind them, as tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scraper.errors import ScraperError
+from scraper.extract.documents.grids import pipe_table
+from scraper.extract.documents.workbook import related, sheet_parts
+from scraper.extract.documents.zips import Parts
+from scraper.extract.xpath import Element
+
+__all__ = ["chart_text", "charts_of"]
+
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_KIND = re.compile(r"(\w+?)(?:3D)?Chart")
+_MAX_CHARTS = 100
+_MAX_POINTS = 500
+_KINDS = {"bar": "Bar", "line": "Line", "pie": "Pie", "area": "Area", "scatter": "Scatter", "doughnut": "Doughnut"}
+
+
+def charts_of(parts: Parts) -> dict[str, list[str]]:
+    """The charts of a workbook by the name of their sheet."""
+    found: dict[str, list[str]] = {}
+    for name, part in sheet_parts(parts):
+        for drawing in related(parts, part, "drawing"):
+            for chart in related(parts, drawing, "chart")[:_MAX_CHARTS]:
+                text = chart_text(parts, chart)
+                if text:
+                    found.setdefault(name, []).append(text)
+    return found
+
+
+def chart_text(parts: Parts, name: str) -> str:
+    """One chart as its title, its kind and a table; empty where it cannot be read."""
+    try:
+        root = parts.xml_if_there(name)
+    except ScraperError:
+        return ""
+    if root is None:
+        return ""
+    title = root.find(f"{_C}chart/{_C}title")
+    words = "" if title is None else "".join(text.text or "" for text in title.iter(_A + "t")).strip()
+    plot = next((one for one in root.iter() if isinstance(one.tag, str) and _is_plot(one.tag)), None)
+    if plot is None:
+        return words
+    kind = _KIND.search(str(plot.tag))
+    label = f"{_KINDS.get(kind[1], kind[1].title())} chart" if kind else "Chart"
+    return "\n\n".join(filter(None, (words, label, _table(plot))))
+
+
+def _is_plot(tag: str) -> bool:
+    return tag.startswith(_C) and tag.endswith("Chart") and tag != _C + "chart"
+
+
+def _table(plot: Element) -> str:
+    series = plot.findall(_C + "ser")
+    names = [_points(one.find(_C + "tx"))[:1] or [""] for one in series]
+    values = [_points(one.find(_C + "val")) or _points(one.find(_C + "yVal")) for one in series]
+    first = series[0] if series else None
+    labels = [] if first is None else _points(first.find(_C + "cat")) or _points(first.find(_C + "xVal"))
+    count = max([len(labels), *map(len, values)], default=0)
+    rows = [["", *(name[0] for name in names)]]
+    for index in range(min(count, _MAX_POINTS)):
+        rows.append([_at(labels, index), *(_at(column, index) for column in values)])
+    return pipe_table(rows) if len(rows) > 1 else ""
+
+
+def _points(holder: Element | None) -> list[str]:
+    if holder is None:
+        return []
+    return [_short(value.text or "") for point in holder.iter(_C + "pt") for value in point.iter(_C + "v")]
+
+
+def _short(number: str) -> str:
+    try:
+        value = float(number)
+    except ValueError:
+        return number
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else number
+
+
+def _at(values: Sequence[str], index: int) -> str:
+    return values[index] if index < len(values) else ""
