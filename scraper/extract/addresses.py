@@ -26,6 +26,7 @@ _LAZY = (
 _PLACEHOLDER = re.compile(
     r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE
 )
+_PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(?:\?\S*)?", re.IGNORECASE)
 _CANDIDATE = re.compile(r"(\S*[^,\s])(?:\s+([\d.]+)([wx]))?\s*(?:,|$)")
 _MAX_SRCSET = 4_000
 
@@ -77,7 +78,13 @@ def image_source(attributes: dict[str, str], fallback_set: str = "") -> str:
         return source
     late = next((attributes[name] for name in _LAZY if attributes.get(name)), "")
     candidates = attributes.get("data-srcset") or attributes.get("srcset") or fallback_set
-    return late or _largest(candidates) or source
+    return late or _largest(candidates) or _named_otherwise(attributes) or source
+
+
+def _named_otherwise(attributes: dict[str, str]) -> str:
+    """Any attribute that holds the address of a picture."""
+    values = (value for name, value in attributes.items() if name not in ("src", "alt", "title"))
+    return next((value for value in values if _PICTURE.fullmatch(value[:_MAX_CHARS])), "")
 
 
 def _largest(candidates: str) -> str:
@@ -98,6 +105,16 @@ def _for_markdown(address: str) -> str:
         address = _UNSAFE.sub(
             lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address
         )
-    if address.count("(") != address.count(")"):
+    if ("(" in address or ")" in address) and not _pairs(address):
         address = address.replace("(", "%28").replace(")", "%29")
     return address
+
+
+def _pairs(address: str) -> bool:
+    """Whether every bracket that opens is closed, and none closes before."""
+    depth = 0
+    for character in address:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from lxml import etree
 
-from scraper.extract import code_blocks, footnotes, formulas
+from scraper.extract import code_blocks, footnotes, formulas, tex
 from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of
 from scraper.extract.class_names import named, names_in
 from scraper.extract.code_rules import CodeRules
@@ -102,6 +102,8 @@ class _PageConverter(
     inner_blocks: ClassVar[frozenset[str]] = _BLOCKS
     outer_blocks: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
 
+    trims: ClassVar[bool] = True
+
     def finished(self, markdown: str) -> str:
         """With the blocks kept from harm in their places."""
         return self.restored(markdown).replace("  \n\n", "\n\n").strip()
@@ -128,6 +130,11 @@ class _PageConverter(
     # Text
 
     def folded(self, text: str) -> str:
+        if "\n" in text and ("$$" in text or "\\" in text):
+            return tex.folded(text, self._folded)
+        return self._folded(text)
+
+    def _folded(self, text: str) -> str:
         if "\n" in text and _LIST_LINE.search(text):  # a list that was written as plain lines
             return "\n".join(_WHITE.sub(" ", row) for row in _LIST_LINE.split(text))
         return _WHITE.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
@@ -14,6 +15,7 @@ __all__ = ["MAX_DEPTH", "tex_of"]
 MAX_DEPTH = 60
 """Formulas that people wrote nest less than 30 deep; deeper parts give their bare text."""
 
+_WHITE = re.compile(r"\s+")
 _ALIGNED = ("right left", "right center left")
 _STYLES = {
     "bold": "mathbf",
@@ -80,8 +82,10 @@ def _operator(element: Element) -> str:
 
 
 def _text(element: Element) -> str:
-    text = " ".join(text_of(element).replace("\u00a0", " ").split(" "))
-    return f"\\text{{{text}}}" if text.strip() else " " if text else ""
+    text = _WHITE.sub(" ", text_of(element))
+    if not text.strip():
+        return " " if text else ""
+    return f"\\text{{{text}}}" if any(map(str.isalnum, text)) else _symbols(text)
 
 
 _TOKENS: Mapping[str, Callable[[Element], str]] = {

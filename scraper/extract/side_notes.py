@@ -31,6 +31,9 @@ def settle(root: Element) -> list[tuple[Element, Element, str]]:
         mark = _mark_before(note)
         if mark is None:
             continue
+        if _repeats_a_mark(note):
+            remove(note)
+            continue
         label = text_of(mark).strip("[]() \n")
         strip_label(note, label or str(len(pairs) + 1))
         whole = whole or _letters(text_of(root))
@@ -55,6 +58,12 @@ def _mark_before(note: Element) -> Element | None:
     if before.tag == "label":
         return before if _MARK_CLASS.search(before.get("class") or "note") else None
     return before if before.tag == "sup" else None
+
+
+def _repeats_a_mark(note: Element) -> bool:
+    """LaTeXML writes a note of no words beside a mark that is set once more."""
+    around = note.getparent()
+    return around is not None and "footnotemark" in (around.get("class") or "")
 
 
 def _stands_again(whole: str, note: Element) -> bool:

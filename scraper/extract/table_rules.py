@@ -8,7 +8,7 @@ from scraper.extract.code import code_in_table, code_text, language_of
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.math_rules import MathRules
 from scraper.extract.rules import Tags
-from scraper.extract.tables import cells_of, is_equation, is_layout, pipe_table, rows_of
+from scraper.extract.tables import cells_of, is_equation, is_layout, pipe_table, ranked_items, rows_of
 from scraper.extract.walk import Context, Handler, Node
 from scraper.extract.xpath import Element, text_of
 
@@ -30,9 +30,12 @@ class TableRules(CodeRules, MathRules):
             return self.fenced(code, language, context) if code else ""
         if is_equation(element):
             return self._equations(element, context)
+        inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
+        items = ranked_items(element)
+        if items:
+            return "\n\n" + "\n".join(self._item(rank, cells, inside) for rank, cells in items) + "\n\n"
         if not is_layout(element):
             return None
-        inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
         pieces = []
         for row in rows_of(element):
             for cell in cells_of(row):
@@ -49,6 +52,15 @@ class TableRules(CodeRules, MathRules):
             if parts:
                 rows.append(self.formula(" ".join(parts), True, context.tags))
         return "".join(rows)
+
+    def _item(self, rank: str, cells: list[Element], context: Context) -> str:
+        """One item of a table that is a numbered list."""
+        indent = " " * (len(rank) + 2)
+        texts = []
+        for cell in cells:
+            self.said.append(None)
+            texts.append(self.inside(cell, context).strip().replace("\n", f"\n{indent}"))
+        return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
         self._cells[el.element] = text

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["cells_of", "is_equation", "is_layout", "pipe_table", "rows_of"]
+__all__ = ["cells_of", "is_equation", "is_layout", "pipe_table", "ranked_items", "rows_of"]
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
@@ -20,6 +20,8 @@ _COLUMN_OF_PROSE = 300
 _MAX_SIDES = 3
 """Left of a relation, the relation, and right of it: more formulas in a row are a table of them."""
 
+_RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
+_LEAST_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
 _BREAK = re.compile(r"\s*\n\s*")
@@ -58,6 +60,28 @@ def is_layout(table: Element) -> bool:
     return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
 
 
+def ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
+    """The items of a table that is a numbered list, each several rows high: number, and cells with content.
+
+    Empty for a table that is none.
+    """
+    if _HEADERS(table):
+        return []
+    items: list[tuple[str, list[Element]]] = []
+    several = 0
+    for row in rows_of(table):
+        cells = [cell for cell in cells_of(row) if _has_content(cell)]
+        rank = _RANK.fullmatch(text_of(cells[0])) if cells else None
+        if rank is not None:
+            items.append((rank.group(1), cells[1:]))
+        elif cells and not items:
+            return []
+        elif cells:
+            items[-1][1].extend(cells)
+            several += 1
+    return items if len(items) >= _LEAST_ITEMS and several * 2 >= len(items) else []
+
+
 def is_equation(table: Element) -> bool:
     """Whether a table sets formulas: beside them it holds nothing but their numbers."""
     if next(table.iter("math"), None) is None or _HEADERS(table):
@@ -84,7 +108,9 @@ def _has_content(cell: Element) -> bool:
 def _holds_blocks(cell: Element) -> bool:
     """Whether a cell is a part of a page rather than a value."""
     blocks = [child for child in cell if child.tag in _BLOCKS]
-    return len(blocks) > 1 or any(child.tag in ("pre", "ul", "ol", "blockquote") for child in blocks)
+    if any(child.tag not in ("p", "div") for child in blocks):
+        return True
+    return len(blocks) > 1 and len(text_of(cell)) > _COLUMN_OF_PROSE
 
 
 def pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:

@@ -33,14 +33,17 @@ _SIGNS = re.compile(r"[\\^_{}=+<>|]|^[A-Za-z]{1,2}'?$|^-?\d+$|^[A-Za-z]\([A-Za-z
 """What a formula between single dollars has and a sum of money has not."""
 
 _MONEY = re.compile(r"^\d[\d.,]*(?:\s|$)")
-_MACROS = re.compile(r"(?:\s*\\(?:re)?(?:newcommand|def|DeclareMathOperator)\b[^$]*)+")
+_MACROS = re.compile(
+    r"(?:\s*\\(?:(?:re|provide)?(?:newcommand|def|DeclareMathOperator|definecolor|let)\b[^$]*"
+    r"|(?:begin|end)group\b|displaystyle\b))+\s*"
+)
 _COMMENT = re.compile(r"^%[^\n]*\n")
 _WHOLE = re.compile(
     r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL
 )
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
-_PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){7}")
+_PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
 """So many words in a row, outside of `\\text{}`, are a sentence: no formula hides one."""
 
 _COMMAND_END = re.compile(r"\\[A-Za-z]+$")
@@ -62,6 +65,17 @@ def between_delimiters(text: str, escape: Callable[[str], str], write: Callable[
         at = match.end()
     pieces.append(escape(text[at:]))
     return "".join(pieces)
+
+
+def folded(text: str, fold: Callable[[str], str]) -> str:
+    """`text` with its white space folded, but for that in displayed formulas."""
+    pieces: list[str] = []
+    at = 0
+    for match in _DELIMITED.finditer(text):
+        if match.group("square") or match.group("double") or match.group("bare"):
+            pieces += [fold(text[at : match.start()]), match.group()]
+            at = match.end()
+    return "".join([*pieces, fold(text[at:])])
 
 
 def cleaned(tex: str) -> str:

@@ -116,6 +116,9 @@ class TreeConverter(MarkdownConverter):
     outer_blocks: ClassVar[frozenset[str]] = STOCK_BLOCKS | {"pre"}
     """White space directly beside these means nothing."""
 
+    trims: ClassVar[bool] = False
+    """Whether blanks go that begin a line behind a block."""
+
     # Missing in markdownify's own stubs.
     get_conv_fn_cached: Callable[[str], Callable[..., str] | None]
     escape: Callable[[str, frozenset[str]], str]
@@ -184,7 +187,7 @@ class TreeConverter(MarkdownConverter):
                 parts.append(part)
         if len(parts) == 1:
             return parts[0]
-        return "".join(parts) if context.pre else _joined(parts)
+        return "".join(parts) if context.pre else _joined(parts, trims=self.trims)
 
     def text(self, text: str, context: Context, in_block: bool, before: str | None, after: str | None) -> str:
         """The Markdown of a text between two elements."""
@@ -220,7 +223,7 @@ class TreeConverter(MarkdownConverter):
     convert_ol = convert_list
 
 
-def _joined(parts: list[str]) -> str:
+def _joined(parts: list[str], *, trims: bool) -> str:
     """Parts in a row; where line breaks meet, the longer run stays, of two at most."""
     out: list[str] = []
     pending = 0
@@ -229,6 +232,10 @@ def _joined(parts: list[str]) -> str:
             if pending:
                 out.append("\n" * pending)
                 pending = 0
+                if trims and part[0] == " ":
+                    part = part.lstrip(" ")
+                    if not part:
+                        continue
         else:
             leading = len(part) - len(part.lstrip("\n"))
             out.append("\n" * (min(2, max(pending, leading)) if pending else leading))
