@@ -10,7 +10,7 @@ from tests.site.markup import page
 __all__ = ["PAGES"]
 
 _INJECTED = """
-<h1>Copper kettle</h1><div id="offer">Loading</div>
+<h1>Copper kettle</h1><b class="price" id="offer">Loading</b><p>A kettle for every day of the week.</p>
 <script>
 fetch("/shop/api/stock?item=77").then(answer => answer.json()).then(stock => {
   const block = document.createElement("script");
@@ -20,7 +20,7 @@ fetch("/shop/api/stock?item=77").then(answer => answer.json()).then(stock => {
     image: "/kettle.jpg", offers: {"@type": "Offer", price: stock.price, priceCurrency: "EUR",
     availability: "https://schema.org/InStock"}});
   document.head.append(block);
-  document.getElementById("offer").textContent = stock.price + " EUR, a kettle for every day of the week";
+  document.getElementById("offer").textContent = stock.price + " EUR";
 });
 </script>
 """

@@ -24,8 +24,14 @@ _MAX_DEPTH = 12
 _TYPED = having("typeof")
 _VOCABULARIES = having("vocab")
 _PROPERTIES = having("property")
-_LAYOUT = "http://www.w3.org/1999/xhtml/vocab#"
-"""What ARIA roles become: the page's layout, nothing of its content."""
+_ELSEWHERE = (
+    "http://www.w3.org/1999/xhtml/vocab#",
+    "http://www.w3.org/ns/rdfa#",
+    "http://ogp.me/ns",
+    "https://ogp.me/ns",
+    "https://dev.twitter.com/cards#",
+)
+"""What ARIA roles and vocabularies become, which say nothing, and metas, which OpenGraph has told."""
 
 
 def is_carried(root: Element) -> bool:
@@ -43,7 +49,8 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     if told > MAX_PROPERTIES or sum(1 for _ in root.iter()) > MAX_ELEMENTS:
         raise ValueError("the page is too large for it")
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
-    nodes = [node for node in RDFaExtractor().extract_items(document, base_url=base) if not _is_layout(node)]
+    found = RDFaExtractor().extract_items(document, base_url=base)
+    nodes = [node for node in found if not _says_nothing(node)]
     return tuple(_renamed(sorted(nodes[:MAX_NODES], key=_order)))
 
 
@@ -75,9 +82,9 @@ def _last_word(name: str) -> str:
     return name.replace("#", "/").rpartition("/")[2].rpartition(":")[2]
 
 
-def _is_layout(node: Item) -> bool:
+def _says_nothing(node: Item) -> bool:
     names = [name for name in node if not name.startswith("@")]
-    return bool(names) and all(name.startswith(_LAYOUT) for name in names)
+    return bool(names) and all(name.startswith(_ELSEWHERE) for name in names)
 
 
 def _order(node: Item) -> tuple[bool, str]:
