@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from browsers.model import Frame, Snapshot
-from scraper.extract import hidden, markup, shadow
+from scraper.extract import formulas, hidden, markup, shadow
 from scraper.extract.texts import words_in
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -89,6 +89,7 @@ def build(snapshot: Snapshot) -> Page:
     head = _head(root)
     base = base_of(root, snapshot.url)
     shadow.inline(root)
+    formulas.settle(root)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
         removed += _graft(root, snapshot.frames)
@@ -217,6 +218,7 @@ def _graft(root: Element, frames: Sequence[Frame]) -> int:
         if inner is None:
             continue
         shadow.inline(inner)
+        formulas.settle(inner)
         removed += hidden.remove_marked(inner)
         waiting += _MARKED_FRAMES(inner)
         _replace(place, inner, base_of(inner, frame.url))
