@@ -73,7 +73,7 @@ def written(floors: Mapping[str, Floors]) -> str:
     """The floors as TOML."""
     lines = [
         "# Floors of quality, read and written by `python -m benchmarks.quality`: what was measured, on",
-        "# which files, and how far a figure may stray from it by noise. `better` is said where less is more.",
+        "# which files, and how far it may stray by noise. `better` is said where less is more.",
     ]
     for name, one in floors.items():
         lines += ["", f"[{name}.corpora]", *(f'{corpus} = "{sha}"' for corpus, sha in one.corpora.items())]
