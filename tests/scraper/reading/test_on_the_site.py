@@ -179,8 +179,9 @@ async def test_one_page_that_breaks_its_reader_costs_its_batch_nothing(fetcher: 
     assert [reading.document.degraded for reading in whole] == [False, False]
 
 
-@pytest.mark.parametrize("render", ["auto", "browser", "http"])
-@pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
+@pytest.mark.parametrize(
+    ("path", "render"), [("/bad-gzip", "auto"), ("/bad-gzip", "browser"), ("/bad-chunks", "http")]
+)
 async def test_what_cannot_be_decoded_is_told_as_damaged(
     fetcher: Fetcher, site: Site, path: str, render: str
 ) -> None:
