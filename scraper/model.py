@@ -127,7 +127,7 @@ class Reading:
     requested_url: str
     status: int
     method: str
-    """`http`: read as served. `browser`: rendered. `document`: by the readers of documents. `file`: from disk."""
+    """`http`: read as served. `browser`: rendered. `document`: by their readers. `file`: from disk."""
     cached: bool
     retrieved_at: datetime
     truncated: bool = False

@@ -220,7 +220,7 @@ def _is_url(source: str) -> bool:
         raise errors.Refused(
             "file:// URLs are always refused.",
             target=source[:200],
-            next_step="Pass an http(s) URL, or, where the operator allows local files, a path beneath their folder.",
+            next_step="Pass an http(s) URL, or a path beneath the folder of local files, where there is one.",
         )
     return True
 

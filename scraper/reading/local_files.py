@@ -1,8 +1,8 @@
 """Local files, beneath the one folder that the operator named: opened in one step, read once, bounded.
 
-The kernel itself keeps the path beneath the root while it opens it (openat2(2), Linux 5.6). Elsewhere the path
-is walked folder by folder, and no link is followed at all: stricter, never looser. A hard link into the root
-cannot be told from a file.
+The kernel itself keeps the path beneath the root while it opens it (openat2(2), Linux 5.6). Elsewhere the
+path is walked folder by folder, and no link is followed at all: stricter, never looser. A hard link into the
+root cannot be told from a file.
 """
 
 from __future__ import annotations

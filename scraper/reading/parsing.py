@@ -1,4 +1,4 @@
-"""Has documents read by processes of their own, by a second reader where the first one fails, and says why."""
+"""Has documents read by processes of their own, by a second reader where the first fails, and says why."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ class Parser:
         """
         try:
             parsed = await self._once(data, asked, limit_s)
-            return await self._with_care(parsed, data, asked, limit_s) if parsed.deserves_more_care else parsed
+            return (
+                await self._with_care(parsed, data, asked, limit_s) if parsed.deserves_more_care else parsed
+            )
         except errors.ScraperError as first:
             kind = kind_of(data, media_type=asked.media_type, name=asked.name)
             if first.code not in _WORTH_A_SECOND or not has_second_reader(kind):
@@ -101,8 +103,8 @@ def is_document(body: bytes, media_type: str) -> bool:
 
 _DOCUMENTS = frozenset(
     {
-        Kind.PDF, Kind.DOCX, Kind.XLSX, Kind.XLSB, Kind.XLS, Kind.ODS, Kind.PPTX, Kind.EPUB, Kind.ODT, Kind.ODP,
-        Kind.RTF, Kind.DOC, Kind.PPT, Kind.LOCKED_OFFICE,
+        Kind.PDF, Kind.DOCX, Kind.XLSX, Kind.XLSB, Kind.XLS, Kind.ODS, Kind.PPTX, Kind.EPUB, Kind.ODT,
+        Kind.ODP, Kind.RTF, Kind.DOC, Kind.PPT, Kind.LOCKED_OFFICE,
     }
 )  # fmt: skip
 

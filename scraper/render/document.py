@@ -63,13 +63,14 @@ def as_markdown(
         left = piece.total - piece.end
         more = ", and the same pages" if part.pages else ""
         parts.append(
-            f"Cut here: {left:,} characters are left. To go on, call read_doc again with start={piece.end}{more}."
+            f"Cut here: {left:,} characters are left. To go on, call read_doc again with "
+            f"start={piece.end}{more}."
         )
     return "\n\n".join(parts)
 
 
 def as_json(reading: Reading, part: Part, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """The answer as an object; `content` is exactly the characters from `start` to `start` + `returned_chars`.
+    """The answer as an object; `content` is exactly what stands from `start` to `start` + `returned_chars`.
 
     Raises:
         BadArgument: none of the pages asked for is there.

@@ -183,7 +183,7 @@ def _filter_calls(libc: ctypes.CDLL) -> None:
 
 
 def _program(arch: int, calls: Iterable[int]) -> bytes:
-    """The filter in the kernel's own byte code (struct sock_filter: code, jump if true, if false, operand)."""
+    """The filter in the kernel's own byte code (sock_filter: code, jump if true, if false, operand)."""
     load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
     refuse = (give, 0, 0, _RETURN_ERRNO | errno.EACCES)
     steps = [

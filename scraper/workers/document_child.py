@@ -1,7 +1,7 @@
-"""What runs in the process that reads one document and ends. Started as a script: nothing of the server is here.
+"""What runs in the process that reads one document and ends. Started as a script: no server is here.
 
-In on stdin: two frames, what is known of the document as JSON, then its bytes. Out on stdout: one frame of JSON,
-`{"parsed": ...}` or `{"error": ...}`. A frame is a length of 8 bytes and as many bytes.
+In on stdin: two frames, what is known of the document as JSON, then its bytes. Out on stdout: one frame of
+JSON, `{"parsed": ...}` or `{"error": ...}`. A frame is a length of 8 bytes and as many bytes.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ class _Child:
         return WorkerDied(f"its process died ({_named(code)})")
 
     async def _watch_memory(self, watch: Watch) -> None:
-        """End when it holds too much, having killed it; where the system does not tell, its own limit is all."""
+        """End when it holds too much, having killed it; where nothing tells, its own limit stands."""
         statm = f"/proc/{self._process.pid}/statm"
         while self.alive:
             try:

@@ -18,7 +18,14 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _KIND = re.compile(r"(\w+?)(?:3D)?Chart")
 _MAX_CHARTS = 100
 _MAX_POINTS = 500
-_KINDS = {"bar": "Bar", "line": "Line", "pie": "Pie", "area": "Area", "scatter": "Scatter", "doughnut": "Doughnut"}
+_KINDS = {
+    "bar": "Bar",
+    "line": "Line",
+    "pie": "Pie",
+    "area": "Area",
+    "scatter": "Scatter",
+    "doughnut": "Doughnut",
+}
 
 
 def charts_of(parts: Parts) -> dict[str, list[str]]:
@@ -63,8 +70,10 @@ def _table(plot: Element) -> str:
     labels = [] if first is None else _points(first.find(_C + "cat")) or _points(first.find(_C + "xVal"))
     count = max([len(labels), *map(len, values)], default=0)
     rows = [["", *(name[0] for name in names)]]
-    for index in range(min(count, _MAX_POINTS)):
-        rows.append([_at(labels, index), *(_at(column, index) for column in values)])
+    rows += (
+        [_at(labels, index), *(_at(column, index) for column in values)]
+        for index in range(min(count, _MAX_POINTS))
+    )
     return pipe_table(rows) if len(rows) > 1 else ""
 
 

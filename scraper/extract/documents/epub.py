@@ -75,7 +75,9 @@ def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
             names[name] = None
     if not names:
         names = dict.fromkeys(
-            name for name in sorted(parts.names) if posixpath.splitext(name)[1].lower() in (".xhtml", ".html", ".htm")
+            name
+            for name in sorted(parts.names)
+            if posixpath.splitext(name)[1].lower() in (".xhtml", ".html", ".htm")
         )
     return list(names)
 

@@ -12,12 +12,24 @@ from scraper.extract import markdown
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.markup import parse
 
-__all__ = ["read"]
+__all__ = ["read", "warm_up"]
 
 _NOWHERE = "http://mail.invalid/"
 """Links in a mail are absolute."""
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
+
+
+def warm_up(asked: Asked | None = None) -> None:
+    """Load what the library of mails loads late."""
+    read(
+        b"From: a <a@b.example>\nSubject: =?utf-8?q?a?=\nMIME-Version: 1.0\n"
+        b"Content-Type: multipart/mixed; boundary=x\n\n"
+        b"--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
+        b"<p>a</p>\n--x\nContent-Type: text/plain\n"
+        b'Content-Disposition: attachment; filename="a"\n\na\n--x--\n',
+        asked or Asked(),
+    )
 
 
 def read(data: bytes, asked: Asked) -> Parsed:

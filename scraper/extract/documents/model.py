@@ -62,10 +62,11 @@ class Parsed:
         Raises:
             ValueError: it is nothing of that kind.
         """
+        text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {
-            "format": (str,), "markdown": (str,), "encrypted": (bool,), "deserves_more_care": (bool,), "ocr_pages": (list,),
-            "warnings": (list,), "title": (str, type(None)), "author": (str, type(None)),
-            "pages": (int, type(None)), "read_to": (int, type(None)),
+            "format": (str,), "markdown": (str,), "encrypted": (bool,), "deserves_more_care": (bool,),
+            "ocr_pages": (list,), "warnings": (list,), "title": text, "author": text, "pages": number,
+            "read_to": number,
         }  # fmt: skip
         values = {field.name: data.get(field.name) for field in fields(cls)}
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):

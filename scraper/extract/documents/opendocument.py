@@ -26,7 +26,14 @@ _LEFT_OUT = frozenset(
     | {OFFICE + "forms", OFFICE + "annotation", PRESENTATION + "settings"}
 )
 _INDEXES = tuple(
-    TEXT + name for name in ("table-of-content", "illustration-index", "alphabetical-index", "table-index", "bibliography")
+    TEXT + name
+    for name in (
+        "table-of-content",
+        "illustration-index",
+        "alphabetical-index",
+        "table-index",
+        "bibliography",
+    )
 )
 
 
@@ -45,7 +52,8 @@ def read(data: bytes, asked: Asked) -> Parsed:
     slides = [] if body is None else list(body.iter(DRAW + "page"))
     if kind is Kind.ODP and slides:
         texts = [
-            f"<!-- page {number} -->\n\n{writer.slide(slide)}".rstrip() for number, slide in enumerate(slides, 1)
+            f"<!-- page {number} -->\n\n{writer.slide(slide)}".rstrip()
+            for number, slide in enumerate(slides, 1)
         ]
     else:
         texts = [] if body is None else list(writer.blocks(body, 0))

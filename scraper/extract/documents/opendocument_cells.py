@@ -1,4 +1,4 @@
-"""Rows and cells of OpenDocument, whose repeats are bounded: a sheet may repeat an empty row a million times."""
+"""Rows and cells of OpenDocument, their repeats bounded: a sheet may repeat an empty row a million times."""
 
 from __future__ import annotations
 

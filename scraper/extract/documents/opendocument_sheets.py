@@ -29,7 +29,9 @@ def read(data: bytes, asked: Asked) -> Parsed:
     sections = []
     for number, sheet in enumerate(sheets[:_SHEETS], 1):
         blocks = [
-            next(filter(None, block[0])) if len(block) == 1 and sum(map(bool, block[0])) == 1 else pipe_table(block)
+            next(filter(None, block[0]))
+            if len(block) == 1 and sum(map(bool, block[0])) == 1
+            else pipe_table(block)
             for block in regions(table_rows(sheet, _text))
         ]
         heading = f"<!-- page {number} -->\n\n## {sheet.get(TABLE + 'name', f'Sheet {number}')}"

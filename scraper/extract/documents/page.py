@@ -7,10 +7,17 @@ from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.documents.model import Asked, Parsed
 
-__all__ = ["read"]
+__all__ = ["read", "warm_up"]
 
 _NOWHERE = "http://file.invalid/"
 """Base of the links in a local file: what is relative leads nowhere."""
+
+
+def warm_up(asked: Asked | None = None) -> None:
+    """Load what the reader of pages loads late."""
+    read(
+        b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>", asked or Asked()
+    )
 
 
 def read(data: bytes, asked: Asked) -> Parsed:

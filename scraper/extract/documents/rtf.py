@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from striprtf.striprtf import rtf_to_text
+from striprtf import striprtf
 
 from scraper.errors import Malformed
 from scraper.extract.documents.grids import pipe_table
@@ -15,6 +16,7 @@ __all__ = ["read"]
 
 MAX_BYTES = 20_000_000
 _PICTURE = re.compile(rb"\{\\pict[^{}]*\}|\\bin\d{9,}")
+_to_text: Callable[..., Any] = striprtf.rtf_to_text
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 _AUTHOR = re.compile(r"\{\\author ([^{}\\]{1,300})\}")
 
@@ -27,7 +29,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     """
     source = _PICTURE.sub(b"", data[:MAX_BYTES]).decode("cp1252", "replace")
     try:
-        text = rtf_to_text(source, errors="ignore")
+        text = str(_to_text(source, errors="ignore"))
     except (ValueError, IndexError, KeyError, TypeError, LookupError, OverflowError) as error:
         raise Malformed(f"The RTF file is damaged ({type(error).__name__}).") from None
     title, author = _TITLE.search(source), _AUTHOR.search(source)

@@ -57,12 +57,18 @@ def read(data: bytes, asked: Asked) -> Parsed:
     notes = comments_of(parts) if parts is not None else {}
     hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
     for number, name in enumerate(names, 1):
-        blocks = [*_tables(_rows(workbook, name), name, warnings), *charts.get(name, ()), *notes.get(name, ())]
+        blocks = [
+            *_tables(_rows(workbook, name), name, warnings),
+            *charts.get(name, ()),
+            *notes.get(name, ()),
+        ]
         mark = " (hidden sheet)" if name in hidden else ""
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
     if len(workbook.sheet_names) > _SHEETS:
         warnings.append(f"Only the first {_SHEETS} sheets are shown.")
-    return Parsed(kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings))
+    return Parsed(
+        kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings)
+    )
 
 
 def _opened(data: bytes) -> CalamineWorkbook:
@@ -75,7 +81,7 @@ def _opened(data: bytes) -> CalamineWorkbook:
 
 
 def _rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
-    """The cells between the first and the last used one; a merged cell's value in all places that it spans."""
+    """The cells between the first and the last used one; a merged cell's value wherever it spans."""
     try:
         sheet = workbook.get_sheet_by_name(name)
         rows = sheet.to_python(skip_empty_area=True)
@@ -105,7 +111,9 @@ def _tables(rows: Sequence[Sequence[Any]], name: str, warnings: list[str]) -> It
     if len(rows) > MAX_ROWS:
         warnings.append(f"Sheet {name[:60]}: only the first {MAX_ROWS:,} of {len(rows):,} rows are shown.")
     if rows and len(rows[0]) > MAX_COLUMNS:
-        warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {len(rows[0]):,} columns are shown.")
+        warnings.append(
+            f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {len(rows[0]):,} columns are shown."
+        )
     texts = [[_text(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:MAX_ROWS]]
     for block in regions(texts):
         if len(block) == 1 and sum(map(bool, block[0])) == 1:

@@ -37,7 +37,7 @@ def binary(data: bytes, asked: Asked) -> Parsed:
     """Bytes that are neither text nor a known document."""
     raise UnsupportedType(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
-        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, feeds, JSON and text are read.",
+        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
     )
 
 

@@ -19,7 +19,10 @@ def sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
     workbook = parts.xml_if_there(_WORKBOOK)
     if workbook is None:
         return
-    places = {str(relation.get("Id")): _target(parts, _WORKBOOK, relation) for relation in _relations(parts, _WORKBOOK)}
+    places = {
+        str(relation.get("Id")): _target(parts, _WORKBOOK, relation)
+        for relation in _relations(parts, _WORKBOOK)
+    }
     for sheet in workbook.iter(_S + "sheet"):
         yield str(sheet.get("name")), places.get(str(sheet.get(_R)), "")
 

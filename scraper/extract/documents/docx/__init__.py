@@ -1,1 +1,1 @@
-"""Word files: what mammoth does not read is written into the text beforehand, then its HTML becomes Markdown."""
+"""Word files: what mammoth does not read is written into the text beforehand; its HTML becomes Markdown."""

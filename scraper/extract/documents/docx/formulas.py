@@ -17,38 +17,45 @@ _LETTERS = dict(
     zip(
         "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩϵϑϕϱϖς",
         r"\alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho "
-        r"\sigma \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon \Phi "
-        r"\Psi \Omega \epsilon \vartheta \phi \varrho \varpi \varsigma".split(),
+        r"\sigma \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
+        r"\Phi \Psi \Omega \epsilon \vartheta \phi \varrho \varpi \varsigma".split(),
         strict=True,
     )
 )
 _SIGNS = {
     "∞": r"\infty", "×": r"\times", "÷": r"\div", "·": r"\cdot", "⋅": r"\cdot", "±": r"\pm", "∓": r"\mp",
     "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv", "∼": r"\sim", "≅": r"\cong",
-    "∝": r"\propto", "∈": r"\in", "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup", "∩": r"\cap",
+    "∝": r"\propto", "∈": r"\in", "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup",
+    "∩": r"\cap",
     "∅": r"\emptyset", "∀": r"\forall", "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee",
-    "→": r"\rightarrow", "←": r"\leftarrow", "↔": r"\leftrightarrow", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow",
+    "→": r"\rightarrow", "←": r"\leftarrow", "↔": r"\leftrightarrow", "⇒": r"\Rightarrow",
+    "⇔": r"\Leftrightarrow",
     "∂": r"\partial", "∇": r"\nabla", "√": r"\sqrt", "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint",
-    "∮": r"\oint", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "′": "'", "°": r"^{\circ}", "ℝ": r"\mathbb{R}",
-    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℂ": r"\mathbb{C}", "ℚ": r"\mathbb{Q}", "ℏ": r"\hbar", "ℓ": r"\ell",
+    "∮": r"\oint", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "′": "'", "°": r"^{\circ}",
+    "ℝ": r"\mathbb{R}",
+    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℂ": r"\mathbb{C}", "ℚ": r"\mathbb{Q}", "ℏ": r"\hbar",
+    "ℓ": r"\ell",
     "−": "-", "–": "-", "∗": "*", "∘": r"\circ", "⊕": r"\oplus", "⊗": r"\otimes", "⟨": r"\langle",
     "⟩": r"\rangle", "∥": r"\parallel", "⊥": r"\perp", "∠": r"\angle",
     "%": r"\%", "&": r"\&", "#": r"\#", "\u00a0": " ", "\u2061": "", "\u200b": "",
 }  # fmt: skip
 _FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp lim max min sup inf det dim gcd ker "
-    "arg deg hom Pr".split()
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp lim max min sup inf det dim gcd "
+    "ker arg deg hom Pr".split()
 )
 _NARY = {
     "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint",
     "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
 }  # fmt: skip
 _ACCENTS = {
-    "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot", "\u0308": "ddot",
-    "\u20d7": "vec", "\u20d6": "overleftarrow", "\u030c": "check", "\u0306": "breve", "^": "hat", "~": "tilde",
+    "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot",
+    "\u0308": "ddot",
+    "\u20d7": "vec", "\u20d6": "overleftarrow", "\u030c": "check", "\u0306": "breve", "^": "hat",
+    "~": "tilde",
     "\u0301": "acute", "\u0300": "grave",
 }  # fmt: skip
-_BRACKETS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor",
+_BRACKETS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor",
+             "⌋": r"\rfloor",
              "〈": r"\langle", "〉": r"\rangle", "⟨": r"\langle", "⟩": r"\rangle", "": "."}  # fmt: skip
 
 
@@ -162,7 +169,8 @@ def _limit_above(element: Element, depth: int) -> str:
 
 def _matrix(element: Element, depth: int) -> str:
     rows = (
-        " & ".join(_inside(cell, depth).strip() for cell in row.findall(M + "e")) for row in element.findall(M + "mr")
+        " & ".join(_inside(cell, depth).strip() for cell in row.findall(M + "e"))
+        for row in element.findall(M + "mr")
     )
     return f"\\begin{{matrix}}{_ROWS.join(rows)}\\end{{matrix}}"
 
@@ -190,6 +198,7 @@ def _brace(element: Element, depth: int) -> str:
 _RULES: Mapping[str, Callable[[Element, int], str]] = {
     "r": _run, "f": _fraction, "sSup": _superscript, "sSub": _subscript, "sSubSup": _both_scripts,
     "sPre": _scripts_before, "rad": _root, "nary": _nary, "d": _delimiters, "func": _function,
-    "limLow": _limit_below, "limUpp": _limit_above, "m": _matrix, "eqArr": _array, "acc": _accent, "bar": _bar,
+    "limLow": _limit_below, "limUpp": _limit_above, "m": _matrix, "eqArr": _array, "acc": _accent,
+    "bar": _bar,
     "groupChr": _brace,
 }  # fmt: skip

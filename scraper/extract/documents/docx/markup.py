@@ -1,4 +1,4 @@
-"""The HTML of a Word file made ready for Markdown: spans spread out, tables in cells as text, items numbered."""
+"""The HTML of a Word file made ready for Markdown: spans spread, tables in cells as text, items numbered."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ITEM = "\ue0f2{}\ue0f3"
 
 _ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _REPEATED_CHARS = 200
-"""A merged cell's text is said in each row and column that it spans: rows are read one by one. A longer one is
-said once."""
+"""A merged cell's text is said in each row and column that it spans: rows are read one by one.
+A longer one is said once."""
 _SPAN = 100
 
 
@@ -70,7 +70,9 @@ def _spread(table: Element) -> None:
         _fill_from_above(row, None, column, below)
 
 
-def _fill_from_above(row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]) -> int:
+def _fill_from_above(
+    row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]
+) -> int:
     while column in below:
         left, cell = below.pop(column)
         if left > 1:

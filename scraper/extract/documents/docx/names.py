@@ -1,4 +1,4 @@
-"""Names of WordprocessingML elements, and the strict edition of the format said in the words of the usual one."""
+"""Names of WordprocessingML elements, and the strict edition of the format in the words of the usual one."""
 
 from __future__ import annotations
 

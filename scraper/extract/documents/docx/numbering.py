@@ -1,4 +1,4 @@
-"""The numbers that Word computes when it shows a document: `1.2.1` before a heading is nowhere in its text."""
+"""The numbers that Word computes when it shows a document: `1.2.1` before a heading is not in its text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Numbering", "Place", "as_bullets", "place_of_style"]
 
 _LEVELS = 9
 _ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
+    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _EAST_ASIAN = "〇一二三四五六七八九"
 _LARGEST = 100_000
@@ -169,7 +169,13 @@ def _numeral(count: int, style: str) -> str:
         return letter.upper() if style == "upperLetter" else letter
     if style == "decimalZero":
         return f"{count:02}"
-    if style in ("chineseCounting", "chineseCountingThousand", "ideographDigital", "japaneseCounting", "taiwaneseCounting"):
+    if style in (
+        "chineseCounting",
+        "chineseCountingThousand",
+        "ideographDigital",
+        "japaneseCounting",
+        "taiwaneseCounting",
+    ):
         return _east_asian(count)
     return "" if style == "none" else str(count)
 
@@ -199,7 +205,7 @@ def _integer(text: str | None, otherwise: int) -> int:
 
 
 def as_bullets(root: Element) -> None:
-    """Make bullets of all levels whose labels are written into the text: a list counts for itself otherwise."""
+    """Make bullets of all levels whose labels are written into the text, so that they do not count twice."""
     for element in root.iter(W + "lvl"):
         if not _level(element).is_plain:
             style = element.find(W + "numFmt")

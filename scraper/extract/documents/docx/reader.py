@@ -25,7 +25,9 @@ from scraper.extract.xpath import Element
 
 __all__ = ["core_facts", "main_part", "read", "warm_up"]
 
-_PARTS = re.compile(r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml")
+_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
+)
 """What mammoth is given beside the text; no pictures, so that none is opened."""
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
@@ -37,8 +39,16 @@ _FOUND_CODE = "CodeByItsLetters"
 _MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 _DUBLIN = "{http://purl.org/dc/elements/1.1/}"
 
-_SMALLEST_BODY = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body><w:p><w:r><w:t>a</w:t></w:r></w:p></w:body></w:document>"
-_SMALLEST_RELS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
+_SMALLEST_BODY = (
+    "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'>"
+    "<w:body><w:p><w:r><w:t>a</w:t></w:r></w:p></w:body></w:document>"
+)
+_SMALLEST_RELS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="word/document.xml"/></Relationships>'
+)
 
 
 def warm_up(asked: Asked | None = None) -> None:
@@ -72,7 +82,9 @@ def read(data: bytes, asked: Asked) -> Parsed:
         prepare(root)
     text = "" if root is None else markdown.convert(root, asked.url or _NOWHERE).markdown
     title, author = core_facts(parts)
-    return Parsed("docx", FORMULA.sub(lambda match: formulas[int(match[1])], text), title=title, author=author)
+    return Parsed(
+        "docx", FORMULA.sub(lambda match: formulas[int(match[1])], text), title=title, author=author
+    )
 
 
 def main_part(parts: Parts) -> str:
@@ -116,7 +128,9 @@ def _slim(styles: Mapping[str, Element]) -> Element:
     """The styles' names and lists alone: mammoth takes ten times as long over all that they say of looks."""
     root = w("styles")
     for style in styles.values():
-        kept = etree.SubElement(root, W + "style", dict(style.attrib))
+        kept = etree.SubElement(
+            root, W + "style", {str(key): str(value) for key, value in style.attrib.items()}
+        )
         properties = style.find(W + "pPr")
         numbered = None if properties is None else properties.find(W + "numPr")
         for child in (style.find(W + "name"), style.find(W + "basedOn")):
@@ -144,7 +158,15 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
             result: Any = mammoth.convert_to_html(
                 file, style_map=style_map, convert_image=_no_image, external_file_access=False
             )
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError, OSError, zipfile.BadZipFile) as error:
+        except (
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            OSError,
+            zipfile.BadZipFile,
+        ) as error:
             raise Malformed(f"The Word file is damaged ({type(error).__name__}).") from None
     return f"<html><body>{result.value}</body></html>"
 
@@ -157,7 +179,7 @@ def _no_image(image: Any) -> list[Any]:
 def _style_map(styles: Mapping[str, Element], root: Element) -> str:
     """Headings by their style; one lower where the document has a title of its own."""
     used = {value_of(properties, "pStyle") for properties in root.iter(W + "pPr")}
-    names = {value_of(styles[style], "name") or "" for style in used if style in styles}
+    names = {value_of(styles[style], "name") or "" for style in used if style is not None and style in styles}
     lower = int(any(name.lower() == "title" for name in names))
     lines = ["p[style-name='Title'] => h1:fresh", "p[style-name='title'] => h1:fresh"]
     for level in range(1, 10):

@@ -161,9 +161,7 @@ def _table(lines: Sequence[Line], across: Sequence[Rule]) -> tuple[tuple[str, ..
     return tuple(tuple(row) for row in rows)
 
 
-def _is_justified(
-    lines: Sequence[Line], start: int, end: int, table: Sequence[Sequence[str]]
-) -> bool:
+def _is_justified(lines: Sequence[Line], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
     """Whether a few rows are lines of a justified paragraph whose words were driven apart."""
     if len(table) >= _SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
         return False

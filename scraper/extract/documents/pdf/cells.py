@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from scraper.extract.documents.pdf.rows import cell_text
 from scraper.extract.documents.pdf.segments import Line
@@ -87,7 +88,7 @@ def _head_continues(filled: Sequence[int], had: Sequence[int], before: Sequence[
 
 
 def _is_tight(lines: Sequence[Line], above: int, index: int) -> bool:
-    steps = [b.y0 - a.y0 for a, b in zip(lines, lines[1:], strict=False)]
+    steps = [b.y0 - a.y0 for a, b in pairwise(lines)]
     step = lines[index].y0 - lines[above].y0
     return step <= _LOOSER * min(steps) or step <= 1.35 * lines[index].size
 

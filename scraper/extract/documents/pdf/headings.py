@@ -1,4 +1,4 @@
-"""Which blocks are headings, and of which level: by their size against the body's, over the whole document."""
+"""Which blocks are headings, and of which level: by their size against the body's, over all pages."""
 
 from __future__ import annotations
 

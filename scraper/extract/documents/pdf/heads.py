@@ -15,7 +15,9 @@ _Span = tuple[float, float]
 _MOST = 4
 _ROOM = 1.3
 """Of a line's height: heads stand nearer to their table than what else is above it."""
-_CAPTION = re.compile(r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I)
+_CAPTION = re.compile(
+    r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I
+)
 _LONGEST = 40
 
 

@@ -40,7 +40,9 @@ def _mended(page: Page, lines: Sequence[str]) -> Page:
     for row in rows_of(page.runs):
         whole = by_letters.get(_key("".join(run.text for run in row.runs)))
         if whole is None or not is_right_to_left(whole) or _has_cells(row):
-            runs += [run._replace(text=_WORD.sub(lambda word: _mend(word[0], words), run.text)) for run in row.runs]
+            runs += [
+                run._replace(text=_WORD.sub(lambda word: _mend(word[0], words), run.text)) for run in row.runs
+            ]
             continue
         longest = max(row.runs, key=lambda run: len(run.text))
         runs.append(longest._replace(text=whole, x0=row.x0, x1=row.x1, y0=row.y0, y1=row.y1))

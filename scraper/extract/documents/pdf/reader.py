@@ -12,8 +12,8 @@ from types import ModuleType
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.pdf import source
 from scraper.extract.documents.pdf.aligned import tables_in
-from scraper.extract.documents.pdf.heads import heads_above
 from scraper.extract.documents.pdf.headings import with_headings
+from scraper.extract.documents.pdf.heads import heads_above
 from scraper.extract.documents.pdf.letters import right_to_left_pages, with_letters
 from scraper.extract.documents.pdf.order import flows
 from scraper.extract.documents.pdf.paragraphs import blocks_of
@@ -32,6 +32,7 @@ _FEW_LETTERS = 20
 _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
 _VOCABULARY_PAGES = 300
 
+
 def warm_up(asked: Asked | None = None) -> None:
     """Load PDFium, and the second reader where both are wanted."""
     source.warm_up()
@@ -48,7 +49,7 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
     asked = asked or Asked()
     found = source.load(data, asked)
     right_to_left = right_to_left_pages(found.pages)
-    given = found.pages
+    given: Sequence[Page] = found.pages
     if right_to_left and asked.more_care:
         given = with_letters(given, _second().lines_of_pages(data, right_to_left, asked.password))
     pages = without_running_lines(given)

@@ -139,7 +139,7 @@ def _is_one_stretch(runs: list[Run]) -> bool:
 
 
 def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
-    """For each cell the uppermost one of those it is one with: no line is drawn between them, but elsewhere."""
+    """For each cell the uppermost one of those it is one with: lines stand elsewhere, not between."""
     height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
     for row in range(1, height):
@@ -188,8 +188,8 @@ def _common_lines(cells: list[list[Row]]) -> list[tuple[float, float]] | None:
     )
     if matched < 0.95 * sum(map(len, filled)):
         return None
-    bounds = [-1e9, *((a + b) / 2 for a, b in zip(middles, middles[1:], strict=False)), 1e9]
-    return list(zip(bounds, bounds[1:], strict=False))
+    bounds = [-1e9, *((a + b) / 2 for a, b in pairwise(middles)), 1e9]
+    return list(pairwise(bounds))
 
 
 def _are_figures_beside_names(cells: list[list[Row]], longest: list[Row]) -> bool:

@@ -18,20 +18,20 @@ __all__ = ["lines_of_pages", "read"]
 MAX_PAGES = 300
 """A tenth of the speed of the first reader."""
 _BREAKS = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, AssertionError,
-    ZeroDivisionError, NotImplementedError,
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
+    AssertionError, ZeroDivisionError, NotImplementedError,
 )  # fmt: skip
 """What damaged files make of Python code that trusts them."""
-_SMALLEST = (
-    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
-    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
-)
 
 
 def warm_up(asked: Asked | None = None) -> None:
     """Load what pypdf loads late."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    pypdf.PdfReader(io.BytesIO(_SMALLEST)).pages[0].extract_text()
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(9, 9)
+    with io.BytesIO() as file:
+        writer.write(file)
+        pypdf.PdfReader(file).pages[0].extract_text()
 
 
 def read(data: bytes, asked: Asked) -> Parsed:

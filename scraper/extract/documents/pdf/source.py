@@ -8,8 +8,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from liteparse import LiteParse, ParseError
@@ -30,7 +30,9 @@ MAX_RUNS = 400_000
 
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
 _PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
-_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
+_BOLD = re.compile(
+    r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE
+)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
@@ -193,8 +195,10 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[Run]:
 def _apart(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
     """An item's text and ends; in pieces where its words stand so far apart that they may be cells."""
     words = item.words
-    if len(words) < 2 or item.rotation or all(
-        after.x - before.x - before.width <= _WIDE_SPACE * size for before, after in pairwise(words)
+    if (
+        len(words) < 2
+        or item.rotation
+        or all(after.x - before.x - before.width <= _WIDE_SPACE * size for before, after in pairwise(words))
     ):
         yield item.text, item.x, item.x + item.width
         return

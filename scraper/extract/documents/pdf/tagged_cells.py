@@ -1,4 +1,4 @@
-"""Cells of a tagged table to a grid: spans spread out, and cells that were left out because they are empty."""
+"""Cells of a tagged table to a grid: spans spread out, and cells that were left out for being empty."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def spread(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     taken: set[tuple[int, int]] = set()
     for number, row in enumerate(rows[:_ROWS]):
         line: list[str] = []
-        lacks = width - sum(cell.column_span for cell in row) - sum((number, x) in taken for x in range(width))
+        lacks = (
+            width - sum(cell.column_span for cell in row) - sum((number, x) in taken for x in range(width))
+        )
         for cell in row:
             while (number, len(line)) in taken:
                 line.append("")

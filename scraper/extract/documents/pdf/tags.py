@@ -148,7 +148,10 @@ class _Reader:
         for child in node.children:
             if child.kind == "Caption":
                 yield from self._texts(child, 0)
-        rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
+        rows = [
+            [self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")]
+            for row in _table_rows(node)
+        ]
         yield from self._loose(node)
         grid = spread(rows)
         if any(any(row) for row in grid):
