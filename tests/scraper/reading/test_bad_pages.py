@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from browsers.charset import decode
 from browsers.model import Snapshot
 from scraper.errors import ScraperError
-from scraper.extract import reader
-from scraper.model import Document
+from scraper.extract import reader, structured
+from scraper.model import Document, StructuredData
 from scraper.reading.deadline import Deadline
 from scraper.reading.judge import Judge
-from scraper.workers import Workers
+from scraper.workers import WorkerFailed, Workers
 from tests.scraper.extract.snapshots import URL, WORDS
 from tests.scraper.workers import jobs
 
@@ -36,6 +37,11 @@ def _cycle() -> str:
     return item + item.replace("id=a itemref=b", "id=b itemref=a") + f"<p>{WORDS}</p>"
 
 
+def _decoded(body: bytes, content_type: str) -> Snapshot:
+    """Letters as the door makes them of bytes."""
+    return page(decode(body, content_type), body=body)
+
+
 PAGES: dict[str, Callable[[], Snapshot]] = {
     "empty": lambda: page(""),
     "blank": lambda: page(" \n\t "),
@@ -49,8 +55,18 @@ PAGES: dict[str, Callable[[], Snapshot]] = {
     ),
     "one line of 50 MB": lambda: page("<p>after " + "word " * 10_000_000),
     "surrogates and replaced bytes": lambda: page(f"<p>{WORDS}\ud800\udfff\ufffd after</p>"),
-    "a charset that is none": lambda: page(f"<meta charset=klingon><p>{WORDS} after</p>"),
-    "UTF-16 declared, UTF-8 sent": lambda: page(f"<meta charset=utf-16><p>{WORDS} après</p>after"),
+    "invalid UTF-8": lambda: _decoded(
+        f"<p>{WORDS}".encode() + b"\xff\xfe\x80 \xc3 \xf0\x9f after</p>", "text/html; charset=utf-8"
+    ),
+    "a charset that is none": lambda: _decoded(
+        f"<meta charset=klingon><p>{WORDS} après after</p>".encode(), "text/html; charset=x-none"
+    ),
+    "UTF-16 declared, UTF-8 sent": lambda: _decoded(
+        f"<meta charset=utf-16><p>{WORDS} après after</p>".encode(), "text/html; charset=utf-16le"
+    ),
+    "another charset declared": lambda: _decoded(
+        f"<meta charset=gbk><p>{WORDS} после after</p>".encode("cp1251"), "text/html; charset=shift_jis"
+    ),
     "JSON-LD that is not JSON": lambda: page(
         f"<script type=application/ld+json>{{not: json</script><p>{WORDS} after</p>"
     ),
@@ -90,6 +106,19 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, 
     assert isinstance(document, Document)
     assert len(document.markdown) <= reader.MAX_CHARACTERS
     assert "after" in document.text or name.startswith(SILENT)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PAGES if "JSON" in name or "laughs" in name or "micro" in name]
+)
+async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Workers, name: str) -> None:
+    snapshot = PAGES[name]()
+    try:
+        found = await workers.run(structured.extract, snapshot, limit_s=WITHIN_S)
+    except (ScraperError, WorkerFailed) as error:
+        assert str(error)
+    else:
+        assert isinstance(found, StructuredData)
 
 
 async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Workers) -> None:
