@@ -7,7 +7,7 @@ back and without its own number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -19,7 +19,7 @@ from scraper.extract.note_bodies import block_of, split_block, tidied
 from scraper.extract.numbered_notes import numbered
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["settle"]
+__all__ = ["attach", "lift", "settle"]
 
 MAX_NOTES = 2_000
 MAX_NOTE = 5_000
@@ -48,13 +48,23 @@ class _Mark:
 
 def settle(root: Element) -> None:
     """Bring all footnotes of a tree into the one form; again does no harm."""
+    attach(root, lift(root))
+
+
+def lift(root: Element) -> list[Element]:
+    """Bring the marks into the one form and take the notes out of the tree."""
     pairs = side_notes.settle(root)
-    linked = _linked(root)
-    pairs += linked
-    taken = {body for _, body, _ in pairs}
-    pairs += [(mark, body, label) for mark, body, label in numbered(root, taken)]
-    if pairs:
-        _write(root, pairs)
+    pairs += _linked(root)
+    pairs += numbered(root, {body for _, body, _ in pairs})
+    return _written(root, pairs) if pairs else []
+
+
+def attach(root: Element, notes: Sequence[Element]) -> None:
+    """Put the notes at the end of a tree whose marks are still in it."""
+    wanted = {mark.get("label") for mark in root.iter("fnref")}
+    for note in notes:
+        wanted |= {mark.get("label") for mark in note.iter("fnref")} if note.get("label") in wanted else set()
+    root.extend([note for note in notes if note.get("label") in wanted])
 
 
 def _linked(root: Element) -> list[tuple[Element, Element, str]]:
@@ -140,7 +150,7 @@ def _whole_mark(link: Element) -> Element:
     return around if alone else link
 
 
-def _write(root: Element, pairs: list[tuple[Element, Element, str]]) -> None:
+def _written(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[Element]:
     labels: dict[Element, str] = {}
     given: set[str] = set()
     used = {label for _, _, label in pairs if label.isdigit()}
@@ -160,7 +170,7 @@ def _write(root: Element, pairs: list[tuple[Element, Element, str]]) -> None:
     back = set().union(*names.values())
     notes = [tidied(body, labels[body], own[body], back) for body in labels]
     _drop_last_rule(root)
-    root.extend(notes)
+    return notes
 
 
 def _names_around(mark: Element) -> Iterator[str]:

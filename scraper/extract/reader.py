@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import characters, markdown, metadata, outline, plain, tree
+from scraper.extract import characters, footnotes, markdown, metadata, outline, plain, tree
 from scraper.extract.content.model import Model, shipped
 from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
@@ -13,6 +13,9 @@ __all__ = ["read"]
 
 MAX_CHARACTERS = 4_000_000
 """Of Markdown and of text; a million tokens, beyond what any caller can page through."""
+
+_SELLING = frozenset({"product", "collection", "listing"})
+"""Where footnotes are small print."""
 
 
 def read(snapshot: Snapshot, model: Model | None = None) -> Document:
@@ -31,7 +34,10 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     about = metadata.read(page)
     survey = Survey(page)
     verdict = verdict_on(snapshot, survey)
+    notes = footnotes.lift(page.body)
     content = content_of(page, model)
+    if content.page_type not in _SELLING:
+        footnotes.attach(content.root, notes)
     converted = markdown.convert(content.root, page.base)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
     text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
