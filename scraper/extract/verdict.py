@@ -207,10 +207,12 @@ def _lack(survey: Survey, *, rendered: bool) -> str:
     if survey.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
         return "refresh"
     waiting = survey.short and (survey.empty_mount or page.asks_for_scripts)
-    if survey.scripted and (survey.main_words < THIN_WORDS or waiting or survey.hollow):
+    if survey.scripted and (survey.main_words < THIN_WORDS or waiting):
         return "javascript"
     if page.embeds and survey.main_words < THIN_WORDS:
         return "frames"
+    if survey.scripted and survey.hollow:
+        return "hollow"
     return "" if survey.words else "empty"
 
 

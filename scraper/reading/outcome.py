@@ -36,6 +36,9 @@ _DOCUMENT_TYPES = (
 )
 
 _UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
+_PERHAPS_MORE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
+    'Parts of the page may come by its scripts: if they are missing, use render="auto" or "browser".'
+)
 _UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
 
 _WALLS = {
@@ -175,7 +178,8 @@ def _warnings(
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
-        yield _UNRENDERED if wanted_rendering else _UNASKED
+        hollow = document.verdict.reason == "hollow"
+        yield _UNRENDERED if wanted_rendering else _PERHAPS_MORE if hollow else _UNASKED
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 

@@ -139,7 +139,7 @@ AROUND = (
 
 def test_menus_and_teasers_around_an_empty_place_are_not_the_page() -> None:
     hollow = f"<head>{HEAD}</head><body><main></main>{AROUND}{SCRIPT}</body>"
-    assert verdict.judge(page(hollow)) == thin("javascript")
+    assert verdict.judge(page(hollow)) == thin("hollow")
     assert verdict.judge(page(hollow.replace(SCRIPT, ""))) == OK
     assert verdict.judge(page(hollow, rendered=True)) == OK
 

@@ -187,6 +187,12 @@ def test_as_served_a_page_of_scripts_is_content_with_a_warning() -> None:
     )
 
 
+def test_as_served_a_page_that_seems_hollow_is_content_with_a_hint() -> None:
+    hollow = replace(TEXT, verdict=Verdict(VerdictKind.THIN, "hollow"))
+    (warning,) = read(PAGE, hollow, wanted_rendering=False).warnings
+    assert warning.startswith("Parts of the page may come by its scripts")
+
+
 @pytest.mark.parametrize(
     ("snapshot", "document", "warning"),
     [
