@@ -37,8 +37,6 @@ _DOCUMENT_TYPES = (
 
 _UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
 _PERHAPS_MORE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
-    'Parts of the page may come by its scripts: if they are missing, use render="auto" or "browser".'
-)
 _UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
 
 _WALLS = {
