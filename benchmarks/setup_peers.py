@@ -61,6 +61,18 @@ _ENVIRONMENTS = (
         ),
         launches=False,
     ),
+    _Environment(
+        "markdown",
+        (
+            "markdownify==1.2.3",
+            "html-to-markdown==3.21.0",
+            "html2text==2025.4.15",
+            "trafilatura==2.3.1",
+            "lxml_html_clean==0.4.6",
+            "markitdown==0.1.8",
+        ),
+        launches=False,
+    ),
     # Comes as source alone: it needs Rust, and the registry of Rust's packages.
     _Environment("rs_trafilatura", ("rs-trafilatura==0.1.1",), launches=False, optional=True),
     _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),

@@ -20,7 +20,7 @@ from scraper.extract.content import hashing
 from scraper.extract.content.columns import SCORE_PREFIX
 from scraper.extract.content.context import CONTEXT, context
 from scraper.extract.content.hashing import SCORES
-from scraper.extract.content.model import Opinion
+from scraper.extract.content.model import SURE, Opinion
 from scraper.extract.content.page_columns import URL_PREFIX
 from scraper.extract.content.page_type import PAGE_TYPES
 from scraper.extract.content.weights import Weights
@@ -233,11 +233,16 @@ def _out_of_fold(
     for fold, some in enumerate(judged):
         for n in some:
             logits = [
-                forest.predict(values[data.table.slices[n]], raw_score=True, num_threads=1)
+                np.asarray(forest.predict(values[data.table.slices[n]], raw_score=True, num_threads=1))
                 for forest in forests[fold]
             ]
-            p[n] = 1 / (1 + np.exp(-np.mean(logits, axis=0)))
+            p[n] = 1 / (1 + np.exp(-_combined(logits)))
     return p
+
+
+def _combined(logits: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """As the model at work combines them."""
+    return np.where(np.abs(logits[0]) < SURE, np.mean(logits, axis=0), logits[0])
 
 
 def _most_gained(forests: Sequence[lightgbm.Booster], table: _Table) -> list[int]:
@@ -287,7 +292,7 @@ def _weights(
     return Weights(
         linear=linear_weights,
         names=tuple(names),
-        first=trees.joined([trees.nodes_of(forest, columns) for forest in first]),
+        first=tuple(trees.nodes_of(forest, columns) for forest in first),
         context_names=(*CONTEXT, *(names[n] for n in kept)),
         second=trees.nodes_of(second, range(len(CONTEXT) + len(kept))),
         page_types=page_types,

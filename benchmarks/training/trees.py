@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.forest import MAX_LEAVES, Nodes
 
-__all__ = ["grow", "joined", "nodes_of"]
+__all__ = ["grow", "nodes_of"]
 
 _COMMON: Mapping[str, Any] = {
     "objective": "binary",
@@ -74,16 +74,3 @@ def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
     rounded = thresholds.astype(np.float32)
     above = rounded.astype(np.float64) > thresholds
     return np.where(above, np.nextafter(rounded, np.float32(-np.inf)), rounded).astype(np.float32)
-
-
-def joined(forests: Sequence[Nodes]) -> Nodes:
-    """One forest whose sum is the mean of the sums of several."""
-    shifts = np.cumsum([0, *(len(forest.leaves) for forest in forests[:-1])])
-    return Nodes(
-        trees=np.concatenate([f.trees + shift for f, shift in zip(forests, shifts, strict=True)]),
-        features=np.concatenate([f.features for f in forests]),
-        thresholds=np.concatenate([f.thresholds for f in forests]),
-        first=np.concatenate([f.first for f in forests]),
-        last=np.concatenate([f.last for f in forests]),
-        leaves=np.concatenate([f.leaves for f in forests]).astype(np.float32) / np.float32(len(forests)),
-    )

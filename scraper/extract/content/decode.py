@@ -9,6 +9,9 @@ from scraper.extract.content.measures import Floats, Ints
 
 __all__ = ["choose", "drop_repeated", "expected_f1"]
 
+_LEAST_LENGTH = 1.0
+"""Each block costs one word more than it has, so that what has none is chosen by what it is like."""
+
 _MIN_REPEATED = 40
 """Characters. Shorter texts may well stand twice: labels, prices."""
 
@@ -19,6 +22,7 @@ def choose(p: Floats, lengths: Floats) -> NDArray[np.bool_]:
     Taking the likeliest first, with n words in them of which n p are expected to be wanted, F1 is
     2 sum(n p) / (sum(n) + sum over all blocks (n p)). No fixed threshold: it would cost .009 of F1.
     """
+    lengths = lengths + _LEAST_LENGTH
     order = np.argsort(-p, kind="stable")
     wanted = (lengths * p)[order]
     values = 2 * np.cumsum(wanted) / (np.cumsum(lengths[order]) + wanted.sum() + 1e-9)
@@ -27,6 +31,7 @@ def choose(p: Floats, lengths: Floats) -> NDArray[np.bool_]:
 
 def expected_f1(chosen: NDArray[np.bool_], p: Floats, lengths: Floats) -> float:
     """How good the choice is likely to be, from 0 to 1."""
+    lengths = lengths + _LEAST_LENGTH
     wanted = lengths * p
     return float(2 * wanted[chosen].sum() / (lengths[chosen].sum() + wanted.sum() + 1e-9))
 

@@ -57,8 +57,8 @@ class Measures:
     money: Ints
     title_cover: Floats
     areas: Ints
-    kinds: Ints
-    """Of the owner and all around it."""
+    """Of the owner and all around it, as `asides`."""
+    asides: Ints
     around: list[Ints]
     """For each block, the elements around it that hold more and more."""
     element_characters: Floats

@@ -75,6 +75,7 @@ _KIND_WORDS = (
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"\d+")
+_TITLED = frozenset("section article h1 h2 h3 h4 h5 h6".split())
 _MAX_CLASSES = 8
 _MAX_PARTS = 5
 _MAX_NAME = 40
@@ -90,6 +91,9 @@ class Naming:
     tag: int
     areas: int
     kinds: int
+    asides: int
+    """`COMMENTS` and `TEASERS` as the element itself is called: the id of a section or a heading may only be
+    what its title says."""
     path_part: int
     """Number of tag and class together, for paths."""
     tag_part: int
@@ -118,6 +122,7 @@ def _naming(tag: str, names: str, roles: str) -> Naming:
         tag=TAGS.get(tag, len(TAGS)),
         areas=areas,
         kinds=kinds,
+        asides=(_read(classes)[0] if tag in _TITLED else kinds) & (COMMENTS | TEASERS),
         path_part=crc32(classes.encode("utf-8", "replace"), tag_part),
         tag_part=tag_part,
         tokens=tuple(tokens),

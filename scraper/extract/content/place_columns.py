@@ -52,7 +52,9 @@ def _kinds(page: Measures) -> Columns:
         has = ((own >> number) & 1).astype(bool)
         columns[f"{kind}_around"] = page.summed(has.astype(np.float64))[page.owner]
         columns[f"{kind}_distance"] = page.distance(has, _FAR)[page.owner]
-    page.kinds = page.inherited(own)[page.owner]
+    asides = page.by_name([naming.asides for naming in page.namings])
+    asides[0] = 0
+    page.asides = page.inherited(asides)[page.owner]
     return columns
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scraper.extract import regions
 from scraper.extract.content.decode import choose, drop_repeated, expected_f1
-from scraper.extract.content.guard import complete_tables, without_asides
+from scraper.extract.content.guard import MIN_DOCUMENTATION, complete_tables, with_title, without_asides
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import Model, Opinion
 from scraper.extract.content.prune import prune
@@ -23,10 +23,6 @@ __all__ = ["Content", "about", "content_of", "select"]
 _MAX = 500
 _FEW_BLOCKS = 12
 """A page of no more blocks is too small for its parts to be told apart by what they are like."""
-
-_MIN_DOCUMENTATION = 0.5
-"""References say the same of many things: there, leaving out what is repeated costs .006 of F1. On forums it
-brings .014, on products .011."""
 
 _MIN_TYPE = 0.35
 """A page type that is less likely than this is not told."""
@@ -82,8 +78,8 @@ def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     chosen = choose(opinion.p, page.lengths)
     chosen = without_asides(page, chosen, opinion.types)
     chosen = complete_tables(page, chosen)
-    if opinion.types["documentation"] >= _MIN_DOCUMENTATION:
-        return chosen
+    if opinion.types["documentation"] >= MIN_DOCUMENTATION:
+        return with_title(page, chosen, opinion.types)  # references say the same of many things
     return drop_repeated(chosen, page.text_ids, page.characters)
 
 

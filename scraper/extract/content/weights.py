@@ -24,7 +24,8 @@ class Weights:
     """By bucket."""
     names: tuple[str, ...]
     """The columns that the first trees and the page types look at, in their order."""
-    first: Nodes
+    first: tuple[Nodes, ...]
+    """Forests that differ in how they were grown; the mean of their sums counts."""
     context_names: tuple[str, ...]
     """The columns that the second trees look at: first those of the context, then some of `names`."""
     second: Nodes
@@ -32,12 +33,15 @@ class Weights:
 
     def save(self, file: IO[bytes]) -> None:
         """Write them; equal weights give equal bytes."""
-        packed: dict[str, Any] = _packed("first", self.first) | _packed("second", self.second)
+        packed: dict[str, Any] = _packed("second", self.second)
+        for number, nodes in enumerate(self.first):
+            packed |= _packed(f"first{number}", nodes)
         scale = np.float32(max(float(np.abs(self.linear).max()), 1e-9) / _STEPS)
         np.savez_compressed(
             file,
             linear=np.round(self.linear / scale).astype(np.int16),
             linear_scale=scale,
+            forests=np.int64(len(self.first)),
             names=np.array("\n".join(self.names)),
             context_names=np.array("\n".join(self.context_names)),
             types_coefficients=self.page_types.coefficients,
@@ -54,7 +58,7 @@ class Weights:
             return cls(
                 linear=data["linear"].astype(np.float32) * data["linear_scale"],
                 names=tuple(str(data["names"]).split("\n")),
-                first=_nodes("first", data),
+                first=tuple(_nodes(f"first{number}", data) for number in range(int(data["forests"]))),
                 context_names=tuple(str(data["context_names"]).split("\n")),
                 second=_nodes("second", data),
                 page_types=PageTypes(

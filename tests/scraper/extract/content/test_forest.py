@@ -64,7 +64,7 @@ def test_weights_are_written_and_read_without_change() -> None:
     nodes = grown(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)
-    weights = Weights(linear, ("a", "b"), nodes, ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0]))
+    weights = Weights(linear, ("a", "b"), (nodes, nodes), ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0]))
     first, second = io.BytesIO(), io.BytesIO()
     weights.save(first)
     weights.save(second)
@@ -72,7 +72,7 @@ def test_weights_are_written_and_read_without_change() -> None:
     read = Weights.load(io.BytesIO(first.getvalue()))
     np.testing.assert_allclose(read.linear, linear, atol=1e-4)
     assert read.names == ("a", "b")
-    for one, other in zip(nodes_of(read.first), nodes_of(nodes), strict=True):
+    for one, other in zip(nodes_of(read.first[1]), nodes_of(nodes), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -6,7 +6,8 @@ from lxml import etree
 
 from scraper.extract import tree
 from scraper.extract.content.columns import columns
-from scraper.extract.content.guard import complete_tables, without_asides
+from scraper.extract.content.guard import complete_tables, with_title, without_asides
+from scraper.extract.content.names import TEASERS
 from scraper.extract.content.prune import prune
 from scraper.extract.content.segment import segment
 from tests.scraper.extract.content.trees import measured
@@ -68,3 +69,16 @@ def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
     chosen = np.array([text != "7" for text in page.texts])
     assert complete_tables(page, chosen).all()
     assert not complete_tables(page, np.array([number == 0 for number in range(page.n)]))[1:].any()
+
+
+def test_the_title_of_documentation_is_kept_and_that_of_other_pages_left_to_the_model() -> None:
+    page = measured("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
+    chosen = np.array([text in ("text", "more") for text in page.texts])
+    assert with_title(page, chosen, {"documentation": 0.9}).tolist() == [False, True, False, True, True]
+    assert with_title(page, chosen, {"documentation": 0.1}).tolist() == chosen.tolist()
+
+
+def test_a_section_called_after_its_title_is_no_teaser() -> None:
+    page = measured("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
+    columns(page)
+    assert (page.asides & TEASERS > 0).tolist() == [False, True]
