@@ -24,6 +24,7 @@ _MAX_MENDED = 200_000
 """Mending costs ten times as much as reading."""
 
 _ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
+_WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
 _AFTER_VALUE = re.compile(r"[\s;,]*")
 
 
@@ -124,6 +125,7 @@ def _mended(text: str) -> list[Any]:
     """What is an object to JavaScript: comments, wrappers, CDATA, commas too many, single quotes."""
     if len(text) > _MAX_MENDED:
         raise ValueError("too long to be mended")
+    text = _WRAPPER.sub("", text)
     if _ESCAPED_QUOTE.search(text):
         text = html.unescape(text)
     found: list[Any] = [value for value in _js_objects(text) if isinstance(value, dict | list) and value]

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from scraper.extract import dates, jsonld
+from scraper.extract import bylines, dates, jsonld, shown_dates
 from scraper.extract.characters import line
+from scraper.extract.near_title import around_headline, first_elements
 from scraper.extract.tree import Head, Page
-from scraper.extract.xpath import Element, elements, having, text_of
+from scraper.extract.xpath import Element, elements, text_of
 
 __all__ = ["Metadata", "read"]
 
@@ -23,9 +24,6 @@ _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+")
 _WORD = re.compile(r"\w+")
 _HEADINGS = elements("(//h1)[position() <= 5]")
-_WITH_REL = having("rel")
-_WITH_ITEMPROP = having("itemprop")
-_WITH_CLASS = having("class")
 _TIMES = elements("(//time[@datetime])[position() <= 20]")
 _PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
 
@@ -42,9 +40,7 @@ _AUTHOR_METAS = (
     "sailthru.author",
     "citation_author",
 )
-_BYLINES = frozenset({"author", "byline"})
 _NOBODY = frozenset("admin administrator author editor editors guest staff unknown anonymous".split())
-_BY = re.compile(r"^(?:written\s+by|posted\s+by|by|von|par|por|di)\s*:?\s+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
 
@@ -67,10 +63,11 @@ def read(page: Page) -> Metadata:
         metas.setdefault(name, content)
     items = jsonld.items(script.text for script in page.head.scripts if "ld+json" in script.type)
     site = _site_name(metas, items)
-    published, source = _published(page, metas, items)
+    near = around_headline(page.body)
+    published, source = _published(page, near, metas, items)
     return Metadata(
         title=_title(page.head, page.body, metas, site),
-        author=_author(page.body, metas, items, site),
+        author=_author(near or first_elements(page.body), metas, items, site),
         published=published,
         published_source=source,
         site_name=site,
@@ -86,8 +83,6 @@ def _title(head: Head, body: Element, metas: dict[str, str], site: str | None) -
         best = max(headings, key=lambda heading: _agreement(heading, told))
         if _agreement(best, told) >= _AGREEMENT:
             return best
-    if len(headings) == 1 and (not told or len(headings[0].split()) > 1):
-        return headings[0]
     return _without_site(told, site) or (headings[0] if headings else None)
 
 
@@ -109,7 +104,9 @@ def _agreement(one: str, other: str) -> float:
     return 2 * shared / (len(mine) + len(theirs)) if shared else 0.0
 
 
-def _author(body: Element, metas: dict[str, str], items: list[jsonld.Item], site: str | None) -> str | None:
+def _author(
+    near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None
+) -> str | None:
     told = [", ".join(jsonld.names(item.get("author"))[:5]) for item in items if item.get("author")]
     told += [metas.get(name, "") for name in _AUTHOR_METAS]
     if "written" in metas.get("twitter:label1", "").lower():
@@ -118,24 +115,11 @@ def _author(body: Element, metas: dict[str, str], items: list[jsonld.Item], site
         name = _person(candidate, site)
         if name:
             return name
-    return next(filter(None, (_person(text_of(element), site) for element in _bylines(body)[:3])), None)
-
-
-def _bylines(body: Element) -> list[Element]:
-    """Elements that are marked as naming the author."""
-    return [
-        *(element for element in _WITH_REL(body) if element.tag == "a" and element.get("rel") == "author"),
-        *(element for element in _WITH_ITEMPROP(body) if element.get("itemprop") == "author"),
-        *(
-            element
-            for element in _WITH_CLASS(body)
-            if not _BYLINES.isdisjoint((element.get("class") or "").split())
-        ),
-    ]
+    return next(filter(None, (_person(name, site) for name in bylines.seen(near))), None)
 
 
 def _person(text: str, site: str | None) -> str | None:
-    name = _BY.sub("", line(text, MAX_NAME * 2))
+    name = bylines.BY.sub("", line(text, MAX_NAME * 2))
     refused = (
         not 2 < len(name) <= MAX_NAME
         or "://" in name
@@ -147,7 +131,7 @@ def _person(text: str, site: str | None) -> str | None:
 
 
 def _published(
-    page: Page, metas: dict[str, str], items: list[jsonld.Item]
+    page: Page, near: list[Element], metas: dict[str, str], items: list[jsonld.Item]
 ) -> tuple[datetime | None, str | None]:
     for item in items:
         stated = item.get("datePublished") or item.get("dateCreated") or item.get("uploadDate")
@@ -161,7 +145,7 @@ def _published(
     moment = dates.in_url(page.url)
     if moment:
         return moment, "url"
-    moment = _shown_date(page.body)
+    moment = _shown_date(page.body) or shown_dates.seen(near)
     return moment, "text" if moment else None
 
 

@@ -20,6 +20,7 @@ def names(*blocks: str) -> list[object]:
         f"[{GOOD}]",
         '<!-- {"@type": "Product", "name": "Kettle"} -->',
         '//<![CDATA[\n{"@type": "Product", "name": "Kettle"}\n//]]>',
+        '/*<![CDATA[*/{"@type": "Product", "name": "Kettle"}/*]]>*/',
         '/* shop */ {"@type": "Product", // kind\n "name": "Kettle",}',
         '{"@type": "Product", "name": "Kettle",};',
         "{'@type': 'Product', 'name': 'Kettle'}",

@@ -1,0 +1,42 @@
+"""The few elements around a page's headline, where its author and its date stand."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from scraper.extract.xpath import Element, having, text_of
+
+__all__ = ["around_headline", "first_elements"]
+
+MAX_ELEMENTS = 20_000
+_BEFORE, _BEHIND = 40, 90
+"""Elements before and behind the headline: bylines stand above or below it, dates with them."""
+
+_OUTSIDE = frozenset({"nav", "footer", "aside"})
+_WITH_ITEMPROP = having("itemprop")
+
+
+def around_headline(body: Element) -> list[Element]:
+    """In document order; empty where there is no headline."""
+    every = list(islice(body.iter("*"), MAX_ELEMENTS))
+    headline = _headline(body)
+    if headline is None or headline not in every:
+        return []
+    place = every.index(headline)
+    return [one for one in every[max(0, place - _BEFORE) : place + _BEHIND] if _is_inside(one)]
+
+
+def first_elements(body: Element) -> list[Element]:
+    """The beginning of a page, for one without a headline."""
+    return [element for element in islice(body.iter("*"), _BEFORE + _BEHIND) if _is_inside(element)]
+
+
+def _is_inside(element: Element) -> bool:
+    return _OUTSIDE.isdisjoint(around.tag for around in element.iterancestors())
+
+
+def _headline(body: Element) -> Element | None:
+    for element in _WITH_ITEMPROP(body):
+        if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
+            return element
+    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)

@@ -1,0 +1,85 @@
+"""Authors and dates as they stand around a headline, in several languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract import dates
+from scraper.model import Document
+from tests.scraper.extract.snapshots import WORDS, read
+
+TEXT = f"<p>{WORDS}</p>"
+
+
+def article(around: str) -> Document:
+    return read(f"<body><nav><a class=author>Nav Igation</a></nav><main>{around}{TEXT}</main></body>")
+
+
+@pytest.mark.parametrize(
+    ("around", "name"),
+    [
+        ('<h1>T</h1><div class="post-author-name">Ada Lovelace</div>', "Ada Lovelace"),
+        ('<h1>T</h1><p class="byline">By <a href="/a">Ada Lovelace</a>, Senior Writer</p>', "Ada Lovelace"),
+        (
+            '<h1>T</h1><p class="byline">By <a>Ada Lovelace</a> and <a>Ben Oyelaran</a></p>',
+            "Ada Lovelace, Ben Oyelaran",
+        ),
+        ("<h1>T</h1><p>Written by Ada Lovelace on 3 May 2024</p>", "Ada Lovelace"),
+        ("<h1>T</h1><div><span>Von</span> <a>Änne Größ</a></div>", "Änne Größ"),
+        ("<h1>T</h1><p>By the time it rained we had left</p>", None),
+        ('<h1>T</h1><p class="author-bio">Ada Lovelace</p>', None),
+        ('<h1>T</h1><p class="authorization">Ada Lovelace</p>', None),
+        ("<h1>T</h1>", None),
+    ],
+)
+def test_a_byline_is_read_near_the_headline(around: str, name: str | None) -> None:
+    assert article(around).author == name
+
+
+@pytest.mark.parametrize(
+    ("around", "date"),
+    [
+        ("<h1>T</h1><p>May 17, 2024</p>", "2024-05-17"),
+        ('<h1>T</h1><p class="meta">Von Ada, 17. Mai 2024 um 10 Uhr</p>', "2024-05-17"),
+        ("<h1>T</h1><time>17 février 2024</time>", "2024-02-17"),
+        ("<span>2024年5月17日</span><h1>T</h1>", "2024-05-17"),
+        ("<h1>T</h1><p>Updated May 20, 2024</p><p>Published May 17, 2024</p>", "2024-05-17"),
+        ("<h1>T</h1><p>Updated May 20, 2024</p>", "2024-05-20"),
+        ("<h1>T</h1><p>03/04/2024</p>", None),
+        ("<h1>T</h1>", None),
+    ],
+)
+def test_a_date_is_read_near_the_headline_and_of_several_the_publication(
+    around: str, date: str | None
+) -> None:
+    found = article(around)
+    assert (found.published.date().isoformat() if found.published else None) == date
+    assert found.published_source == ("text" if date else None)
+
+
+def test_what_stands_far_below_is_of_something_else() -> None:
+    later = "<p>words</p>" * 200
+    assert article(f"<h1>T</h1>{later}<p class=author>Ada Lovelace</p><p>May 17, 2024</p>").published is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("17 de mayo de 2024", (5, 17)), ("17 maggio 2024", (5, 17)), ("17. června 2024", (6, 17)),
+        ("17 juillet 2024", (7, 17)), ("17 juin 2024", (6, 17)), ("17 мая 2024", (5, 17)),
+        ("17 Mart 2024", (3, 17)),
+        ("17 marraskuuta 2024", (11, 17)), ("17 listopada 2024", (11, 17)), ("17.05.2024", (5, 17)),
+        ("12/25/2024", (12, 25)), ("25/12/2024", (12, 25)),
+        ("Sept. 3rd, 2024", (9, 3)), ("2024-05-17", (5, 17)),
+    ],
+)  # fmt: skip
+def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int]) -> None:
+    moment = dates.in_text(text)
+    assert moment is not None and (moment.year, moment.month, moment.day) == (2024, *day)
+
+
+@pytest.mark.parametrize(
+    "text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""]
+)
+def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
+    assert dates.in_text(text) is None
