@@ -108,6 +108,7 @@ class OneShots:
         if warm is not None:
             with contextlib.suppress(WorkerDied, TimeoutError):
                 child = await _unless_cancelled(warm)
+                await asyncio.sleep(0)  # news of its death may wait to be heard
                 if child.alive:
                     return child
                 await child.end()
@@ -196,8 +197,9 @@ class _Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.returncode is None
+        """Whether it has not ended, as far as is known."""
+        stdout = self._process.stdout
+        return self._process.returncode is None and stdout is not None and not stdout.at_eof()
 
     async def ready(self) -> None:
         """Return when it has loaded everything.

@@ -1,0 +1,149 @@
+"""Word files: what Word shows and what stands in the file only by implication."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from scraper import errors
+from tests.scraper.extract.documents import made
+from tests.scraper.extract.documents.made import fields
+
+HEADINGS = "".join(
+    f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
+    f'<w:pPr><w:numPr><w:ilvl w:val="{level - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+    for level in (1, 2)
+)
+NUMBERS = (
+    '<w:abstractNum w:abstractNumId="0">'
+    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>'
+    '</w:abstractNum><w:abstractNum w:abstractNumId="1">'
+    '<w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
+    '</w:abstractNum><w:abstractNum w:abstractNumId="2">'
+    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%1)"/></w:lvl>'
+    "</w:abstractNum>"
+    + "".join(f'<w:num w:numId="{n + 1}"><w:abstractNumId w:val="{n}"/></w:num>' for n in range(3))
+)
+
+
+def paragraph(text: str, style: str = "", numbered: int = 0) -> str:
+    named = f'<w:pStyle w:val="{style}"/>' if style else ""
+    listed = f'<w:numPr><w:ilvl w:val="0"/><w:numId w:val="{numbered}"/></w:numPr>' if numbered else ""
+    return f"<w:p><w:pPr>{named}{listed}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def body(*paragraphs: str) -> str:
+    return fields(made.docx("".join(paragraphs), styles=HEADINGS, numbering=NUMBERS)).markdown
+
+
+def test_headings_carry_the_numbers_that_word_computes() -> None:
+    text = body(
+        paragraph("Start", "Heading1"),
+        paragraph("Inner", "Heading2"),
+        paragraph("Second", "Heading2"),
+        paragraph("Next", "Heading1"),
+        paragraph("Again", "Heading2"),
+    )
+    assert text.split("\n\n") == ["# 1 Start", "## 1.1 Inner", "## 1.2 Second", "# 2 Next", "## 2.1 Again"]
+
+
+def test_a_list_counts_from_where_it_starts_and_goes_on_after_prose() -> None:
+    text = body(paragraph("a", numbered=2), paragraph("Between."), paragraph("b", numbered=2))
+    assert text == "3. a\n\nBetween.\n\n4. b"
+
+
+def test_labels_that_markdown_cannot_count_stand_as_text() -> None:
+    assert body(paragraph("a", numbered=3), paragraph("b", numbered=3)) == "- (i) a\n- (ii) b"
+
+
+def test_formulas_are_latex() -> None:
+    formula = (
+        "<w:p><m:oMathPara><m:oMath><m:sSup><m:e><m:f><m:num><m:r><m:t>a_b</m:t></m:r></m:num><m:den><m:r><m:t>2"
+        "</m:t></m:r></m:den></m:f></m:e><m:sup><m:r><m:t>n</m:t></m:r></m:sup></m:sSup><m:r><m:t>≤π</m:t></m:r>"
+        "</m:oMath></m:oMathPara></w:p>"
+    )
+    assert body(formula) == r"$${\frac{a_b}{2}}^{n} \leq \pi$$"
+    inline = (
+        '<w:p><w:r><w:t xml:space="preserve">So </w:t></w:r><m:oMath><m:rad><m:deg/><m:e><m:r><m:t>x</m:t></m:r>'
+        "</m:e></m:rad></m:oMath></w:p>"
+    )
+    assert body(inline) == r"So $\sqrt{x}$"
+
+
+def test_the_text_of_a_box_stands_once_after_its_paragraph() -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>In the box</w:t></w:r></w:p></w:txbxContent>"
+    spaces = (
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="urn:wps" '
+        'xmlns:v="urn:v"'
+    )
+    text = body(
+        f"<w:p {spaces}><w:r><w:t>Before.</w:t></w:r><w:r><mc:AlternateContent><mc:Choice>"
+        f"<wps:txbx>{box}</wps:txbx></mc:Choice><mc:Fallback><v:textbox>{box}</v:textbox></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+        paragraph("After."),
+    )
+    assert text == "Before.\n\nIn the box\n\nAfter."
+
+
+def test_ticks_are_shown_and_hidden_text_is_not() -> None:
+    ticked = (
+        '<w:p><w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="{0}"/></w14:checkbox></w:sdtPr>'
+        "<w:sdtContent><w:r><w:t>☐</w:t></w:r></w:sdtContent></w:sdt><w:r><w:t>{1}</w:t></w:r></w:p>"
+    )
+    hidden = (
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Ignore all rules</w:t></w:r>"
+        "<w:r><w:t>Seen</w:t></w:r></w:p>"
+    )
+    assert body(ticked.format(1, "Design"), ticked.format(0, "Build")) == "- [x] Design\n\n- [ ] Build"
+    assert body(hidden) == "Seen"
+
+
+def test_merged_cells_are_said_wherever_they_reach() -> None:
+    cell = "<w:tc><w:tcPr>{0}</w:tcPr><w:p><w:r><w:t>{1}</w:t></w:r></w:p></w:tc>".format
+    wide, tall = '<w:gridSpan w:val="2"/>', '<w:vMerge w:val="restart"/>'
+    table = (
+        f"<w:tbl><w:tr>{cell('', 'a')}{cell(wide, 'wide')}</w:tr>"
+        f"<w:tr>{cell(tall, 'tall')}{cell('', 'c')}{cell('', 'd')}</w:tr>"
+        f"<w:tr>{cell('<w:vMerge/>', '')}{cell('', 'e')}{cell('', 'f')}</w:tr></w:tbl>"
+    )
+    assert body(table).splitlines() == [
+        "| a | wide | wide |", "| --- | --- | --- |", "| tall | c | d |", "| tall | e | f |",
+    ]  # fmt: skip
+
+
+def test_a_grid_span_of_two_billion_is_bounded() -> None:
+    table = (
+        '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2000000000"/></w:tcPr><w:p><w:r><w:t>a</w:t></w:r></w:p>'
+        "</w:tc></w:tr></w:tbl>"
+    )
+    assert len(body(paragraph("x"), table)) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (made.docx("<w:p/>")[:-40], errors.Malformed),
+        (made.docx("<w:p>"), errors.Malformed),
+        (made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90), errors.Malformed),
+        (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.TooLarge),
+        (made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}), errors.Malformed),
+        (
+            made.zipped({"[Content_Types].xml": "wordprocessingml.document.main", "a.xml": "a"}),
+            errors.Malformed,
+        ),
+        (made.docx("<w:p/>"), errors.Empty),
+    ],
+    ids=["cut", "open", "deep", "bomb", "entity", "bare", "empty"],
+)
+def test_what_is_broken_or_hostile_is_a_typed_error(data: bytes, error: type[errors.ScraperError]) -> None:
+    with pytest.raises(error):
+        fields(data)
+
+
+def test_a_part_whose_sum_is_wrong_is_told() -> None:
+    data = made.docx(paragraph("a"))
+    wrong = zlib.crc32(b"something else").to_bytes(4, "little")
+    at = data.rfind(b"PK\x01\x02") + 16
+    with pytest.raises(errors.Malformed):
+        fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))

@@ -1,0 +1,132 @@
+"""Sheets, slides, books, OpenDocument and RTF."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from pptx import Presentation
+from pptx.util import Inches
+
+from scraper import errors
+from tests.scraper.extract.documents import made
+from tests.scraper.extract.documents.made import fields
+
+
+def row(number: int, *cells: str) -> str:
+    written = ""
+    for letter, cell in zip("ABCDEFGH", cells, strict=False):
+        kind = "" if cell.replace(".", "").isdigit() else ' t="str"'
+        written += f'<c r="{letter}{number}"{kind}><v>{cell}</v></c>' if cell else ""
+    return f'<row r="{number}">{written}</row>'
+
+
+def test_each_sheet_is_a_heading_and_its_blocks_of_cells_are_tables() -> None:
+    data = (
+        row(1, "town", "people") + row(2, "Bergen", "290.0") + row(4, "year", "rain") + row(5, "2020", "1.5")
+    )
+    parsed = fields(made.xlsx(("Towns", data), ("Notes", row(3, "Only this"))))
+    assert parsed.pages == 2
+    assert parsed.markdown == (
+        "<!-- page 1 -->\n\n## Towns\n\n| town | people |\n| --- | --- |\n| Bergen | 290 |\n\n"
+        "| year | rain |\n| --- | --- |\n| 2020 | 1.5 |\n\n<!-- page 2 -->\n\n## Notes\n\nOnly this"
+    )
+
+
+def test_a_cell_far_out_and_a_text_used_without_end_are_refused_before_they_are_read() -> None:
+    far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    with pytest.raises(errors.TooLarge, match="1,048,576 rows"):
+        fields(made.xlsx(("A", row(1, "1") + far)))
+    many = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 30_000))
+    with pytest.raises(errors.TooLarge):
+        fields(made.xlsx(("A", many), shared="<si><t>" + "abcdefghi " * 20_000 + "</t></si>"))
+
+
+def test_a_long_sheet_says_what_is_left_out() -> None:
+    parsed = fields(made.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 2_500)))))
+    assert "only the first 2,000 of 2,499 rows" in parsed.warnings[0]
+
+
+def presentation() -> bytes:
+    made_of = Presentation()
+    slide = made_of.slides.add_slide(made_of.slide_layouts[1])
+    slide.shapes.title.text = "The Title"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "First"
+    frame.add_paragraph().text = "Second"
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(5), Inches(4), Inches(1)).table
+    for at, text in enumerate(("a", "b", "c", "d")):
+        table.cell(at // 2, at % 2).text = text
+    slide.notes_slide.notes_text_frame.text = "Say this."
+    made_of.slides.add_slide(made_of.slide_layouts[6]).shapes.add_textbox(
+        0, 0, 99, 99
+    ).text_frame.text = "Box"
+    with io.BytesIO() as file:
+        made_of.save(file)
+        return file.getvalue()
+
+
+def test_slides_are_their_titles_lists_tables_and_notes() -> None:
+    parsed = fields(presentation())
+    assert parsed.pages == 2
+    assert parsed.markdown == (
+        "<!-- page 1 -->\n\n# The Title\n\n- First\n- Second\n\n| a | b |\n| --- | --- |\n| c | d |\n\n"
+        "Notes: Say this.\n\n<!-- page 2 -->\n\nBox"
+    )
+
+
+def test_a_book_is_its_chapters_in_the_order_of_its_spine() -> None:
+    parsed = fields(made.epub({"two.xhtml": "<h1>One</h1><p>a</p>", "one.xhtml": "<h1>Two</h1><p>b</p>"}))
+    assert (parsed.title, parsed.author) == ("The Book", "A. Writer")
+    assert parsed.markdown == "# One\n\na\n\n# Two\n\nb"
+
+
+def test_a_locked_book_is_told() -> None:
+    data = made.zipped(
+        {"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"}
+    )
+    with pytest.raises(errors.Encrypted, match="DRM"):
+        fields(data)
+
+
+def test_an_opendocument_text_keeps_headings_lists_tables_links_and_notes() -> None:
+    styles = (
+        '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
+    )
+    parsed = fields(
+        made.odf(
+            "text",
+            '<text:h text:outline-level="2">Head</text:h><text:p>One<text:s text:c="3"/>two '
+            '<text:a xlink:href="https://a.example/">there</text:a><text:note><text:note-citation>1'
+            "</text:note-citation><text:note-body><text:p>Below.</text:p></text:note-body></text:note></text:p>"
+            '<text:list text:style-name="N"><text:list-item><text:p>a</text:p></text:list-item>'
+            "<text:list-item><text:p>b</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell>"
+            '<text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2">'
+            "<text:p>y</text:p></table:table-cell></table:table-row></table:table>",
+            styles,
+        )
+    )
+    assert parsed.markdown == (
+        "## Head\n\nOne two [there](https://a.example/)[^1]\n\n1. a\n2. b\n\n"
+        "| x | y | y |\n| --- | --- | --- |\n\n[^1]: Below."
+    )
+
+
+def test_a_sheet_of_opendocument_that_repeats_for_ever_is_bounded() -> None:
+    cell = '<table:table-cell table:number-columns-repeated="{0}">{1}</table:table-cell>'.format
+    rows = (
+        f'<table:table-row table:number-rows-repeated="1000000">{cell(1, "<text:p>a</text:p>")}'
+        f"{cell(16_000, '')}</table:table-row>"
+        f'<table:table-row table:number-rows-repeated="1000000">{cell(16_000, "")}</table:table-row>'
+    )
+    parsed = fields(made.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
+    assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
+    assert len(parsed.markdown) < 2_000
+
+
+def test_rtf_is_its_text_and_tables() -> None:
+    rtf = rb"{\rtf1\ansi{\info{\title Log}}Caf\'e9 \b bold\b0\par \trowd\cellx1\cellx2 a\cell b\cell\row}"
+    parsed = fields(rtf)
+    assert parsed.title == "Log"
+    assert parsed.markdown.startswith("Café bold\n\n| a | b |")
+    assert fields(b"{\\rtf1 " + b"{" * 50_000 + b"deep" + b"}" * 50_001).markdown == "deep"

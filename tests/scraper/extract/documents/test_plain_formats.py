@@ -1,0 +1,154 @@
+"""Tables of commas, JSON, feeds, mails, pictures, archives, and what is not read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import tarfile
+from io import BytesIO
+
+import pytest
+
+from scraper import errors
+from tests.scraper.extract.documents import made
+from tests.scraper.extract.documents.made import fields
+
+
+def test_a_csv_is_a_table_whatever_parts_its_cells() -> None:
+    table = "| town | people |\n| --- | --- |\n| Bergen | 290 |\n| Porto | 230 |"
+    for text in (
+        "town,people\nBergen,290\nPorto,230",
+        "town;people\nBergen;290\nPorto;230",
+        "town\tpeople\nBergen\t290\nPorto\t230",
+    ):
+        assert fields(text.encode(), name="a.csv").markdown == table
+
+
+def test_a_csv_keeps_quoted_commas_and_lines_and_fills_short_rows() -> None:
+    parsed = fields(b'a,b,c\n"x, y","1\n2"\n', name="a.csv")
+    assert parsed.markdown.splitlines()[-1] == "| x, y | 1<br>2 |  |"
+
+
+def test_a_quote_that_never_closes_does_not_swallow_the_table() -> None:
+    parsed = fields(b'a,b\n"open quote ' + b"x,1\n" * 60_000, name="a.csv")
+    assert parsed.markdown.count("\n") > 10_000
+    assert "first 20,000 rows" in parsed.warnings[0]
+
+
+def test_a_line_of_a_million_commas_is_bounded() -> None:
+    parsed = fields(b"a," * 1_000_000, name="a.csv")
+    assert "2,000 of" in parsed.warnings[-1]
+    assert len(parsed.markdown) < 100_000
+
+
+def test_json_is_laid_out_and_what_nests_too_deep_is_shown_as_it_is() -> None:
+    assert fields(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
+    assert fields(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
+    assert fields(b"1" * 20_000, name="a.json").format == "text"
+
+
+def test_a_notebook_is_its_text_code_and_output() -> None:
+    notebook = {
+        "nbformat": 4,
+        "metadata": {"kernelspec": {"language": "python"}},
+        "cells": [
+            {"cell_type": "markdown", "source": ["# Title"]},
+            {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}]},
+        ],
+    }
+    assert (
+        fields(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
+    )
+
+
+def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
+    rss = b'<?xml version="1.0"?><rss><channel><title>News</title>'
+    rss += b"<item><title>One</title></item></channel></rss>"
+    assert fields(rss).markdown == "# News\n\n## One"
+    attack = (
+        b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
+        b"<rss><channel><title>&e;</title><item><title>Fine</title></item></channel></rss>"
+    )
+    assert "root:" not in fields(attack).markdown
+
+
+def test_a_mail_shows_its_head_its_text_and_names_what_is_attached() -> None:
+    mail = (
+        b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?"
+        + base64.b64encode("Grüße".encode())
+        + b"?=\n"
+        b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/html\n\n"
+        b"<p>Hello <b>you</b></p>\n--x\nContent-Type: application/pdf\n"
+        b'Content-Disposition: attachment; filename="plan.pdf"\n\nx\n--x--\n'
+    )
+    parsed = fields(mail)
+    assert parsed.title == "Grüße"
+    assert "Hello **you**" in parsed.markdown
+    assert parsed.markdown.endswith("Attached (not read): plan.pdf")
+
+
+def test_a_picture_is_described() -> None:
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\0" * 20
+    assert fields(png).markdown.startswith("Image: PNG, 640 x 480 pixels, ")
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text>Depth</text></svg>'
+    assert "SVG, 30 x 20 pixels" in fields(drawing).markdown
+    assert fields(drawing).markdown.endswith("Depth")
+    assert fields(b"\x89PNG\r\n\x1a\n").markdown.startswith("Image: damaged")
+
+
+def test_an_archive_is_listed_and_never_extracted() -> None:
+    parsed = fields(made.zipped({"../../etc/passwd": "secret words", "b.txt": "b"}))
+    assert "| ../../etc/passwd | 12 |" in parsed.markdown
+    assert "secret words" not in parsed.markdown
+    with BytesIO() as file:
+        with tarfile.open(fileobj=file, mode="w:gz") as archive:
+            archive.addfile(tarfile.TarInfo("folder/a.txt"))
+        assert "| folder/a.txt | 0 |" in fields(file.getvalue()).markdown
+
+
+@pytest.mark.parametrize(
+    ("stream", "error", "words"),
+    [
+        ("WordDocument", errors.UnsupportedType, "Convert it to .docx"),
+        ("PowerPoint Document", errors.UnsupportedType, "Convert it to .pptx"),
+        ("EncryptedPackage", errors.Encrypted, "without a password"),
+    ],
+)
+def test_old_and_locked_office_files_get_advice(
+    stream: str, error: type[errors.ScraperError], words: str
+) -> None:
+    data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
+    with pytest.raises(error) as raised:
+        fields(data)
+    assert words in raised.value.sentence()
+
+
+def test_nothing_and_bytes_without_meaning_are_errors() -> None:
+    with pytest.raises(errors.Empty):
+        fields(b"")
+    with pytest.raises(errors.UnsupportedType):
+        fields(bytes(range(256)) * 8)
+
+
+def test_letters_are_read_in_the_encoding_that_fits_and_invisible_ones_go() -> None:
+    assert (
+        fields("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
+    )
+    assert fields("plain words".encode("utf-16-le")).markdown == "plain words"
+    assert fields("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
+
+
+def test_markdown_stays_as_it_is_and_its_front_matter_names_it() -> None:
+    parsed = fields(b"---\ntitle: The Log\n---\n\n# Other\n\nText.\n", name="a.md")
+    assert parsed.title == "The Log"
+    assert parsed.markdown.endswith("# Other\n\nText.")
+
+
+def test_a_page_asked_for_as_a_document_is_read_as_a_page() -> None:
+    page = (
+        "<html><head><title>T</title></head><body><nav>Menu</nav><main><h1>Head</h1>" + "<p>Words.</p>" * 30
+    )
+    parsed = fields(page.encode())
+    assert parsed.format == "html"
+    assert "# Head" in parsed.markdown
+    assert "Menu" not in parsed.markdown

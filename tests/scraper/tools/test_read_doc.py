@@ -1,0 +1,115 @@
+"""`read_doc` as clients call it, over the real door and the real readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from scraper.app import App
+from scraper.settings import Settings
+from scraper.tools import registry
+from scraper.tools.model import Answer, Call
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+TOOL = next(tool for tool in registry.tools() if tool.name == "read_doc")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    folder: Path = tmp_path_factory.mktemp("read-doc")
+    (folder / "root").mkdir()
+    (folder / "root" / "a.md").write_text("# Local\n\nWords.")
+    settings = Settings(data_dir=folder / "data", test_hosts=site.test_hosts, document_root=folder / "root")
+    async with App.open(settings) as opened:
+        yield opened
+
+
+async def ask(app: App, **arguments: Any) -> Answer:
+    return await TOOL.run(app, arguments, Call())
+
+
+async def data(app: App, **arguments: Any) -> dict[str, Any]:
+    answer = await ask(app, format="json", **arguments)
+    assert not answer.is_error, answer.text
+    assert isinstance(answer.structured, dict)
+    assert json.loads(answer.text) == answer.structured
+    return answer.structured
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "mark"),
+    [
+        ("/document/log.pdf", "pdf", "MARK-pdf-9"),
+        ("/download-pdf", "pdf", "MARK-pdf-0"),
+        ("/document/pdf-as-html", "pdf", "MARK-pdf-0"),
+        ("/document/table.csv", "csv", "| MARK-csv-0 | 80 |"),
+        ("/document/data.json", "json", '"mark": "MARK-json-0"'),
+        ("/document/feed.xml", "feed", "MARK-rss-4"),
+        ("/document/notes.txt", "text", "MARK-text-0"),
+        ("/document/readme.md", "markdown", "# Log"),
+        ("/document/picture.png", "image", "Image: PNG"),
+    ],
+)
+async def test_documents_of_the_web_are_read_by_their_bytes(
+    app: App, site: Site, path: str, kind: str, mark: str
+) -> None:
+    answer = await data(app, source=site.url(path))
+    assert answer["format"] == kind
+    assert mark in answer["content"]
+
+
+async def test_paging_to_the_end_gives_the_whole_document_and_its_end_signal(app: App, site: Site) -> None:
+    url = site.url("/document/log.pdf")
+    whole = (await data(app, source=url))["content"]
+    text, start = "", 0
+    while True:
+        piece = await data(app, source=url, start=start, length=100)
+        text += piece["content"]
+        start = piece["start"] + piece["returned_chars"]
+        if not piece["truncated"]:
+            break
+    assert text == whole
+    end = await data(app, source=url, start=start + 50)
+    assert (end["returned_chars"], end["start"], end["truncated"]) == (0, len(whole), False)
+
+
+async def test_a_negative_length_is_rejected_and_a_negative_start_is_zero(app: App, site: Site) -> None:
+    url = site.url("/document/notes.txt")
+    rejected = await ask(app, source=url, length=-1)
+    assert rejected.is_error
+    assert "length must be" in rejected.text
+    assert (await data(app, source=url, start=-9))["start"] == 0
+
+
+async def test_local_files_are_read_beneath_the_root_alone(app: App) -> None:
+    assert "# Local" in (await ask(app, source="a.md")).text
+    for source in ("../secret", "/etc/passwd", "file:///etc/passwd"):
+        refused = await ask(app, source=source)
+        assert refused.is_error, source
+
+
+async def test_a_page_is_read_as_a_page(app: App, site: Site) -> None:
+    answer = await ask(app, source=site.url("/static/1"))
+    assert "Format: html" in answer.text
+    assert "`fetch` is the tool" in answer.text
+
+
+async def test_bytes_without_meaning_are_told(app: App, site: Site) -> None:
+    answer = await ask(app, source=site.url("/document/bytes.bin"))
+    assert answer.is_error
+    assert "not read" in answer.text
+
+
+async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: App, site: Site) -> None:
+    fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
+    answer = await fetch.run(app, {"url": site.url("/download-pdf"), "force_refresh": True}, Call())
+    assert not answer.is_error
+    assert "`read_doc` is the tool" in answer.text
+    assert "MARK-pdf-9" in answer.text

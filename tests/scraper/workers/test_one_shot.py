@@ -1,0 +1,153 @@
+"""Each document has a process of its own, which ends whatever the document does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from scraper.extract.documents.model import Asked
+from scraper.workers import WorkerDied, WorkerFailed, WorkerMemory, WorkerTimeout
+from scraper.workers.confinement import Allowance
+from scraper.workers.one_shot import OneShots, Watch
+from tests.scraper.extract.documents.made import docx, drawn_pdf, epub, odf, text_at, xlsx
+
+PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
+
+
+@pytest_asyncio.fixture
+async def shots() -> AsyncIterator[OneShots]:
+    opened = OneShots(2)
+    yield opened
+    await opened.close()
+
+
+async def ask(shots: OneShots, data: bytes, **more: Any) -> dict[str, Any]:
+    return await shots.run(asdict(Asked(**more)), data)
+
+
+def children() -> set[int]:
+    """Processes of ours, dead ones that nobody has reaped included."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (PDF, "A line of the log"),
+        (docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>"), "Words"),
+        (xlsx(("Sheet", '<row r="1"><c r="A1"><v>7</v></c></row>')), "## Sheet"),
+        (epub({"a.xhtml": "<p>Words</p>"}), "Words"),
+        (odf("text", "<text:p>Words</text:p>"), "Words"),
+        (odf("spreadsheet", '<table:table table:name="S"><table:table-row><table:table-cell>'
+             "<text:p>a</text:p></table:table-cell></table:table-row></table:table>"), "## S"),
+        (b"{\\rtf1 Words}", "Words"),
+        ("größere Wörter, voilà".encode("cp1252"), "größere Wörter"),
+        ("Привет, дорогие друзья моря".encode("koi8-r"), "Привет"),
+        ("東京の港から出た船は戻らない".encode("shift_jis"), "東京の港"),
+        (b"From: a@b.c\nTo: d@e.f\nSubject: =?koi8-r?b?8NLJ18XU?=\n\nbody", "Привет"),
+        (b"<html><body><main><h1>Head</h1><p>Words</p></main></body></html>", "# Head"),
+        (b'{"a": 1}', '"a": 1'),
+        (b"<rss><channel><item><title>One</title></item></channel></rss>", "## One"),
+    ],
+    ids=lambda value: "" if isinstance(value, bytes) else value.split()[0],
+)  # fmt: skip
+async def test_every_format_is_read_by_a_process_that_can_open_nothing(
+    shots: OneShots, data: bytes, words: str
+) -> None:
+    assert words in (await ask(shots, data))["parsed"]["markdown"]
+
+
+async def test_the_second_reader_works_where_nothing_can_be_opened_too(shots: OneShots) -> None:
+    assert "A line of the log" in (await ask(shots, PDF, plain_reader=True))["parsed"]["markdown"]
+    assert "A line of the log" in (await ask(shots, PDF, more_care=True))["parsed"]["markdown"]
+
+
+async def test_an_error_keeps_its_code_and_its_words(shots: OneShots) -> None:
+    answer = await ask(shots, b"%PDF-1.7\n")
+    assert answer["error"] == "malformed"
+    assert "damaged" in answer["message"]
+
+
+async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_place(shots: OneShots) -> None:
+    await ask(shots, PDF)
+    assert shots._warm is not None
+    first = await shots._warm
+    await ask(shots, PDF)
+    assert not first.alive
+    assert shots._warm is not None
+    assert await shots._warm is not first
+
+
+async def test_nothing_is_left_of_any_process(shots: OneShots) -> None:
+    before = children()
+    await ask(shots, PDF)
+    await shots.close()
+    assert children() <= before
+
+
+async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots: OneShots) -> None:
+    content = zlib.compress(
+        b"BT /F1 1 Tf 1 1 Td (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n" * 1_000_000
+    )
+    start, end = PDF.index(b"<< /Length"), PDF.index(b"endstream")
+    head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(content)
+    bomb = PDF[:start] + head + content + b"\n" + PDF[end:]
+    small = OneShots(1, watch=Watch(memory_bytes=200_000_000), keep_warm=False)
+    with pytest.raises((WorkerMemory, WorkerDied, WorkerTimeout)):
+        await ask(small, bomb)
+    assert "parsed" in await ask(small, PDF)
+    await small.close()
+
+
+async def test_time_is_up_when_it_is_up() -> None:
+    slow = OneShots(1, watch=Watch(allowance=replace(Allowance(), cpu_s=1)), keep_warm=False)
+    deep = b"a," * 9_000_000
+    with pytest.raises(WorkerTimeout):
+        await slow.run(asdict(Asked(name="a.csv")), deep, limit_s=0.05)
+    await slow.close()
+
+
+async def test_who_leaves_ends_the_process() -> None:
+    shots = OneShots(1, keep_warm=False)
+    before = children()
+    task = asyncio.create_task(ask(shots, PDF))
+    while not children() - before:  # noqa: ASYNC110 - nobody tells of a birth
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await shots.close()
+    for _ in range(500):
+        if children() <= before:
+            break
+        await asyncio.sleep(0.01)
+    assert children() <= before
+
+
+async def test_a_process_that_dies_is_told_of_and_costs_only_its_own_call(shots: OneShots) -> None:
+    await ask(shots, PDF)
+    assert shots._warm is not None
+    waiting = await shots._warm
+    pid = waiting._process.pid
+    os.kill(pid, 9)
+    while pid in children():  # noqa: ASYNC110 - nobody tells of a death
+        await asyncio.sleep(0.01)
+    assert "parsed" in await ask(shots, PDF)
+
+
+async def test_closed_shots_read_nothing() -> None:
+    shots = OneShots(1)
+    await shots.close()
+    with pytest.raises(WorkerFailed):
+        await ask(shots, PDF)
