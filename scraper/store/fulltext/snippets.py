@@ -14,7 +14,7 @@ PASSAGE_CHARS = 240
 """Two or three lines: enough to see what a hit is about, in what a list of ten may cost."""
 SCANNED_CHARS = 400_000
 """Of a page; beyond lies what nobody skims for."""
-MATCHES_LIMIT = 400
+MATCHES_LIMIT = 100
 _SIGNED = re.compile(r"(?<=[a-z])(?:\\\+\\\+|\\#)$")
 _GAP = re.compile(rf"(?:\\?[^\w\\{SIGNS}])+")
 
