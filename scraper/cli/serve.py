@@ -21,7 +21,8 @@ __all__ = ["serve", "stdio"]
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP.
 
-    By default at http://127.0.0.1:8000/mcp, for programs on this machine alone.
+    By default at http://127.0.0.1:8000/mcp, for programs on this machine alone; search and fetch as ChatGPT
+    asks for them at /openai/mcp.
     """
     settings = load(flags)
     with _told_in_one_line():
@@ -30,14 +31,20 @@ def serve(**flags: Any) -> None:
 
 @click.command(cls=Command)
 @with_settings(without=WEB_ONLY)
-def stdio(**flags: Any) -> None:
+@click.option(
+    "--toolset",
+    type=click.Choice(start.TOOLSETS),
+    default=start.TOOLSETS[0],
+    help="openai: search and fetch alone, as ChatGPT asks for them.  [full]",
+)
+def stdio(toolset: str, **flags: Any) -> None:
     """Serve MCP over standard input and output.
 
     For the one program that started it; its log goes to stderr.
     """
     settings = load(flags)
     with _told_in_one_line():
-        start.run_stdio(settings, version=version())
+        start.run_stdio(settings, version=version(), toolset=toolset)
 
 
 @contextlib.contextmanager

@@ -11,12 +11,13 @@ import contextlib
 import difflib
 import logging
 import time
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR
 
 from scraper.server.household import CannotOpen, Household
 from scraper.server.logs import CallLine
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Caller", "Calls"]
 
+T = TypeVar("T")
+
 _LOG = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 """A tool answers with what it has at its deadline; so long after it the call is ended. Clients wait 60 s."""
 _CLEANUP_S = 3.0
 """How long a cancelled tool may take to give back what it holds before it is left to itself."""
+_LOOK_S = 10.0
+"""For a look at what is kept, which takes milliseconds: a disk that hangs must not hold the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,15 @@ class _ClientGone(MCPError):
         super().__init__(-32800, "Request cancelled")
 
 
+class _CannotLook(MCPError):
+    """What is kept cannot be looked at."""
+
+    outcome = "error"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(INTERNAL_ERROR, why)
+
+
 class Calls:
     """All tool calls of one process."""
 
@@ -78,19 +92,45 @@ class Calls:
         self._none_running = asyncio.Event()
         self._none_running.set()
 
-    async def answer(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
-        """Run a tool.
+    async def answer(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        tools: Mapping[str, Tool] | None = None,
+    ) -> Answer:
+        """Run a tool, one of `tools` where an endpoint offers others than the process at large.
 
         Raises:
             MCPError: the server is shutting down, or the client has gone.
         """
+        offered = self._tools if tools is None else tools
         with CallLine(name, caller.principal, caller.request_id) as line:
             if self.draining:
                 raise _ShuttingDown
-            tool = self._tools.get(name)
-            answer = await self._run(tool, arguments, caller) if tool else self._unknown(name)
+            tool = offered.get(name)
+            answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
             line.ended("error" if answer.is_error else "ok", len(answer.text))
             return answer
+
+    async def look(self, method: str, caller: Caller, work: Callable[[App], Awaitable[T]]) -> T:
+        """What `work` finds in what is kept, for a request that is no tool call.
+
+        Raises:
+            MCPError: the server is shutting down, its services do not open, or the store does not answer.
+        """
+        with CallLine(method, caller.principal, caller.request_id) as line, self._counted():
+            if self.draining:
+                raise _ShuttingDown
+            try:
+                async with asyncio.timeout(_LOOK_S):
+                    found = await work(await self._house.app())
+            except CannotOpen as error:
+                raise _CannotLook(str(error)) from None
+            except TimeoutError:
+                raise _CannotLook("What is kept could not be read in time. Try again.") from None
+            line.ended("ok", 0)
+            return found
 
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
         """Refuse new calls, let the running ones finish within `limit_s`, then end them."""
@@ -144,11 +184,6 @@ class Calls:
             is_error=True,
         )
 
-    def _unknown(self, name: str) -> Answer:
-        close = difflib.get_close_matches(name, self._tools, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        return Answer(f'Unknown tool "{name}".{hint} Known: {", ".join(self._tools)}.', is_error=True)
-
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
         self.running += 1
@@ -159,6 +194,12 @@ class Calls:
             self.running -= 1
             if not self.running:
                 self._none_running.set()
+
+
+def _unknown(name: str, offered: Mapping[str, Tool]) -> Answer:
+    close = difflib.get_close_matches(name, offered, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return Answer(f'Unknown tool "{name}".{hint} Known: {", ".join(offered)}.', is_error=True)
 
 
 async def _end(task: asyncio.Task[Answer]) -> None:

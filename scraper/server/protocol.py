@@ -1,4 +1,4 @@
-"""The tools as the Model Context Protocol sees them; both protocol eras are the SDK's business."""
+"""What is offered as the Model Context Protocol sees it; both protocol eras are the SDK's business."""
 
 from __future__ import annotations
 
@@ -14,36 +14,73 @@ from mcp.types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
-    ToolAnnotations,
 )
-from mcp.types import Tool as WireTool
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from scraper.server.calls import Caller, Calls
-from scraper.server.instructions import INSTRUCTIONS
-from scraper.server.streams import client_gone
+from scraper.server import described, prompting, resources, search_methods
+from scraper.server.callers import caller_of
+from scraper.server.calls import Calls
+from scraper.server.instructions import INSTRUCTIONS, PAIR_INSTRUCTIONS
+from scraper.server.rates import Rate
 from scraper.tools.model import Answer, Tool
+from scraper.tools.prompts import prompts_for
 
-__all__ = ["INSTRUCTIONS", "build"]
+__all__ = ["INSTRUCTIONS", "build", "build_pair"]
 
 Context = ServerRequestContext[Any, Any]
 
 _LISTS_LAST = CacheHint(ttl_ms=3_600_000, scope="public")
 """The tools of a running server never change, and are the same for everyone."""
+_CACHE_HINTS: Mapping[Any, CacheHint] = {
+    "tools/list": _LISTS_LAST,
+    "prompts/list": _LISTS_LAST,
+    "resources/templates/list": _LISTS_LAST,
+}
 _HANDSHAKE = frozenset({"initialize", "server/discover", "ping"})
 
 
 def build(
+    tools: Sequence[Tool],
+    calls: Calls,
+    *,
+    version: str,
+    on_settled: Callable[[], object],
+    rate: Rate | None = None,
+) -> Server[Any]:
+    """A server of these tools, of the prompts that go with them, and of what is kept.
+
+    `on_settled` is called when a client has had its handshake answered; `rate` bounds searches of the offer.
+    """
+    prompts = prompts_for(tools)
+    server = _server(tools, calls, version, INSTRUCTIONS, on_settled)
+    prompting.add(server, prompts)
+    resources.add(server, calls)
+    search_methods.add(server, calls, rate or Rate(), tools=tools, prompts=prompts)
+    return server
+
+
+def build_pair(
     tools: Sequence[Tool], calls: Calls, *, version: str, on_settled: Callable[[], object]
 ) -> Server[Any]:
-    """A server of these tools; `on_settled` is called when a client has had its handshake answered."""
-    listing = ListToolsResult(tools=[_described(tool) for tool in tools])
+    """A server of these tools and of nothing else."""
+    return _server(tools, calls, version, PAIR_INSTRUCTIONS, on_settled)
+
+
+def _server(
+    tools: Sequence[Tool],
+    calls: Calls,
+    version: str,
+    instructions: str,
+    on_settled: Callable[[], object],
+) -> Server[Any]:
+    listing = ListToolsResult(tools=[described.tool(tool) for tool in tools])
+    known = {tool.name: tool for tool in tools}
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return listing
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        answer = await calls.answer(params.name, params.arguments or {}, _caller(context))
+        answer = await calls.answer(params.name, params.arguments or {}, caller_of(context), known)
         return _result(answer, context.protocol_version)
 
     async def notice(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -56,40 +93,13 @@ def build(
         "search-mcp",
         title="Search MCP",
         version=version,
-        instructions=INSTRUCTIONS,
-        cache_hints={"tools/list": _LISTS_LAST},
+        instructions=instructions,
+        cache_hints=_CACHE_HINTS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
     server.middleware.append(notice)
     return server
-
-
-def _described(tool: Tool) -> WireTool:
-    return WireTool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=dict(tool.input_schema),
-        annotations=ToolAnnotations(
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.open_world,
-        ),
-    )
-
-
-def _caller(context: Context) -> Caller:
-    scope: Mapping[str, Any] = {} if context.request is None else context.request.scope
-    user = scope.get("user")
-    wants_progress = context.meta is not None and "progress_token" in context.meta
-    return Caller(
-        principal="local" if user is None else user.access_token.client_id,
-        request_id=str(context.request_id),
-        send_progress=context.session.report_progress if wants_progress else None,
-        gone=client_gone(scope),
-    )
 
 
 def _result(answer: Answer, protocol_version: str) -> CallToolResult:

@@ -26,3 +26,5 @@ class Service:
     house: Household[App]
     stops: Stops
     version: str
+    pair: Sequence[Tool] = ()
+    """Tools of an endpoint of their own, which offers nothing else."""

@@ -26,9 +26,12 @@ from scraper.tools.model import Tool
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["CannotStart", "run_http", "run_stdio", "serve_http", "serve_stdio"]
+__all__ = ["TOOLSETS", "CannotStart", "run_http", "run_stdio", "serve_http", "serve_stdio"]
 
 _LOG = logging.getLogger(__name__)
+
+TOOLSETS = ("full", "openai")
+"""`openai`: `search` and `fetch` alone, in the form that ChatGPT's connectors ask for."""
 
 _OPEN_PATHS = frozenset({"/health", "/ready"})
 """Probes carry no token, and learn nothing about pages or callers."""
@@ -42,23 +45,31 @@ def run_http(settings: Settings, *, version: str) -> None:
         SettingsError: the settings name a tool that does not exist.
     """
     logs.configure(settings.log_level, settings.log_format)
-    asyncio.run(serve_http(settings, registry.tools(settings), _opening(settings), version=version))
+    tools, pair = registry.tools(settings), registry.openai_tools(settings)
+    asyncio.run(serve_http(settings, tools, _opening(settings), version=version, pair=pair))
 
 
-def run_stdio(settings: Settings, *, version: str) -> None:
-    """Serve all tools to the client at standard input and output until it hangs up.
+def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
+    """Serve a toolset to the client at standard input and output until it hangs up.
 
     Raises:
         SettingsError: the settings name a tool that does not exist.
     """
     logs.configure(settings.log_level, settings.log_format)
-    asyncio.run(serve_stdio(settings, registry.tools(settings), _opening(settings), version=version))
+    pair = registry.openai_tools(settings) if toolset == "openai" else ()
+    tools = registry.tools(settings)
+    asyncio.run(serve_stdio(settings, tools, _opening(settings), version=version, pair=pair))
 
 
 async def serve_http(
-    settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str
+    settings: Settings,
+    tools: Sequence[Tool],
+    opening: Opening[App],
+    *,
+    version: str,
+    pair: Sequence[Tool] = (),
 ) -> None:
-    """Serve these tools over HTTP until told to stop.
+    """Serve these tools over HTTP until told to stop, and `pair` alone at an endpoint of its own.
 
     Raises:
         CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
@@ -69,17 +80,22 @@ async def serve_http(
             await _begun(house)
             # In a thread: the browser starts while the protocol library is loaded, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
-            await serve(Service(settings, tools, house, stops, version), rules, sockets)
+            await serve(Service(settings, tools, house, stops, version, pair), rules, sockets)
 
 
 async def serve_stdio(
-    settings: Settings, tools: Sequence[Tool], opening: Opening[App], *, version: str
+    settings: Settings,
+    tools: Sequence[Tool],
+    opening: Opening[App],
+    *,
+    version: str,
+    pair: Sequence[Tool] = (),
 ) -> None:
-    """Serve these tools to one client, and open the App once that has had its handshake answered."""
+    """Serve these tools, or `pair` alone, to one client; the App opens once its handshake is answered."""
     with stop_signals() as stops, private_stdin() as descriptor:
         async with household(opening) as house:
             serve = _stdio_server()
-            ended = await serve(Service(settings, tools, house, stops, version), descriptor)
+            ended = await serve(Service(settings, tools, house, stops, version, pair), descriptor)
     if not ended:
         # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
         os._exit(0)

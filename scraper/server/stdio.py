@@ -29,7 +29,8 @@ async def serve(service: Service, descriptor: int) -> bool:
     """Serve until the client hangs up or the process is told to stop; whether the conversation has ended."""
     settings, house, stops = service.settings, service.house, service.stops
     calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s)
-    server = protocol.build(service.tools, calls, version=service.version, on_settled=house.open)
+    build, tools = (protocol.build_pair, service.pair) if service.pair else (protocol.build, service.tools)
+    server = build(tools, calls, version=service.version, on_settled=house.open)
     lines, outbox = Lines(descriptor), Outbox()
     server.middleware.append(outbox.middleware)
     talking = asyncio.create_task(_talk(server, lines, outbox))

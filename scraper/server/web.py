@@ -1,4 +1,4 @@
-"""Serves the tools over HTTP: one protocol endpoint for both eras, and the probes."""
+"""Serves the tools over HTTP: two protocol endpoints, each for both eras, and the probes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 import uvicorn
@@ -32,6 +32,7 @@ __all__ = ["serve"]
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"
+_PAIR_PATH = "/openai/mcp"
 _BODY_BYTES = 4 * 1024 * 1024
 _MAX_SESSIONS = 2_000
 """37 KiB each; beyond, a new client is told to wait."""
@@ -49,10 +50,16 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
     """Serve until told to stop, then finish what runs."""
     settings, house, stops = service.settings, service.house, service.stops
     calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s)
-    server = protocol.build(service.tools, calls, version=service.version, on_settled=house.open)
+    how: Any = {"version": service.version, "on_settled": house.open}
+    servers = {_PATH: protocol.build(service.tools, calls, **how)}
+    if service.pair:
+        servers[_PAIR_PATH] = protocol.build_pair(service.pair, calls, **how)
     health = Health(house, calls, queue_limit=settings.queue_limit, version=service.version)
-    async with _endpoint(server) as endpoint:
-        streams = Streams(_routes(endpoint, health))
+    async with contextlib.AsyncExitStack() as stack:
+        endpoints = {
+            path: await stack.enter_async_context(_endpoint(server)) for path, server in servers.items()
+        }
+        streams = Streams(_routes(endpoints, health))
         async with _listening(Gate(streams, rules), sockets) as serving:
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())
@@ -81,8 +88,9 @@ async def _endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
         yield Revival(stateful, stateless)
 
 
-def _routes(endpoint: ASGIApp, health: Health) -> ASGIApp:
-    return Starlette(routes=[Route(_PATH, endpoint), *health.routes()])
+def _routes(endpoints: Mapping[str, ASGIApp], health: Health) -> ASGIApp:
+    protocol_routes = [Route(path, endpoint) for path, endpoint in endpoints.items()]
+    return Starlette(routes=[*protocol_routes, *health.routes()])
 
 
 @contextlib.asynccontextmanager

@@ -27,7 +27,7 @@ def tool(settings: Settings) -> Tool:
         Parameter(
             "query",
             Text(),
-            'Words that must all be there; "a phrase", prefix*, OR, NOT and title:word work.',
+            'Words that must all be there; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
         Parameter("limit", Whole(1, MAX_HITS), "Pages to return.", default=10),

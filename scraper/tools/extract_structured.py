@@ -21,7 +21,7 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("url", Text(), "Absolute http(s) URL of the page.", required=True),
+        Parameter("url", Text(), "Absolute http(s) URL.", required=True),
         FORMAT,
     )
     return Tool(

@@ -11,7 +11,7 @@ from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, W
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, RENDER, body_budget, compact, new_region
+from scraper.tools.shared import FORMAT, RENDER, RESULT_CHARS, body_budget, compact, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -26,20 +26,20 @@ MAX_START = 100_000_000
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("url", Text(), "Absolute http(s) URL of the page.", required=True),
+        Parameter("url", Text(), "Absolute http(s) URL.", required=True),
         RENDER,
-        Parameter("force_refresh", Flag(), "Read it anew, whatever is kept.", default=False),
+        Parameter("force_refresh", Flag(), "Read it anew.", default=False),
         Parameter(
             "max_age_hours",
             Number(0, MAX_AGE_HOURS),
-            f"Take a kept page only if it is younger; 0 reads anew. Not given: {settings.cache_ttl_h:g}.",
+            f"Take a kept page only if younger; 0 reads anew. Not given: {settings.cache_ttl_h:g}.",
         ),
         FORMAT,
-        Parameter("start", Whole(0, MAX_START), "Character of the page to begin at.", default=0),
+        Parameter("start", Whole(0, MAX_START), "Character to begin at.", default=0),
         Parameter(
             "length",
             Whole(1, render.MAX_LENGTH),
-            "Characters to return; the cut is made where a paragraph ends. Not given: what fits an answer.",
+            "Characters to return, cut where a paragraph ends. Not given: what fits.",
         ),
     )
     return Tool(
@@ -48,6 +48,7 @@ def tool(settings: Settings) -> Tool:
         description=described("fetch"),
         input_schema=parameters.schema(),
         run=guarded("fetch", parameters, _run),
+        result_chars=RESULT_CHARS,
     )
 
 

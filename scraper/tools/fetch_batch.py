@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,8 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's bounds in its schema."""
     parameters = Parameters(
-        Parameter("urls", Texts(settings.batch_limit), "Absolute http(s) URLs of the pages.", required=True),
-        RENDER,
+        Parameter("urls", Texts(settings.batch_limit), "Absolute http(s) URLs.", required=True),
+        replace(RENDER, about="As in `fetch`."),
         FORMAT,
     )
     return Tool(

@@ -52,3 +52,5 @@ class Tool:
     """Whether it may replace what was there."""
     idempotent: bool = True
     """Whether the same call twice does what it does once."""
+    result_chars: int | None = None
+    """Characters that an answer may have, where that is more than some clients take unasked."""

@@ -13,7 +13,7 @@ from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
 from scraper.tools.page_numbers import page_numbers
-from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+from scraper.tools.shared import FORMAT, RESULT_CHARS, body_budget, compact, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -30,17 +30,17 @@ def tool(settings: Settings) -> Tool:
         Parameter(
             "start",
             Whole(-MAX_OFFSET, MAX_OFFSET),
-            "Character to begin at; moved into the text when outside of it.",
+            "Character to begin at.",
             default=0,
         ),
         Parameter(
             "length",
             Whole(0, MAX_OFFSET),
-            f"Most characters to return, {render.MAX_LENGTH:,} at once. Not given: what fits an answer.",
+            f"Most characters to return, {render.MAX_LENGTH:,} at once.",
         ),
         FORMAT,
         Parameter("pages", Text(), 'Only these pages, e.g. "3-5,9".'),
-        Parameter("outline", Flag(), "Return the headings with their offsets instead.", default=False),
+        Parameter("outline", Flag(), "Return the headings with their offsets.", default=False),
         Parameter("password", Text(), "Of a locked PDF."),
     )
     return Tool(
@@ -49,6 +49,7 @@ def tool(settings: Settings) -> Tool:
         description=described("read_doc"),
         input_schema=parameters.schema(),
         run=guarded("read_doc", parameters, _run),
+        result_chars=RESULT_CHARS,
     )
 
 

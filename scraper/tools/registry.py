@@ -12,7 +12,9 @@ from scraper.tools import (
     extract_structured,
     fetch,
     fetch_batch,
+    find_tools,
     instant_answer,
+    openai_pair,
     read_doc,
     research,
     search,
@@ -23,7 +25,7 @@ from scraper.tools import (
 )
 from scraper.tools.model import Tool
 
-__all__ = ["tools"]
+__all__ = ["openai_tools", "tools"]
 
 _ALL = (
     search.tool,
@@ -51,10 +53,18 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
     """
     chosen = settings or Settings()
     offered = {tool.name: tool for tool in (make(chosen) for make in _ALL)}
+    known = [*offered, find_tools.NAME]
     for name in chosen.tools:
-        if name not in offered:
-            raise SettingsError(_unknown(name, list(offered)))
-    return tuple(tool for name, tool in offered.items() if not chosen.tools or name in chosen.tools)
+        if name not in known:
+            raise SettingsError(_unknown(name, known))
+    wanted = chosen.tools or tuple(known)
+    others = tuple(tool for name, tool in offered.items() if name in wanted)
+    return (*others, find_tools.tool(chosen, others)) if find_tools.NAME in wanted else others
+
+
+def openai_tools(settings: Settings | None = None) -> tuple[Tool, ...]:
+    """`search` and `fetch` as ChatGPT's connectors know them, whatever else the settings offer."""
+    return openai_pair.pair(settings or Settings())
 
 
 def _unknown(name: str, known: list[str]) -> str:

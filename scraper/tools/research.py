@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +25,15 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("question", Text(), "What you want to know, in natural language.", required=True),
+        Parameter("question", Text(), "What you want to know.", required=True),
         Parameter("depth", Whole(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
-        ENGINES_PARAMETER,
+        replace(ENGINES_PARAMETER, about="As in `search`."),
         Parameter("fetch", Flag(), "false: only list the sources.", default=True),
         Parameter("use_cache", Flag(), "Take kept searches and pages.", default=True),
         Parameter(
             "max_age_hours",
             Number(0, MAX_AGE_HOURS),
-            "Take kept searches and pages only if younger; 0: all anew. "
-            f"Not given: {settings.cache_ttl_h:g}.",
+            f"Kept ones only if younger; 0: all anew. Not given: {settings.cache_ttl_h:g}.",
         ),
         FORMAT,
     )

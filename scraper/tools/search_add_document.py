@@ -31,7 +31,7 @@ def tool(settings: Settings) -> Tool:
     )
     return Tool(
         name=NAME,
-        title="Add a document to a named index",
+        title="Add to a named index",
         description=described(NAME),
         input_schema=parameters.schema(),
         run=_with_content(valued(NAME, parameters, _run)),

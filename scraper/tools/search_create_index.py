@@ -32,7 +32,7 @@ def tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter("index_name", Text(), "Letters, digits, - and _.", required=True),
         Parameter("backend", _Backend(), "sqlite outlives a restart.", default="memory"),
-        Parameter("tokenizer_config", Settled(_TOKENIZER), "How texts are cut into words."),
+        Parameter("tokenizer_config", Settled(_TOKENIZER), "How words are cut."),
     )
     return Tool(
         name=NAME,

@@ -6,20 +6,22 @@ import json
 import secrets
 from typing import Any
 
-from scraper.render.fetch import BODY_BUDGET
+from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH
 from scraper.settings import Settings
 from scraper.tools.arguments import OneOf, Parameter
 
-__all__ = ["FORMAT", "RENDER", "body_budget", "compact", "new_region"]
+__all__ = ["FORMAT", "RENDER", "RESULT_CHARS", "body_budget", "compact", "new_region"]
 
 RENDER = Parameter(
     "render",
     OneOf(("auto", "http", "browser")),
-    "auto: as served, rendered only where that shows too little. http: as served, quick, no scripts run. "
-    "browser: always rendered, slower.",
+    "http: as served, no scripts run. browser: rendered, slower. auto: rendered only where needed.",
     default="auto",
 )
-FORMAT = Parameter("format", OneOf(("markdown", "json")), "Form of the answer.", default="markdown")
+FORMAT = Parameter("format", OneOf(("markdown", "json")), "Of the answer.", default="markdown")
+
+RESULT_CHARS = MAX_LENGTH + 20_000
+"""Of an answer of the greatest length that can be asked for, with its header and the quoting of JSON."""
 
 _REGION_BYTES = 6
 """A page cannot guess 48 random bits that are made after it was read."""

@@ -7,7 +7,17 @@ from typing import Any
 
 import aiohttp
 
-__all__ = ["ERAS", "HEADERS", "body_of", "call", "initialize", "modern_call", "open_session", "tool_result"]
+__all__ = [
+    "ERAS",
+    "HEADERS",
+    "body_of",
+    "call",
+    "initialize",
+    "modern",
+    "modern_call",
+    "open_session",
+    "tool_result",
+]
 
 ERAS = ("legacy", "auto")
 """How the SDK's client is told to speak: 2025-11-25, and the newest that the server knows."""
@@ -30,14 +40,19 @@ def call(name: str, arguments: dict[str, Any] | None = None, *, number: int = 2)
 
 def modern_call(name: str, arguments: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     """Headers and message of a tool call of 2026-07-28, which needs no handshake."""
-    message = call(name, arguments)
-    message["params"]["_meta"] = {
+    headers, message = modern("tools/call", {"name": name, "arguments": arguments})
+    return {**headers, "Mcp-Name": name}, message
+
+
+def modern(method: str, params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Headers and message of any request of 2026-07-28."""
+    meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     }
-    routing = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
-    return {**HEADERS, **routing}, message
+    message = {"jsonrpc": "2.0", "id": 2, "method": method, "params": {**params, "_meta": meta}}
+    return {**HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}, message
 
 
 async def open_session(http: aiohttp.ClientSession, url: str, headers: dict[str, str] | None = None) -> str:

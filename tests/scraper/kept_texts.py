@@ -1,0 +1,63 @@
+"""As much of an App as serves what is kept: a page cache and named indexes, no browser."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from scraper.app import App
+from scraper.model import Document, Reading
+from scraper.reading.library import Library
+from scraper.settings import Settings
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.model import IndexDocument
+from scraper.store.pages import SqlitePages
+from scraper.store.protocols import Entry, Shelf
+
+__all__ = ["KeptApp", "kept_app"]
+
+READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApp:
+    """The services, and two ways to fill them."""
+
+    settings: Settings
+    pages: SqlitePages
+    library: Library
+    indexes: Catalog
+    browsers: Any = None
+
+    @property
+    def app(self) -> App:
+        """For whoever wants a whole one."""
+        return cast(App, self)
+
+    def keep(self, url: str, text: str, *, title: str = "A page", principal: str = "local") -> None:
+        """Put a page into the cache."""
+        document = Document(url, title=title, markdown=text, text=text)
+        reading = Reading(document, url, url, 200, "http", False, READ_AT)
+        self.pages.put(Entry(Shelf(principal), url, reading))
+
+    async def index(
+        self, doc_id: str, text: str, *, name: str = "default", principal: str = "local", **metadata: Any
+    ) -> None:
+        """Put a document into an index that is there."""
+        await self.indexes.add(name, IndexDocument(doc_id, text, metadata), principal=principal)
+
+
+@contextlib.asynccontextmanager
+async def kept_app(folder: Path) -> AsyncIterator[KeptApp]:
+    """An empty one in a folder."""
+    settings = Settings(data_dir=folder)
+    pages, indexes = SqlitePages(folder, limit_bytes=100_000_000), Catalog(folder)
+    try:
+        yield KeptApp(settings, pages, Library(pages, settings), indexes)
+    finally:
+        await indexes.close()
+        await pages.close()
