@@ -13,12 +13,12 @@ from lxml import etree
 from browsers.model import JsonResponse, Snapshot
 from scraper.extract import jsonld, markup, metadata, tree
 from scraper.extract.facts import product, recipe, scripts
-from scraper.extract.facts.items import Graph
+from scraper.extract.facts.items import Graph, cleaned
 from scraper.extract.facts.model import Source
 from scraper.extract.jsonld import Item
 from scraper.extract.syntaxes import microdata, opengraph, rdfa
 from scraper.extract.syntaxes.wellformed import Wellformed
-from scraper.extract.xpath import Element
+from scraper.extract.xpath import Element, text_of
 from scraper.model import StructuredData
 
 __all__ = ["read"]
@@ -120,7 +120,9 @@ def _facts(
     """The product and the recipe of a page."""
     page = tree.build(snapshot)
     about = metadata.read(page)
-    title = about.title or ""
+    headings = list(filter(None, (cleaned(text_of(heading)) for heading in page.body.iter("h1"))))
+    # The only heading names a thing more often than what the head says for search engines.
+    title = headings[0] if len(headings) == 1 else about.title or ""
     states = {Source.STATE: scripts.read(page.head.scripts), Source.XHR: fetched}
     country = _country(snapshot.url, about.language)
     wellformed = Wellformed(reading.base)
