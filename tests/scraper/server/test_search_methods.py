@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import pytest
@@ -15,35 +14,13 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequest
 
-from scraper.server import protocol
-from scraper.server.calls import Calls
-from scraper.server.household import household
 from scraper.server.rates import Rate
-from scraper.tools import registry
-from scraper.tools.model import Tool
 from tests.scraper.kept_texts import KeptApp, kept_app
 from tests.scraper.process import Program
+from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, initialize, modern, open_session
 
-TOOLS = registry.tools()
 MANY = tuple(replace(TOOLS[0], name=f"tides_{number:02}", title=f"Tides {number}") for number in range(25))
-
-
-@contextlib.asynccontextmanager
-async def talking(
-    texts: KeptApp, era: str, tools: tuple[Tool, ...] = TOOLS, rate: Rate | None = None
-) -> AsyncIterator[Client]:
-    """A client of a server over these texts, without a wire."""
-
-    @contextlib.asynccontextmanager
-    async def opening() -> AsyncIterator[Any]:
-        yield texts
-
-    async with household(cast(Any, opening)) as house:
-        calls = Calls(tools, house, deadline_s=55)
-        server = protocol.build(tools, calls, version="1.2.3", on_settled=house.open, rate=rate)
-        async with Client(server, mode=era) as client:
-            yield client
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is kept has addresses: listed in parts, found by its words, read within bounds, each caller their own."""
+"""What is kept has addresses: listed in parts, found by its words, read within bounds, each caller's own."""
 
 from __future__ import annotations
 

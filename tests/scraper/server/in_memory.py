@@ -1,0 +1,45 @@
+"""A client of a server over kept texts, without a wire and without a browser."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+from mcp import Client
+
+from scraper.server import protocol
+from scraper.server.calls import Calls
+from scraper.server.household import household
+from scraper.server.rates import Rate
+from scraper.tools import registry
+from scraper.tools.model import Tool
+from tests.scraper.kept_texts import KeptApp
+
+__all__ = ["TOOLS", "talking"]
+
+TOOLS = registry.tools()
+
+
+@contextlib.asynccontextmanager
+async def talking(
+    texts: KeptApp,
+    era: str,
+    tools: tuple[Tool, ...] = TOOLS,
+    *,
+    rate: Rate | None = None,
+    fault: Exception | None = None,
+) -> AsyncIterator[Client]:
+    """`fault`: what keeps the services from opening."""
+
+    @contextlib.asynccontextmanager
+    async def opening() -> AsyncIterator[Any]:
+        if fault is not None:
+            raise fault
+        yield texts
+
+    async with household(cast(Any, opening)) as house:
+        calls = Calls(tools, house, deadline_s=55)
+        server = protocol.build(tools, calls, version="1.2.3", on_settled=house.open, rate=rate)
+        async with Client(server, mode=era) as client:
+            yield client
