@@ -15,8 +15,9 @@ PASSAGE_CHARS = 240
 SCANNED_CHARS = 400_000
 """Of a page; beyond lies what nobody skims for."""
 MATCHES_LIMIT = 100
-_SIGNED = re.compile(r"(?<=[a-z])(?:\\\+\\\+|\\#)$")
-_GAP = re.compile(rf"(?:\\?[^\w\\{SIGNS}])+")
+_SIGNED = re.compile(r"(?<=[a-z])(?:\+\+|#)$")
+_GAP = re.compile(rf"(?:(?![{SIGNS}])[\W_])+")
+_NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,15 @@ def _matches(folded: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]
 def _pattern(unit: Unit) -> re.Pattern[str]:
     """The unit in folded text; what stands between its words does not count."""
     text = aligned(unit.text).strip()
-    escaped = re.escape(text)
-    sign = _SIGNED.search(escaped)
-    body = escaped[: sign.start()] if sign else escaped
-    pattern = _GAP.sub(r"[\\W_]+", body).removeprefix(r"[\W_]+").removesuffix(r"[\W_]+")
+    sign = _SIGNED.search(text)
+    words = [word for word in _GAP.split(text[: sign.start()] if sign else text) if word]
+    if not words:
+        return _NOTHING
+    pattern = r"[\W_]+".join(re.escape(word) for word in words)
     if sign:
-        return re.compile(rf"(?<!\w){pattern}{sign.group()}(?!\w)")
-    before = "" if is_unspaced(text[:1]) else r"(?<![^\W_])"
-    after = "" if unit.prefix or is_unspaced(text[-1:]) else rf"(?![^\W_]|[{SIGNS}])"
+        return re.compile(rf"(?<!\w){pattern}{re.escape(sign.group())}(?!\w)")
+    before = "" if is_unspaced(words[0][:1]) else r"(?<![^\W_])"
+    after = "" if unit.prefix or is_unspaced(words[-1][-1:]) else rf"(?![^\W_]|[{SIGNS}])"
     return re.compile(f"{before}{pattern}{after}")
 
 
