@@ -21,7 +21,6 @@ _MAX_CLIMB = 6
 _BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = elements(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
-_LINES_OF_CODE = elements(".//div[code or span[code]]")
 _OTHER_WORDS = elements(
     ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
 )
@@ -158,8 +157,8 @@ def _fragment(code: Element) -> str:
 def _settle_lines(root: Element) -> None:
     """Lines in elements of their own, each token of them a `code`."""
     done: set[Element] = set()
-    for line in _LINES_OF_CODE(root):
-        if line in done or not _is_line(line):
+    for line in _tokened(root):
+        if line in done:
             continue
         run = list(_lines_from(line))
         done.update(run)
@@ -171,6 +170,27 @@ def _settle_lines(root: Element) -> None:
         tail = line.tail
         line.clear()
         line.tag, line.text, line.tail = "pre", text, tail
+
+
+def _tokened(root: Element) -> Iterator[Element]:
+    """The `div` around each two tokens that stand side by side; the first line of a run may have but one."""
+    seen: set[Element] = set()
+    for code in list(root.iter("code")):
+        after = code.getnext()
+        if after is None or after.tag != "code":
+            continue
+        line = code.getparent()
+        while line is not None and line.tag == "span":
+            line = line.getparent()
+        if line is None or line.tag != "div" or line in seen:
+            continue
+        seen.add(line)
+        if not _is_line(line):
+            continue
+        before = line.getprevious()
+        while before is not None and not (before.tail or "").strip() and _is_line(before):
+            line, before = before, before.getprevious()
+        yield line
 
 
 def _lines_from(line: Element) -> Iterator[Element]:

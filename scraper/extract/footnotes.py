@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from scraper.extract import side_notes
+from scraper.extract.class_names import names_in
 from scraper.extract.markup import remove
 from scraper.extract.note_bodies import block_of, split_block, tidied
 from scraper.extract.numbered_notes import numbered
@@ -46,16 +47,20 @@ class _Mark:
     label: str
 
 
-def settle(root: Element) -> None:
-    """Bring all footnotes of a tree into the one form; again does no harm."""
-    attach(root, lift(root))
+def settle(root: Element, names: str | None = None) -> None:
+    """Bring all footnotes of a tree into the one form; again does no harm.
+
+    `names` are the tree's classes, where they are known.
+    """
+    attach(root, lift(root, names))
 
 
-def lift(root: Element) -> list[Element]:
+def lift(root: Element, names: str | None = None) -> list[Element]:
     """Bring the marks into the one form and take the notes out of the tree."""
-    pairs = side_notes.settle(root)
+    names = (names_in(root) if names is None else names).lower()
+    pairs = side_notes.settle(root) if "note" in names else []
     pairs += _linked(root)
-    pairs += numbered(root, {body for _, body, _ in pairs})
+    pairs += numbered(root, {body for _, body, _ in pairs}, called="foot" in names)
     return _written(root, pairs) if pairs else []
 
 

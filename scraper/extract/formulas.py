@@ -12,6 +12,7 @@ from typing import TypeGuard
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from scraper.extract import mathjax, mathml
+from scraper.extract.class_names import names_in
 from scraper.extract.markup import remove
 from scraper.extract.tex import cleaned, is_prose, without_style
 from scraper.extract.xpath import Element, elements, text_of
@@ -30,14 +31,19 @@ _DISPLAYED = frozenset(
 _SOURCES = ("alttext", "data-latex", "data-tex", "data-math", "data-expr", "data-formula", "data-entry")
 """Attributes in which renderers keep the TeX."""
 
-_CANDIDATES = elements(
-    "descendant-or-self::*[self::math or self::mjx-container or self::script[starts-with(@type, 'math/')]"
+_TAGGED = (
+    "self::math or self::mjx-container or self::script[starts-with(@type, 'math/')]"
     " or self::img[contains(@class, 'tex') or contains(@class, 'math') or contains(@src, '%5C')"
     " or contains(@src, 'tex') or contains(@src, '=tx')]"
-    " or (@class and (contains(@class, 'atex') or contains(@class, 'ath') or contains(@class, 'temml')))"
     " or contains(name(), '-') and (contains(name(), 'math') or contains(name(), 'tex')"
-    " or contains(name(), 'formula'))]"
+    " or contains(name(), 'formula'))"
 )
+_BY_TAG = elements(f"descendant-or-self::*[{_TAGGED}]")
+_BY_TAG_OR_CLASS = elements(
+    "descendant-or-self::*[@class and (contains(@class, 'atex') or contains(@class, 'ath')"
+    f" or contains(@class, 'temml')) or {_TAGGED}]"
+)
+_MATH_CLASS = re.compile("atex|ath|temml")
 _HOLDERS = frozenset({"div", "section", "table", "body", "article"})
 _NAMED = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
@@ -49,10 +55,14 @@ _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
 
 
-def settle(root: Element) -> None:
-    """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm."""
+def settle(root: Element, names: str | None = None) -> None:
+    """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm.
+
+    `names` are the tree's classes, where they are known.
+    """
     settled: set[Element] = set()
-    for element in _CANDIDATES(root)[:_MAX_FORMULAS]:
+    classed = _MATH_CLASS.search(names_in(root) if names is None else names)
+    for element in (_BY_TAG_OR_CLASS if classed else _BY_TAG)(root)[:_MAX_FORMULAS]:
         if _is_gone(element, root) or _is_inside(element, settled):
             continue
         found = _formula(element)
@@ -159,8 +169,8 @@ def _is_element(element: Element | None) -> TypeGuard[Element]:
 
 def _wrapper(element: Element) -> Element | None:
     """The parent, where it holds nothing else."""
-    around = element.getparent()
-    return around if around is not None and len(around) == 1 else None
+    alone = element.getprevious() is None and element.getnext() is None
+    return element.getparent() if alone else None
 
 
 def _kept(tex: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml import etree
 
@@ -32,7 +33,7 @@ def block_of(target: Element) -> Element | None:
     holds_name_alone = not text_of(block).strip(_MARKS + "0123456789") and block.getnext() is not None
     around = block.getparent()
     if holds_name_alone and block.tag in ("p", "div") and around is not None and around.tag in ("li", "div"):
-        return around if len(around) <= 3 else None
+        return around if len(list(islice(around, 4))) <= 3 else None
     return block
 
 

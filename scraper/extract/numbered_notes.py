@@ -21,13 +21,22 @@ _LAST_RULES = 5
 """Notes stand behind one of the last rules of a page."""
 
 
-def numbered(root: Element, taken: set[Element]) -> Iterator[tuple[Element, Element, str]]:
-    """Each mark that is a bare number, with the note that begins with it or stands at its place in a list."""
+def numbered(
+    root: Element, taken: set[Element], *, called: bool = True
+) -> Iterator[tuple[Element, Element, str]]:
+    """Each mark that is a bare number, with the note that begins with it or stands at its place in a list.
+
+    `called`: whether anything has a class of footnotes.
+    """
     marks = [(mark, text_of(mark).strip("[] \n")) for mark in _MARKS(root)[:_MAX_MARKS]]
     marks = [(mark, label) for mark, label in marks if _LABEL.fullmatch(label)]
     if not marks:
         return
-    notes = {label: note for label, note in _notes(root, {label for _, label in marks}) if note not in taken}
+    notes = {
+        label: note
+        for label, note in _notes(root, {label for _, label in marks}, called)
+        if note not in taken
+    }
     bodies = set(notes.values())
     for mark, label in marks:
         note = notes.get(label)
@@ -35,8 +44,9 @@ def numbered(root: Element, taken: set[Element]) -> Iterator[tuple[Element, Elem
             yield mark, note, label
 
 
-def _notes(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
-    yield from _called_so(root, labels)
+def _notes(root: Element, labels: set[str], called: bool) -> Iterator[tuple[str, Element]]:
+    if called:
+        yield from _called_so(root, labels)
     yield from _behind_rules(root, labels)
     for row in root.iter("ol"):
         yield from _in_list(row)
@@ -59,7 +69,7 @@ def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
 def _in_list(row: Element) -> Iterator[tuple[str, Element]]:
     """Items that are named as notes, or a list alone in an aside."""
     around = row.getparent()
-    alone = around is not None and around.tag == "aside" and len(around) == 1
+    alone = around is not None and around.tag == "aside" and _is_only_child(row)
     start = row.get("start") or "1"
     first = int(start) if start.isdigit() and len(start) < 4 else 1
     for place, item in enumerate(row.iterchildren("li")):
@@ -96,3 +106,7 @@ def _gathered(blocks: list[Element]) -> Element:
             break
         body.append(block)
     return body
+
+
+def _is_only_child(element: Element) -> bool:
+    return element.getprevious() is None and element.getnext() is None

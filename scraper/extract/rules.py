@@ -8,10 +8,13 @@ from scraper.extract.addresses import Addresses
 from scraper.extract.walk import Context, TreeConverter
 from scraper.extract.xpath import Element
 
-__all__ = ["Rules", "Tags", "block", "is_inline"]
+__all__ = ["MARK", "Rules", "Tags", "block", "is_inline"]
 
 Tags = frozenset[str]
 """The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
+
+MARK = "\x02"
+"""Begins a place for a block; no text may hold it."""
 
 _PLACE = re.compile("^(.*?)\x02(\\d+)\x03", re.MULTILINE)
 _MARKER = re.compile(r"[^>\s]")
@@ -35,11 +38,11 @@ class Rules(TreeConverter):
     def verbatim(self, block: str) -> str:
         """A place for a block that nothing around it may change but by indenting its lines."""
         self._verbatim.append(block)
-        return f"\n\n\x02{len(self._verbatim) - 1}\x03\n\n"
+        return f"\n\n{MARK}{len(self._verbatim) - 1}\x03\n\n"
 
     def restored(self, markdown: str) -> str:
         """With the blocks in their places, each line indented as its place is."""
-        while self._verbatim and "\x02" in markdown:
+        while MARK in markdown:
             markdown = _PLACE.sub(self._placed, markdown)
         return markdown
 

@@ -10,7 +10,6 @@ from scraper.extract.xpath import Element, elements, text_of
 
 __all__ = ["settle"]
 
-_MARKS = elements(".//label[@for] | .//sup")
 _NOTES = elements(".//span[contains(@class, 'note') or contains(@class, 'Note')] | .//small | .//aside")
 _NOTE_CLASS = re.compile(r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE)
 _MARK_CLASS = re.compile(r"note|toggle|footref|marg", re.IGNORECASE)
