@@ -7,15 +7,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS :=
 IMAGE := search-mcp
-BENCHMARKS := settle hidden egress throughput soak
+CORPORA := corpora
+BENCHMARKS := settle hidden egress throughput search store soak
 INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test check format docs quality site image image-test lock clean
+.PHONY: help setup serve test check format docs quality benchmarks site image image-test lock clean
 
 help:
-	@echo "make serve | test | setup | check | format | docs | quality | site | image | image-test | lock | clean"
+	@echo "make serve | test | setup | check | format | docs | quality | benchmarks | site | image | image-test | lock | clean"
 	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
@@ -39,7 +40,11 @@ format: $(VENV)/.dev
 docs: $(VENV)/.runtime
 	$(BIN)/python -m tools.settings_table
 
+# Figures against their floors; DIR holds the saved pages: make quality CORPORA=DIR
 quality: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m benchmarks.quality --corpora "$(CORPORA)" $(ARGS)
+
+benchmarks: $(VENV)/.dev $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
 
 # The pages of the tests, for trying out: in a second terminal, with the variable that maps a name to them,

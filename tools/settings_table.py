@@ -1,4 +1,4 @@
-"""Writes the table of settings into README.md, from the one place where they are defined.
+"""Writes the table of settings into docs/operations.md, from the one place where they are defined.
 
 python -m tools.settings_table
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scraper.settings import Setting, setting_table
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/operations.md"
 BEGIN = "<!-- settings: made by `make docs` -->\n"
 END = "<!-- end of settings -->\n"
 
@@ -27,16 +27,16 @@ def table() -> str:
     return head + "".join(_row(setting) for setting in setting_table())
 
 
-def with_table(readme: str) -> str:
-    """The README with the table as it should be.
+def with_table(page: str) -> str:
+    """The page with the table as it should be.
 
     Raises:
         ValueError: the marks between which it stands are not there.
     """
-    before, begin, rest = readme.partition(BEGIN)
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"README.md has no {BEGIN.strip()} ... {END.strip()}")
+        raise ValueError(f"{PAGE.name} has no {BEGIN.strip()} ... {END.strip()}")
     return before + BEGIN + table() + END + after
 
 
@@ -57,4 +57,4 @@ def _default(setting: Setting) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_table(README.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,16 +1,16 @@
-"""The README says what can be set, all of it, as the code has it."""
+"""The page for operators says what can be set, all of it, as the code has it."""
 
 from __future__ import annotations
 
 import pytest
 
 from scraper.settings import setting_table
-from tools.settings_table import README, table, with_table
+from tools.settings_table import PAGE, table, with_table
 
 
-def test_the_readme_s_table_is_the_one_the_code_makes() -> None:
-    readme = README.read_text(encoding="utf-8")
-    assert readme == with_table(readme), "run: make docs"
+def test_the_page_s_table_is_the_one_the_code_makes() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_table(page), "run: make docs"
 
 
 def test_every_setting_has_one_row_of_three_cells() -> None:
@@ -19,7 +19,7 @@ def test_every_setting_has_one_row_of_three_cells() -> None:
     assert all(row.replace(r"\|", "").count("|") == 4 for row in rows)
 
 
-def test_a_readme_without_the_marks_is_refused() -> None:
+def test_a_page_without_the_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="settings"):
         with_table("# A page\n")
 
