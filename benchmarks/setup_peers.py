@@ -80,6 +80,16 @@ _ENVIRONMENTS = (
     _Environment("ddgs", ("ddgs==9.16.1",), launches=False),
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(
+        "documents",
+        (
+            "liteparse==2.18.0",
+            "markitdown[docx,pdf,pptx,xlsx]==0.1.8",
+            "pdfplumber==0.11.10",
+            "pypandoc_binary==1.15",
+        ),
+        launches=False,
+    ),
+    _Environment(
         "mcp_server_fetch",
         ("mcp-server-fetch==2026.10.24", "readabilipy==0.3.0"),
         launches=False,

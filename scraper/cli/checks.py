@@ -15,9 +15,22 @@ from importlib import metadata
 from browsers import survey
 from browsers.settings import BrowserSettings
 from scraper.cli.findings import Finding, bad, good, poor
+from scraper.errors import OutsideRoot, ScraperError
+from scraper.reading.local_files import LocalFiles
 from scraper.settings import Settings, setting_table, unknown_variables
+from scraper.workers import confinement
 
-__all__ = ["browsers", "configuration", "data_folder", "fonts", "names", "port", "programs", "proxy"]
+__all__ = [
+    "browsers",
+    "configuration",
+    "data_folder",
+    "documents",
+    "fonts",
+    "names",
+    "port",
+    "programs",
+    "proxy",
+]
 
 _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _LEAST_FREE_BYTES = 200_000_000
@@ -94,6 +107,27 @@ def data_folder(settings: Settings) -> Iterator[Finding]:
     free = shutil.disk_usage(folder).free
     text = f"Pages are kept in {folder}, {free // 1_000_000:,} MB free"
     yield good(text) if free > _LEAST_FREE_BYTES else poor(text, "Free some space")
+
+
+def documents(settings: Settings) -> Iterator[Finding]:
+    """What keeps a hostile document from harm, and where local ones may lie."""
+    lacking = confinement.abilities().missing
+    if lacking:
+        yield poor(
+            f"Documents are read in processes of their own, but this system lacks {', '.join(lacking)}",
+            "Linux 5.13 or newer on x86_64 or ARM64 has them all",
+        )
+    else:
+        yield good("Documents are read in processes that can open no file and reach no network")
+    root = settings.document_root
+    if root is None:
+        return
+    try:
+        LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
+    except OutsideRoot:  # the folder itself is no file: it is there and can be opened
+        yield good(f"Local documents are read beneath {root}")
+    except ScraperError as error:
+        yield poor(f"Local documents cannot be read: {error}", error.next_step)
 
 
 def port(settings: Settings) -> Iterator[Finding]:

@@ -49,6 +49,7 @@ async def _examine(settings: Settings) -> int:
         checks.browsers(settings.browser_settings()),
         checks.fonts(),
         checks.data_folder(settings),
+        checks.documents(settings),
         checks.port(settings),
         checks.proxy(settings),
     ):

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from scraper.server.calls import Calls
 from scraper.server.household import Household
+from scraper.workers import confinement
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -39,6 +40,7 @@ class Health:
                 "draining": self._calls.draining,
                 "calls": self._calls.running,
                 "browsers": self._browsers(),
+                "documents": {"confinement_lacks": list(confinement.abilities().missing)},
             }
         )
 

@@ -12,13 +12,20 @@ from tests.scraper.process import output_of
 
 @pytest.mark.browser
 async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
-    env = {"SEARCH_MCP_DATA": str(tmp_path / "data"), "SEARCH_MCP_PORT": "0", "SEARCH_MCP_NOPE": "1"}
+    env = {
+        "SEARCH_MCP_DATA": str(tmp_path / "data"),
+        "SEARCH_MCP_PORT": "0",
+        "SEARCH_MCP_NOPE": "1",
+        "SEARCH_MCP_DOCUMENT_ROOT": str(tmp_path),
+    }
     told = await output_of(*SEARCH_MCP, "doctor", env=env)
     assert told.code == 0, told.out + told.err
     assert "[ok] Chromium" in told.out
     assert "A page that needs JavaScript was read" in told.out
     assert "sandbox" in told.out
     assert f"Pages are kept in {tmp_path / 'data'}" in told.out
+    assert "Documents are read in processes" in told.out
+    assert f"Local documents are read beneath {tmp_path}" in told.out
     assert "[!!] Unknown variable SEARCH_MCP_NOPE is ignored." in told.out
     assert told.out.rstrip().endswith("This machine can serve.")
     assert "Traceback" not in told.err

@@ -39,6 +39,7 @@ async def test_health_shows_version_and_numbers() -> None:
     assert status == 200
     assert (body["status"], body["version"], body["calls"], body["draining"]) == ("ok", "1.2.3", 0, False)
     assert body["browsers"]["active"] == 3
+    assert isinstance(body["documents"]["confinement_lacks"], list)
 
 
 async def test_health_is_fine_while_the_browsers_start() -> None:
