@@ -19,7 +19,7 @@ from scraper.extract.lists import ListRules
 from scraper.extract.markup import remove
 from scraper.extract.math_rules import MathRules
 from scraper.extract.note_rules import NoteRules
-from scraper.extract.rules import MARK, Tags, block
+from scraper.extract.rules import Tags, block
 from scraper.extract.table_rules import TableRules
 from scraper.extract.texts import lines_of
 from scraper.extract.walk import STOCK_BLOCKS, Context, Handler, Node
@@ -67,7 +67,6 @@ class Converted:
 
 def convert(root: Element, base: str) -> Converted:
     """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
-    _without_marks(root)
     names = names_in(root)
     formulas.settle(root, names)
     code_blocks.settle(root)
@@ -83,14 +82,6 @@ def convert(root: Element, base: str) -> Converted:
         tuple(Link(url, text) for url, text in converter.links.items()),
         tuple(Image(url, alt) for url, alt in converter.images.items()),
     )
-
-
-def _without_marks(root: Element) -> None:
-    """Character references can write any control character: ours must be ours alone."""
-    if MARK in text_of(root):
-        for element in root.iter():
-            element.text = (element.text or "").replace(MARK, "")
-            element.tail = (element.tail or "").replace(MARK, "")
 
 
 def _emphasis(marker: str) -> Callable[..., str]:

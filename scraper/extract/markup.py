@@ -31,6 +31,12 @@ _STRETCH = re.compile(rf"<[^<]{{{_LONG_TAG}}}")
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
 
+_NO_CHARACTER = re.compile(
+    "&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9])"
+    "|[xX]0*(?:[1-8bceBCE]|1[0-9a-fA-F]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
+)
+"""The parser lets these in, spelled as references; a tree takes no text back that holds one."""
+
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -62,7 +68,7 @@ def parse(text: str, *, flatten: bool = True) -> Markup:
         return Markup(None, degraded=True)
     bounded = _bounded(text)
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
-    encoded = bounded.encode("utf-8", "replace").translate(None, _CONTROLS)
+    encoded = _without_no_characters(bounded).encode("utf-8", "replace").translate(None, _CONTROLS)
     root: Element | None = etree.fromstring(encoded, parser)
     if root is None:
         return Markup(None)
@@ -70,6 +76,11 @@ def parse(text: str, *, flatten: bool = True) -> Markup:
         return Markup(_flat(bounded), degraded=True)
     _empty_head(root)
     return Markup(root, degraded=len(bounded) < len(text))
+
+
+def _without_no_characters(text: str) -> str:
+    text = _NO_CHARACTER.sub("", text) if "&#" in text else text
+    return text if text.isascii() else text.replace("\ufffe", "").replace("\uffff", "")
 
 
 def _empty_head(root: Element) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 
 from scraper.extract.addresses import Addresses
-from scraper.extract.walk import Context, TreeConverter
-from scraper.extract.xpath import Element
+from scraper.extract.walk import TreeConverter
 
-__all__ = ["MARK", "Rules", "Tags", "block", "is_inline"]
+__all__ = ["Rules", "Tags", "block", "is_inline"]
 
 Tags = frozenset[str]
 """The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
 
-MARK = "\x02"
-"""Begins a place for a block; no text may hold it."""
+_MARK = "\x02"
+"""Begins a place for a block; no text holds it: `markup.parse` lets no control character in."""
 
 _PLACE = re.compile("^(.*?)\x02(\\d+)\x03", re.MULTILINE)
+_NOTE_INDENT = "    "
 _MARKER = re.compile(r"[^>\s]")
-_LABEL = re.compile(r"\S")
 
 
 class Rules(TreeConverter):
@@ -38,25 +37,19 @@ class Rules(TreeConverter):
     def verbatim(self, block: str) -> str:
         """A place for a block that nothing around it may change but by indenting its lines."""
         self._verbatim.append(block)
-        return f"\n\n{MARK}{len(self._verbatim) - 1}\x03\n\n"
+        return f"\n\n{_MARK}{len(self._verbatim) - 1}\x03\n\n"
 
     def restored(self, markdown: str) -> str:
         """With the blocks in their places, each line indented as its place is."""
-        while MARK in markdown:
+        while self._verbatim and _PLACE.search(markdown):
             markdown = _PLACE.sub(self._placed, markdown)
         return markdown
 
     def _placed(self, match: re.Match[str]) -> str:
-        before, block = match.group(1), self._verbatim[int(match.group(2))]
-        inset = (_LABEL if before.startswith("[^") else _MARKER).sub(" ", before)
+        before, number = match.group(1), int(match.group(2))
+        block = self._verbatim[number] if number < len(self._verbatim) else ""
+        inset = _NOTE_INDENT if before.startswith("[^") else _MARKER.sub(" ", before)
         return before + block.replace("\n", "\n" + inset)
-
-    def quietly(self, element: Element, context: Context) -> str:
-        """What is in an element, left out of the plain text: it stands there already."""
-        said = len(self.said)
-        text = self.inside(element, context)
-        del self.said[said:]
-        return text
 
 
 def is_inline(tags: Tags) -> bool:

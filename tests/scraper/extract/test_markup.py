@@ -30,3 +30,13 @@ def test_a_tag_with_too_many_attributes_loses_them_and_nothing_else() -> None:
     paragraph = root.find(".//p")
     assert paragraph is not None
     assert (paragraph.text, len(paragraph.attrib)) == ("Kept", 0)
+
+
+def test_characters_that_no_tree_may_hold_are_gone_in_every_spelling() -> None:
+    spelled = "&#1;&#x1F;&#11;&#xc;&#65534;&#xFFFF;\ufffe\x0b"
+    root = markup.parse(f"<body><p>a<b>gone</b>{spelled}b &#65;&#x1f600;&#13;</p></body>").root
+    assert root is not None
+    bold = root.find(".//b")
+    assert bold is not None
+    markup.remove(bold)
+    assert text_of(root) == "ab A\U0001f600\r"
