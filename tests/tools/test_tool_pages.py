@@ -1,0 +1,27 @@
+"""The documentation has a page a tool, as the code has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scraper.tools import registry
+from tools.tool_pages import FOLDER, pages, write
+
+
+def test_the_pages_are_those_that_the_code_makes() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*")}
+    assert written == pages(), "run: python -m tools.tool_pages"
+
+
+def test_every_tool_and_every_argument_has_its_place() -> None:
+    made = pages()
+    for tool in registry.tools():
+        page = made[f"{tool.name}.md"]
+        assert all(f"| `{name}`" in page for name in tool.input_schema["properties"])
+        assert f"[{tool.name}]({tool.name}.md)" in made["README.md"]
+
+
+def test_a_page_of_a_tool_that_is_gone_goes(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").write_text("old")
+    write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(pages())
