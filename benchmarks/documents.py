@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 __all__ = ["measure"]
 
 OURS = "search-mcp"
-_PEERS = {"pdf": ("liteparse", "markitdown", "pdfplumber"), "office": ("markitdown", "pandoc")}
+_PEERS = {
+    "pdf": ("liteparse", "markitdown", "pdfplumber"),
+    "docx": ("markitdown", "pandoc"),
+    "xlsx": ("markitdown",),
+    "pptx": ("markitdown",),
+}
 _PEER_LIMIT_S = 900
 _LIMIT_S = 30.0
 _SLACK = 1.25
@@ -96,9 +101,8 @@ async def _quality(parser: Parser, corpus: Path) -> Figures:
     figures |= await _tables(parser, sets.icdar(corpus / "pdf-tables-icdar2013"))
     figures |= await _facts(parser, corpus / "pdf-facts")
     for kind in ("docx", "xlsx", "pptx"):
-        figures |= await _scored(
-            parser, kind, sets.with_gold(corpus / "office-docling" / kind, kind), _PEERS["office"]
-        )
+        peers = _PEERS[kind]
+        figures |= await _scored(parser, kind, sets.with_gold(corpus / "office-docling" / kind, kind), peers)
     return figures
 
 

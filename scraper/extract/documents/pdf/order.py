@@ -23,6 +23,9 @@ _WORDS_A_LINE = 4
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
 _LEAST_ROWS = 4
+_MOST_SKIPPED = 3
+_LEAST_COLUMN = 10
+"""Of the letters' size: how wide a column is at least."""
 
 
 def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
@@ -36,6 +39,9 @@ def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
     single: list[Row] = []
     start = 0
     while start < len(rows):
+        skipped = _to_the_longer_band(rows, start, (left, right), gutter)
+        single += rows[start : start + skipped]
+        start += skipped
         end, cuts = _band(rows, start, (left, right), gutter)
         columns = _columns(rows[start:end], cuts) if cuts and depth < _DEPTH else []
         if columns and _is_prose(rows[start:end], columns):
@@ -71,10 +77,22 @@ def in_columns(runs: Sequence[Run]) -> list[Run]:
 
 
 def _breaks_back(groups: Sequence[Sequence[Run]]) -> bool:
-    """Whether each group begins above the end of the one before it, as columns do."""
-    return all(
-        min(run.y0 for run in after) < max(run.y0 for run in before) - 2 for before, after in pairwise(groups)
-    )
+    """Whether each group begins above the one before it, or beside it and both are as wide as columns are.
+
+    Words driven apart in a short line stand beside each other too.
+    """
+    for before, after in pairwise(groups):
+        top, size = min(run.y0 for run in before), before[0].size
+        above = min(run.y0 for run in after) < top - 2
+        beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
+        wide = all(_width(group) > _LEAST_COLUMN * size for group in (before, after))
+        if not above and not (beside and wide):
+            return False
+    return True
+
+
+def _width(group: Sequence[Run]) -> float:
+    return max(run.x1 for run in group) - min(run.x0 for run in group)
 
 
 def _band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
@@ -92,6 +110,18 @@ def _band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> tuple[
         free, lefts, rights, end = shared, low, high, end + 1
     band = rows[start:end]
     return end, [span for span in free if _parts(span, band) and span[1] - span[0] >= gutter]
+
+
+def _to_the_longer_band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> int:
+    """How many rows to leave out before columns: a short title shares chance gaps with the first lines below."""
+    end, _ = _band(rows, start, page, gutter)
+    for skipped in range(1, _MOST_SKIPPED + 1):
+        if start + skipped >= min(end, len(rows)):
+            break
+        further, cuts = _band(rows, start + skipped, page, gutter)
+        if cuts and further >= end + _LEAST_ROWS:
+            return skipped
+    return 0
 
 
 def _parts(span: _Span, rows: Sequence[Row]) -> bool:

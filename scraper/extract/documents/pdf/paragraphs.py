@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from statistics import median
 
 from scraper.extract.documents.pdf.lists import split_mark
 from scraper.extract.documents.pdf.rows import text_of_row
@@ -16,6 +15,7 @@ __all__ = ["blocks_of", "is_code", "laid_out"]
 _LARGER = 0.9
 """Points of size by which a heading differs from what follows."""
 _LOOSE = 1.25
+_USUAL_LEADING = 1.2
 _SHORT = 0.75
 """Of the column's width: a shorter line that ends a sentence ends a paragraph."""
 _INDENT = 0.9
@@ -27,7 +27,7 @@ def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    leading = _usual_step(rows) / max(1.0, median(row.size for row in rows))
+    leading = _leading(rows)
     group: list[Row] = []
     for row in rows:
         if group and _breaks(group, row, left, right, leading):
@@ -37,10 +37,17 @@ def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
     yield _block(group, left)
 
 
-def _usual_step(rows: Sequence[Row]) -> float:
-    """From line to line; the lower quarter, since paragraphs stand further apart."""
-    steps = sorted(b.y0 - a.y0 for a, b in pairwise(rows) if b.y0 > a.y0)
-    return steps[len(steps) // 4] if steps else 0.0
+def _leading(rows: Sequence[Row]) -> float:
+    """From line to line, as a share of the letters' size; the lower quarter, since paragraphs stand apart.
+
+    Code is set tighter than text and has its own.
+    """
+    shares = sorted(
+        (b.y0 - a.y0) / max(1.0, b.size)
+        for a, b in pairwise(rows)
+        if b.y0 > a.y0 and not (a.mono or b.mono) and abs(a.size - b.size) <= _LARGER
+    )
+    return shares[len(shares) // 4] if shares else _USUAL_LEADING
 
 
 def _breaks(group: Sequence[Row], row: Row, left: float, right: float, leading: float) -> bool:
