@@ -50,15 +50,13 @@ def _name(element: Element) -> str:
 
 
 def _symbols(text: str) -> str:
-    text = unicodedata.normalize("NFC", text.strip())
-    return spelled([SYMBOLS.get(character) or _plain(character) for character in text])
+    return spelled([SYMBOLS.get(character, character) for character in _plain(text.strip())])
 
 
-def _plain(character: str) -> str:
+def _plain(text: str) -> str:
     """Letters of the mathematical alphabets are the plain ones, set in another style."""
-    return (
-        unicodedata.normalize("NFKC", character) if "\U0001d400" <= character <= "\U0001d7ff" else character
-    )
+    letters = (unicodedata.normalize("NFKC", one) if one >= "\U0001d400" else one for one in text)
+    return unicodedata.normalize("NFC", "".join(letters))
 
 
 def _identifier(element: Element) -> str:

@@ -81,6 +81,7 @@ def tidied(body: Element, label: str, own: str, back: set[str]) -> Element:
 def _take_description(term: Element) -> None:
     after = term.getnext()
     if after is not None and after.tag == "dd":
+        after.tag = "div"
         term.append(after)
 
 

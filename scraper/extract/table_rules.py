@@ -50,8 +50,8 @@ class TableRules(CodeRules, MathRules):
             parts = [text_of(formula).strip() for formula in row.iter("math")]
             self.said += [None, " ".join(parts)]
             if parts:
-                rows.append(self.formula(" ".join(parts), True, context.tags))
-        return "".join(rows)
+                rows.append(self.formula(" ".join(parts), True, context.tags).strip())
+        return "\n\n" + "\n\n".join(rows) + "\n\n"
 
     def _item(self, rank: str, cells: list[Element], context: Context) -> str:
         """One item of a table that is a numbered list."""

@@ -1,0 +1,104 @@
+"""Blocks of code in the markup of many highlighters: exact text, right language."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.conversion import converted, markdown_of
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<pre><code>\n a\n  b\n\n</code></pre>", "```\n a\n  b\n```"),
+        ("<pre>\n    <code>a\nb</code>\n  </pre>", "```\na\nb\n```"),
+        ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
+        ("<pre>a<br>b</pre>", "```\na\nb\n```"),
+        ("<pre><code>a</code><code>b</code></pre>", "```\na\nb\n```"),
+        (
+            "<pre><code><span style='display:grid'>a</span><span style='display:grid'>b</span></code></pre>",
+            "```\na\nb\n```",
+        ),
+        ("<pre><span style='user-select:none'>$ </span>ls</pre>", "```\nls\n```"),
+        ("<pre>x<span class=twoslash-popup-container>number</span> = 1</pre>", "```\nx = 1\n```"),
+        ("<pre>a&nbsp;=&nbsp;1   \n</pre>", "```\na = 1\n```"),
+        (
+            "<figure class='highlight js'><table><tr><td class=gutter><pre>1\n2</pre></td>"
+            "<td class=code><pre>a<br>b</pre></td></tr></table></figure>",
+            "```js\na\nb\n```",
+        ),
+    ],
+)
+def test_the_text_of_a_block_is_exact(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<pre><div class=bar><span>bash</span><button>Copy</button></div><code>ls\npwd</code></pre>",
+            "bash",
+        ),
+        (
+            "<div><div class=code-header>python <button>Copy code</button></div><pre>x = 1</pre></div>",
+            "python",
+        ),
+        ("<div><span class=lang>C++</span><pre>x = 1</pre></div>", "cpp"),
+        ("<div><div class=title>Terminal</div><pre>x = 1</pre></div>", "bash"),
+    ],
+)
+def test_the_bar_over_a_block_names_its_language_and_goes(html: str, markdown: str) -> None:
+    found = markdown_of(html)
+    assert found.startswith(f"```{markdown}\n")
+    assert "Copy" not in found
+
+
+@pytest.mark.parametrize(
+    "above", ["<p>Python</p>", "<div class=title>main.py</div>", "<h3>Go</h3>", "python "]
+)
+def test_words_over_a_block_that_are_no_bar_stay(above: str) -> None:
+    assert not markdown_of(f"<div>{above}<pre>x = 1</pre></div>").startswith("```")
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>x</p><code>a\n  b</code><p>y</p>", "x\n\n```\na\n  b\n```\n\ny"),
+        ("<div><code>\n    a\n      b\n    </code></div>", "```\na\n  b\n```"),
+        ("<code>a<br>b</code>", "```\na\nb\n```"),
+        ("<div><code class='hl lean block'>def m : Nat</code></div>", "```lean\ndef m : Nat\n```"),
+        ("<p>wrapped <code>a\nb</code></p>", "wrapped `a b`"),
+        ("<p><code>a\nb</code> <b>c</b></p>", "`a b` **c**"),
+        ("<p><code>one line</code></p>", "`one line`"),
+        (
+            "<div><code class=block>#check a</code>\n<pre>a : Nat</pre>\n<code class=block>b\n\n</code>"
+            "<code class=block>c</code></div>",
+            "```\n#check a\na : Nat\nb\n\nc\n```",
+        ),
+        ("<pre>a</pre><pre>b</pre>", "```\na\n```\n\n```\nb\n```"),
+        (
+            "<div class=code-block data-lang=http>GET /\n\nX: y</div>",
+            "```http\nGET /\n\nX: y\n```",
+        ),
+        ("<div data-lang=en><p>Not code.</p></div>", "Not code."),
+        (
+            "<div><div><code>int</code> <code>a;</code></div>\n"
+            "<div><code>    </code><code>a</code><code>++;</code></div>\n<div><code>}</code></div></div>",
+            "```\nint a;\n    a++;\n}\n```",
+        ),
+        ("<div><code>a</code> and <code>b</code></div><div><code>c</code></div>", "`a` and `b`\n\n`c`"),
+    ],
+)
+def test_code_without_pre_is_a_block_where_it_stands_as_one(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+def test_code_in_a_cell_or_heading_is_one_line() -> None:
+    assert markdown_of("<table><tr><th>a<th>b</tr><tr><td><pre>x\ny</pre><td>1</tr></table>").endswith(
+        "| `x y` | 1 |"
+    )
+
+
+def test_the_plain_text_keeps_the_lines_of_code() -> None:
+    assert converted("<p>a</p><pre>if x:\n    y</pre>").text == "a\nif x:\n    y"
