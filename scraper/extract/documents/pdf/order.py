@@ -113,7 +113,7 @@ def _band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> tuple[
 
 
 def _to_the_longer_band(rows: Sequence[Row], start: int, page: _Span, gutter: float) -> int:
-    """How many rows to leave out before columns: a short title shares chance gaps with the first lines below."""
+    """How many rows stand above the columns: a short title shares chance gaps with the first lines below."""
     end, _ = _band(rows, start, page, gutter)
     for skipped in range(1, _MOST_SKIPPED + 1):
         if start + skipped >= min(end, len(rows)):

@@ -19,6 +19,8 @@ _USUAL_LEADING = 1.2
 _SHORT = 0.75
 """Of the column's width: a shorter line that ends a sentence ends a paragraph."""
 _INDENT = 0.9
+_LEADER = re.compile(r"(?:\s?[.\u2026\u00b7]){4,}\s*(\d{1,4}|[ivxlc]{1,7})$")
+"""Dots that lead to a page number."""
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
 
@@ -64,6 +66,8 @@ def _breaks(group: Sequence[Row], row: Row, left: float, right: float, leading: 
     if distance > _LOOSE * step + 1.0 and distance > 1.3 * row.size:
         return True
     text, said = text_of_row(row), text_of_row(above)
+    if _LEADER.search(said):
+        return True
     if split_mark(text)[0] is not None:
         return True
     ended = _ENDS.search(said) is not None
@@ -80,6 +84,9 @@ def _block(rows: Sequence[Row], left: float) -> Block:
     size = max(row.size for row in rows)
     if all(row.mono for row in rows) and is_code(rows):
         return Block(BlockKind.CODE, laid_out(rows), size=size)
+    if len(lines) == 1 and _LEADER.search(lines[0]):  # a line of a table of contents
+        entry = _LEADER.sub(r" … \1", lines[0])
+        return Block(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
     mark, rest = split_mark(lines[0])
     bold = all(row.bold for row in rows)
     if mark is not None and rest:

@@ -71,7 +71,7 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
         ocr_pages=source.pictured_pages(data, bare, asked.password) if bare else (),
         encrypted=found.encrypted,
         deserves_more_care=bool(right_to_left) and not asked.more_care,
-        warnings=tuple(_warnings(found)),
+        warnings=tuple(_warnings(found, asked)),
     )
 
 
@@ -80,7 +80,10 @@ def _second() -> ModuleType:
     return importlib.import_module("scraper.extract.documents.pdf.second")
 
 
-def _warnings(found: source.Source) -> Iterator[str]:
+def _warnings(found: source.Source, asked: Asked) -> Iterator[str]:
+    if not asked.pages and len(found.pages) < found.page_count - len(found.failed_pages):
+        read, of_all = f"{len(found.pages):,}", f"{found.page_count:,}"
+        yield f"Only the first {read} of {of_all} pages are read: choose others by `pages`."
     if found.failed_pages:
         listed = ", ".join(map(str, found.failed_pages[:20]))
         yield f"Pages that could not be read: {listed}."

@@ -58,6 +58,9 @@ def read(data: bytes, asked: Asked) -> Parsed:
         pages=count,
         read_to=wanted[-1] if wanted and wanted[-1] < count else None,
         encrypted=reader.is_encrypted,
+        warnings=(f"Only {len(wanted):,} of {count:,} pages are read.",)
+        if len(wanted) == MAX_PAGES < count
+        else (),
     )
 
 

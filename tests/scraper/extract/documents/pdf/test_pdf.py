@@ -150,6 +150,17 @@ def test_a_page_without_letters_is_told_where_others_have_some() -> None:
         fields(drawn_pdf([], []))
 
 
+def test_a_table_of_contents_is_a_list_of_its_lines() -> None:
+    lines = (
+        "1 The harbour .................... 3",
+        "1.1 The lighthouse .............. 12",
+        "2 The sea ........ 20",
+    )
+    assert body(column(60, 200, lines)).endswith(
+        "- 1 The harbour … 3\n- 1.1 The lighthouse … 12\n- 2 The sea … 20"
+    )
+
+
 def test_chosen_pages_are_read_alone() -> None:
     data = drawn_pdf(
         *(column(60, 200, (f"This is page number {number} of the log",)) for number in range(1, 6))
