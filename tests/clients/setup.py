@@ -1,0 +1,73 @@
+"""`python -m tests.clients.setup [NAME ...]`: makes the clients' environments that are not there yet."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+
+from tests.clients.environments import ENVIRONMENTS, Environment
+
+__all__ = ["CannotSetUp", "main", "set_up"]
+
+_LIMIT_S = 900
+
+
+class CannotSetUp(Exception):
+    """A package cannot be had here; the message is what the installer said."""
+
+
+def main() -> None:
+    """Make what is missing and say so."""
+    wanted = sys.argv[1:] or [environment.name for environment in ENVIRONMENTS]
+    for environment in ENVIRONMENTS:
+        if environment.name in wanted:
+            there = environment.is_set_up()
+            print(f"{environment.name}: {'there already' if there else 'being set up'}", flush=True)
+            try:
+                set_up(environment)
+            except CannotSetUp as error:
+                sys.exit(str(error))
+
+
+def set_up(environment: Environment) -> None:
+    """Make one environment, unless it is there.
+
+    Raises:
+        CannotSetUp: it cannot be made here.
+    """
+    if environment.is_set_up():
+        return
+    shutil.rmtree(environment.folder, ignore_errors=True)
+    venv.create(environment.folder, with_pip=True)
+    _run([str(environment.python), "-m", "pip", "install", "--quiet", *environment.packages], environment)
+    if environment.node_packages:
+        environment.node_folder.mkdir()
+        npm = str(environment.folder / "bin" / "npm")
+        _run([npm, "install", "--no-audit", "--no-fund", "--silent", *environment.node_packages], environment)
+    environment.record.write_text(json.dumps(environment.contents()), encoding="utf-8")
+
+
+def _run(command: list[str], environment: Environment) -> None:
+    path = os.pathsep.join((str(environment.folder / "bin"), os.environ["PATH"]))
+    folder = environment.node_folder if environment.node_folder.exists() else environment.folder
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotSetUp(f"{environment.name}: {error}") from None
+    if done.returncode:
+        raise CannotSetUp(f"{environment.name}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
+
+
+if __name__ == "__main__":
+    main()

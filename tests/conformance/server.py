@@ -1,0 +1,124 @@
+"""`python -m tests.conformance.server [--flag value ...]`: the product's server, its tools and the suite's own.
+
+The suite calls tools, prompts and resources by fixed names. They are laid over the product's server, whose
+transports, access rules, middleware and lists are what is tested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateBoundary
+from mcp.server.subscriptions import ListenHandler
+from mcp.types import EmptyResult, SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams
+
+from scraper.server import protocol, start
+from scraper.settings import Settings
+from scraper.tools import registry
+from tests.conformance import offers, rounds, tools
+
+__all__ = ["main", "with_fixtures"]
+
+_BY_NAME = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_LISTS = {
+    "tools/list": "tools",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resource_templates",
+}
+_FIXTURES = ("test_", "test://", "json_schema_2020_12")
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    protocol.build = _building(protocol.build)
+    given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
+    settings = Settings.load({}, {"port": 0, **given})
+    start.logs.configure(settings.log_level, settings.log_format)
+    pair = registry.openai_tools(settings)
+    opening = start._opening(settings)
+    serving = start.serve_http(settings, registry.tools(settings), opening, version="0.0.0", pair=pair)
+    asyncio.run(serving)
+
+
+def _building(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
+    def built(*given: Any, **named: Any) -> Server[Any]:
+        return with_fixtures(build(*given, **named))
+
+    return built
+
+
+def with_fixtures(product: Server[Any]) -> Server[Any]:
+    """The product's server with the suite's fixtures beside what it offers itself."""
+    fixtures: MCPServer[Any] = MCPServer("fixtures")
+    for part in (tools, rounds, offers):
+        part.add(fixtures)
+    beside = fixtures._lowlevel_server
+    for method, name in _BY_NAME.items():
+        _lay_over(product, beside, method, _chosen(product, beside, method, name))
+    for method, field in _LISTS.items():
+        _lay_over(product, beside, method, _joined(product, beside, method, field))
+    _lay_over(product, beside, "completion/complete", _handler(beside, "completion/complete"))
+    # Seals what is handed to a client between two rounds.
+    product.middleware.extend(one for one in fixtures.middleware if isinstance(one, RequestStateBoundary))
+    product.add_request_handler(
+        "subscriptions/listen",
+        _params(beside, "subscriptions/listen"),
+        ListenHandler(fixtures._subscriptions),
+    )
+    for method, params in (
+        ("logging/setLevel", SetLevelRequestParams),
+        ("resources/subscribe", SubscribeRequestParams),
+        ("resources/unsubscribe", UnsubscribeRequestParams),
+    ):
+        product.add_request_handler(method, params, _nothing)
+    return product
+
+
+def _lay_over(product: Server[Any], beside: Server[Any], method: str, handler: Any) -> None:
+    product.add_request_handler(method, _params(beside, method), handler)
+
+
+def _chosen(product: Server[Any], beside: Server[Any], method: str, name: str) -> Any:
+    own, other = _handler(product, method), _handler(beside, method)
+
+    async def handler(context: Any, params: Any) -> Any:
+        asked = str(getattr(params, name))
+        return await (other if asked.startswith(_FIXTURES) else own)(context, params)
+
+    return handler
+
+
+def _joined(product: Server[Any], beside: Server[Any], method: str, field: str) -> Any:
+    own, other = _handler(product, method), _handler(beside, method)
+
+    async def handler(context: Any, params: Any) -> Any:
+        ours, theirs = await own(context, params), await other(context, params)
+        return ours.model_copy(update={field: [*getattr(ours, field), *getattr(theirs, field)]})
+
+    return handler
+
+
+def _handler(server: Server[Any], method: str) -> Any:
+    entry = server.get_request_handler(method)
+    assert entry is not None, method
+    return entry.handler
+
+
+def _params(server: Server[Any], method: str) -> Any:
+    entry = server.get_request_handler(method)
+    assert entry is not None, method
+    return entry.params_type
+
+
+async def _nothing(_context: Any, _params: Any) -> EmptyResult:
+    return EmptyResult()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The public suite, with the requirements of both eras, on the product's own server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.clients.environments import NODE
+from tests.clients.here import needed
+from tests.conformance.suite import REQUIREMENTS, SCORED, judged
+from tests.scraper.process import Program, serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
+    """The product's server with the suite's fixtures beside its own tools."""
+    needed(NODE)
+    folder = tmp_path_factory.mktemp("conformance")
+    async with serving("-m", "tests.conformance.server", f"--data_dir={folder}") as program:
+        yield program
+
+
+@pytest.mark.parametrize("requirements", REQUIREMENTS)
+async def test_every_scored_scenario_passes(server: Program, requirements: str) -> None:
+    verdict = await judged(server.url, requirements)
+    assert verdict.failed == (), verdict.said
+    assert len(verdict.passed) == SCORED[requirements], verdict.said
+
+
+async def test_the_fixtures_stand_beside_the_products_own_tools(server: Program) -> None:
+    from mcp import Client
+
+    async with Client(server.url) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"search", "fetch", "test_simple_text"} <= names
