@@ -1,4 +1,4 @@
-"""`python -m tests.conformance.server [--flag value ...]`: the product's server, its tools and the suite's own.
+"""`python -m tests.conformance.server [--flag=value ...]`: the product's server with the suite's fixtures.
 
 The suite calls tools, prompts and resources by fixed names. They are laid over the product's server, whose
 transports, access rules, middleware and lists are what is tested.
