@@ -65,7 +65,7 @@ class Slots:
         self._hand_out()
         if turn.done():
             return
-        if bounded and (self.queued > self._queue_limit or expected > wait_s):
+        if bounded and (self._has_no_place(principal) or expected > wait_s):
             self._give_back(turn, principal, host)
             raise self._busy(expected, url)
         try:
@@ -76,6 +76,13 @@ class Slots:
             if isinstance(error, TimeoutError):
                 raise self._busy(expected, url) from None
             raise
+
+    def _has_no_place(self, principal: str) -> bool:
+        """Whether the queue is full for this caller: beyond its bound only those wait who have less than an
+        equal share of it, and never twice as many."""
+        waiting = sum(map(len, self._waiting[principal].values()))
+        share = self._queue_limit // len(self._waiting)
+        return self.queued > self._queue_limit and (waiting > share or self.queued > 2 * self._queue_limit)
 
     def _busy(self, expected_s: float, url: str) -> errors.Busy:
         return errors.Busy(

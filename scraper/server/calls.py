@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import difflib
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +20,14 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
+from scraper.errors import Overloaded
+from scraper.render.errors import sentence
 from scraper.server.household import CannotOpen, Household
 from scraper.server.logs import CallLine
 from scraper.server.progress import Progress, Send, reporting
+from scraper.server.rates import TOO_MANY
 from scraper.server.signals import first_of
+from scraper.server.turns import Turns
 from scraper.tools.model import Answer, Call, Tool
 
 if TYPE_CHECKING:
@@ -38,6 +43,8 @@ _GRACE_S = 2.0
 """A tool answers with what it has at its deadline; so long after it the call is ended. Clients wait 60 s."""
 _CLEANUP_S = 3.0
 """How long a cancelled tool may take to give back what it holds before it is left to itself."""
+_LIMIT = 200
+"""Calls under way where no operator has said how many."""
 _LOOK_S = 10.0
 """For a look at what is kept, which takes milliseconds: a disk that hangs must not hold the client."""
 
@@ -79,15 +86,32 @@ class _CannotLook(MCPError):
         super().__init__(INTERNAL_ERROR, why)
 
 
+class _Busy(MCPError):
+    """This caller must wait."""
+
+    outcome = "busy"
+
+    def __init__(self, why: Overloaded) -> None:
+        super().__init__(TOO_MANY, sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
+
+
 class Calls:
     """All tool calls of one process."""
 
-    def __init__(self, tools: Sequence[Tool], house: Household[App], *, deadline_s: float) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        house: Household[App],
+        *,
+        deadline_s: float,
+        turns: Turns | None = None,
+    ) -> None:
         self.running = 0
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
         self._house = house
         self._deadline_s = deadline_s
+        self._turns = turns or Turns(limit=_LIMIT)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._none_running = asyncio.Event()
         self._none_running.set()
@@ -109,7 +133,12 @@ class Calls:
             if self.draining:
                 raise _ShuttingDown
             tool = offered.get(name)
-            answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
+            try:
+                with self._turns.taken(caller.principal):
+                    answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
+            except Overloaded as error:
+                line.ended("busy", 0)
+                return Answer(sentence(error), is_error=True)
             line.ended("error" if answer.is_error else "ok", len(answer.text))
             return answer
 
@@ -117,20 +146,29 @@ class Calls:
         """What `work` finds in what is kept, for a request that is no tool call.
 
         Raises:
-            MCPError: the server is shutting down, its services do not open, or the store does not answer.
+            MCPError: the server is shutting down or full, its services do not open, or the store does not
+                answer.
         """
         with CallLine(method, caller.principal, caller.request_id) as line, self._counted():
             if self.draining:
                 raise _ShuttingDown
             try:
-                async with asyncio.timeout(_LOOK_S):
-                    found = await work(await self._house.app())
+                with self._turns.taken(caller.principal):
+                    async with asyncio.timeout(_LOOK_S):
+                        found = await work(await self._house.app())
+            except Overloaded as error:
+                raise _Busy(error) from None
             except CannotOpen as error:
                 raise _CannotLook(str(error)) from None
             except TimeoutError:
                 raise _CannotLook("What is kept could not be read in time. Try again.") from None
             line.ended("ok", 0)
             return found
+
+    @property
+    def full(self) -> bool:
+        """Whether a caller with calls under way would be told to wait."""
+        return self._turns.full
 
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
         """Refuse new calls, let the running ones finish within `limit_s`, then end them."""

@@ -57,7 +57,7 @@ class Health:
             return "shutting down"
         if app is None or not app.browsers.status().ready:
             return "no browser has answered yet"
-        if app.browsers.status().queued >= max(1, self._queue_limit):
+        if self._calls.full or app.browsers.status().queued >= max(1, self._queue_limit):
             return "full"
         return None
 

@@ -26,6 +26,7 @@ from scraper.server.revival import Revival
 from scraper.server.service import Service
 from scraper.server.signals import first_of
 from scraper.server.streams import Streams
+from scraper.server.turns import Turns
 
 __all__ = ["serve"]
 
@@ -49,7 +50,8 @@ _LAST_BYTES_S = 2
 async def serve(service: Service, rules: AccessRules, sockets: list[socket.socket]) -> None:
     """Serve until told to stop, then finish what runs."""
     settings, house, stops = service.settings, service.house, service.stops
-    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s)
+    turns = Turns(limit=settings.call_limit, per_minute=settings.calls_per_minute)
+    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns)
     how: Any = {"version": service.version, "on_settled": house.open}
     servers = {_PATH: protocol.build(service.tools, calls, **how)}
     if service.pair:

@@ -25,6 +25,7 @@ __all__ = [
     "Proxy",
     "Switch",
     "Text",
+    "WebAddress",
     "Whole",
     "Words",
     "Zone",
@@ -214,6 +215,25 @@ class Proxy:
         if not usable or parts.path.strip("/") or parts.query:
             raise ValueError("give http://user:password@host:port or socks5://user:password@host:port")
         return url
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """The URL of a site, without a question mark."""
+
+    label: str = "URL"
+
+    def read(self, value: object) -> str:
+        """The URL without a final slash."""
+        url = Text().read(value)
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.username
+        except ValueError:
+            usable = False
+        if not usable or parts.query or parts.fragment:
+            raise ValueError("give an absolute http(s) URL such as https://search.example.org")
+        return url.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)

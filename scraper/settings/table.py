@@ -29,6 +29,7 @@ from scraper.settings.kinds import (
     Proxy,
     Switch,
     Text,
+    WebAddress,
     Whole,
     Words,
     Zone,
@@ -167,6 +168,22 @@ class Settings:
         tuple[str, ...],
         Choice("ALLOWED_ORIGINS", Words(), "Origins of web pages that may call the server."),
     ] = ()
+    issuer: Annotated[
+        str | None,
+        Choice("ISSUER", WebAddress(), "URL of an OAuth issuer whose tokens are taken besides our own."),
+    ] = None
+    issuer_keys: Annotated[
+        Path | None,
+        Choice("ISSUER_KEYS", Folder(), "File of the issuer's public keys, as a JSON Web Key Set."),
+    ] = None
+    public_url: Annotated[
+        str | None,
+        Choice(
+            "PUBLIC_URL",
+            WebAddress(),
+            "URL under which clients reach the server; the issuer's tokens must be made out to it.",
+        ),
+    ] = None
     drain_s: Annotated[
         float,
         Choice(
@@ -176,6 +193,18 @@ class Settings:
             "s",
         ),
     ] = 10.0
+    call_limit: Annotated[
+        int,
+        Choice(
+            "CALL_LIMIT",
+            Whole(1, 100_000),
+            "Calls under way at once; beyond, callers are told to come back, those with the most first.",
+        ),
+    ] = 200
+    calls_per_minute: Annotated[
+        int,
+        Choice("CALLS_PER_MINUTE", Whole(0, 1_000_000), "Calls a minute from one caller; 0 is no bound."),
+    ] = 0
 
     proxy: Annotated[
         str | None,
@@ -258,6 +287,14 @@ class Settings:
     log_format: Annotated[
         str, Choice("LOG_FORMAT", OneOf(("text", "json")), "Shape of the log lines on stderr.")
     ] = "text"
+    traces: Annotated[
+        bool,
+        Choice(
+            "TRACES",
+            Switch(),
+            "Send OpenTelemetry spans; the usual variables OTEL_EXPORTER_OTLP_... say where to.",
+        ),
+    ] = False
 
     @classmethod
     def load(cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:

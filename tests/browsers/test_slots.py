@@ -136,3 +136,21 @@ async def test_unbounded_takers_wait_past_a_full_queue() -> None:
     gate.set()
     assert await waiting == "served"
     await first
+
+
+async def test_a_caller_who_fills_the_queue_keeps_no_other_caller_out() -> None:
+    of, log, gate = slots(queue_limit=4), list[str](), asyncio.Event()
+    greedy = [asyncio.create_task(hold(of, log, "a", "a", "x", gate)) for _ in range(5)]
+    await turns()
+    with pytest.raises(errors.Busy):
+        async with of.taken("a", "x", url="", wait_s=30):
+            pass
+    others = [asyncio.create_task(hold(of, log, "b", "b", "y", gate)) for _ in range(2)]
+    await turns()
+    with pytest.raises(errors.Busy):
+        async with of.taken("b", "y", url="", wait_s=30):
+            pass
+    gate.set()
+    await asyncio.gather(*greedy, *others)
+    assert log[:3] == ["a", "a", "b"] or log[:2] == ["a", "b"]
+    assert (of.in_use, of.queued) == (0, 0)

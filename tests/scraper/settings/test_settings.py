@@ -25,7 +25,12 @@ EXAMPLES = {
     "SEARCH_MCP_ALLOW_UNAUTHENTICATED": ("yes", True),
     "SEARCH_MCP_ALLOWED_HOSTS": ("a.example,b.example:8080", ("a.example", "b.example:8080")),
     "SEARCH_MCP_ALLOWED_ORIGINS": ("https://a.example", ("https://a.example",)),
+    "SEARCH_MCP_ISSUER": ("https://login.example/", "https://login.example"),
+    "SEARCH_MCP_ISSUER_KEYS": ("/etc/keys.json", Path("/etc/keys.json")),
+    "SEARCH_MCP_PUBLIC_URL": ("https://search.example", "https://search.example"),
     "SEARCH_MCP_DRAIN_SECONDS": ("3", 3.0),
+    "SEARCH_MCP_CALL_LIMIT": ("50", 50),
+    "SEARCH_MCP_CALLS_PER_MINUTE": ("120", 120),
     "SEARCH_MCP_PROXY": ("socks5://u:p@proxy.example:1080", "socks5://u:p@proxy.example:1080"),
     "SEARCH_MCP_PROXY_DNS": ("local", "local"),
     "SEARCH_MCP_ALLOW_NETS": ("10.1.2.3/16, fd12::/16", ("10.1.0.0/16", "fd12::/16")),
@@ -44,6 +49,7 @@ EXAMPLES = {
     "SEARCH_MCP_QUEUE_LIMIT": ("0", 0),
     "SEARCH_MCP_LOG_LEVEL": ("debug", "debug"),
     "SEARCH_MCP_LOG_FORMAT": ("json", "json"),
+    "SEARCH_MCP_TRACES": ("yes", True),
 }
 BY_VARIABLE = {setting.variable: setting for setting in setting_table()}
 
