@@ -7,7 +7,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -26,11 +26,12 @@ from scraper.reading.parsing import Parser
 from scraper.reading.progress import Progress
 from scraper.reading.recent import Recent
 from scraper.reading.visits import Job, Tell, Visited
+from scraper.reading.wanted import Wanted
 from scraper.settings import Settings
 from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["DocumentReader", "Wanted"]
+__all__ = ["DocumentReader"]
 
 MB = 1_000_000
 AT_ONCE = 1_000
@@ -38,17 +39,6 @@ AT_ONCE = 1_000
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _A_PAGE = "This is a web page: `fetch` is the tool for it."
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be read, by whom."""
-
-    source: str
-    password: str | None = None
-    pages: tuple[int, ...] = ()
-    """Pages beyond what is read at once; empty reads from the first on."""
-    principal: str = "local"
 
 
 class PageReader(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.reading.documents import Wanted
+from scraper.reading.wanted import Wanted
 from scraper.render import document as render
 from scraper.settings import Settings
 from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole

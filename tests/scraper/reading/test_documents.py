@@ -12,9 +12,10 @@ import pytest_asyncio
 from browsers.model import Limits, Mode
 from scraper import errors
 from scraper.reading.document_snapshots import DocumentSnapshots
-from scraper.reading.documents import DocumentReader, Wanted
+from scraper.reading.documents import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.parsing import Parser
+from scraper.reading.wanted import Wanted
 from scraper.settings import Settings
 from scraper.workers.one_shot import OneShots
 from tests.scraper.extract.documents.made import drawn_pdf, text_at
