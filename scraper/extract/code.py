@@ -14,8 +14,8 @@ from scraper.extract.xpath import Element, text_of
 __all__ = ["code_in_table", "code_text", "fence", "is_bare_block", "is_language", "language_of"]
 
 _NUMBERING = frozenset(
-    "linenos lineno lnt ln gutter line-numbers-rows rouge-gutter gl linenodiv line-numbers-wrapper "
-    "react-syntax-highlighter-line-number".split()
+    "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
+    "line-numbers-wrapper react-syntax-highlighter-line-number".split()
 )
 """Classes of elements that hold line numbers."""
 
@@ -79,6 +79,7 @@ _BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_WRAPPERS = 5
+_MAX_LINES = 20_000
 _STOP_TAGS = frozenset({"body", "article", "main", "li", "section", "td"})
 _TICKS = re.compile(r"`{3,}")
 
@@ -121,15 +122,26 @@ def language_of(block: Element) -> str:
 
 
 def code_in_table(table: Element) -> Element | None:
-    """The cell with the code of a table that sets line numbers beside it; None for any other table."""
-    row = next(table.iter("tr"), None)
+    """The code of a table that sets line numbers beside it, in one cell or a row a line; None for others."""
+    rows = list(islice(table.iter("tr"), _MAX_LINES))
     numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
-        row is not None and any(not _NUMBERING.isdisjoint(_classes(cell)) for cell in row)
+        bool(rows) and any(not _NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
     )
     if not numbered:
         return None
+    if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
+        block = etree.Element("pre", {"class": table.get("class") or ""})
+        block.text = "\n".join(text_of(row[-1]).strip("\n") for row in rows)
+        return block
     cells = [cell for cell in table.iter("td") if _NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
+
+
+def _is_numbered_line(row: Element) -> bool:
+    """Whether a row is a number and a line of code."""
+    return len(row) > 1 and all(
+        not _NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
+    )
 
 
 def is_bare_block(code: Element) -> bool:

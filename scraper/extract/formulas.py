@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from typing import TypeGuard
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from lxml import etree
+
 from scraper.extract import mathjax, mathml
 from scraper.extract.class_names import names_in
 from scraper.extract.markup import remove
 from scraper.extract.tex import cleaned, is_prose, without_style
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["is_display", "settle"]
+__all__ = ["is_display", "is_settled", "settle"]
 
+_SETTLED = "data-tex-only"
 _MAX_FORMULAS = 20_000
 _RENDERINGS = frozenset(
     "katex katex-display MathJax MathJax_Display MathJax_CHTML MathJax_SVG MathJax_SVG_Display "
@@ -45,7 +48,11 @@ _BY_TAG_OR_CLASS = elements(
 )
 _MATH_CLASS = re.compile("atex|ath|temml")
 _HOLDERS = frozenset({"div", "section", "table", "body", "article"})
+_PROSE_TAGS = (
+    "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
+)
 _NAMED = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
+_WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
 _LOOKS_TEX = re.compile(r"\\[A-Za-z]+|[\^_]\{?|^\s*\$.+\$\s*$|^[\s\w=+\-*/(),.]{1,40}$", re.DOTALL)
 _TEX_IMAGE = re.compile(r"latex|mathtex|mimetex|cht=tx|/tex\b|texrender|math", re.IGNORECASE)
@@ -63,7 +70,7 @@ def settle(root: Element, names: str | None = None) -> None:
     settled: set[Element] = set()
     classed = _MATH_CLASS.search(names_in(root) if names is None else names)
     for element in (_BY_TAG_OR_CLASS if classed else _BY_TAG)(root)[:_MAX_FORMULAS]:
-        if _is_gone(element, root) or _is_inside(element, settled):
+        if is_settled(element) or _is_gone(element, root) or _is_inside(element, settled):
             continue
         found = _formula(element)
         if found is None:
@@ -71,6 +78,11 @@ def settle(root: Element, names: str | None = None) -> None:
         tex, shown = found
         _replace(element, tex, display=shown)
         settled.add(element)
+
+
+def is_settled(formula: Element) -> bool:
+    """Whether an element is what `settle` makes of a formula."""
+    return formula.get(_SETTLED) is not None
 
 
 def is_display(formula: Element) -> bool:
@@ -95,12 +107,19 @@ def _formula(element: Element) -> tuple[str, bool] | None:
         tex = _of_image(element)
         return (tex, False) if tex else None
     classes = (element.get("class") or "").split()
-    if tag not in ("math", "mjx-container") and _RENDERINGS.isdisjoint(classes):
+    if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
         return _of_attributes(element) if not _NAMED.search(tag) else _of_custom(element)
     if _next_script(element) is not None:
         return "", False  # what this is the rendering of stands right behind it
     tex = _source(element)
     return (tex, _is_display(element, classes)) if tex else None
+
+
+def _is_rendering(element: Element, classes: list[str]) -> bool:
+    """Whether an element is what a renderer made of a formula, and holds nothing else."""
+    if element.tag not in ("span", "div") or _RENDERINGS.isdisjoint(classes):
+        return False
+    return next(element.iterdescendants(*_PROSE_TAGS), None) is None
 
 
 def _of_script(script: Element) -> tuple[str, bool] | None:
@@ -147,10 +166,18 @@ def _source(element: Element) -> str:
         return tex
     formula = element if element.tag == "math" else next(element.iter("math"), None)
     if formula is not None:
-        return _kept(mathml.tex_of(formula) if len(formula) else formula.text or "")
+        return _spelled_out(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
         return _kept(mathml.tex_of(mathjax.mathml_of(element)))
     return _kept(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
+
+
+def _spelled_out(formula: Element) -> str:
+    """MathML as TeX; empty where words would be lost, since it holds what is no formula."""
+    etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
+    tex = _kept(mathml.tex_of(formula) if len(formula) else formula.text or "")
+    kept = all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece)))
+    return tex if kept else ""
 
 
 def _noted(element: Element) -> Iterator[str]:
@@ -234,4 +261,5 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
         element.set(name, value)
     if display:
         element.set("display", "block")
+    element.set(_SETTLED, "")
     element.text, element.tail = tex, tail

@@ -64,7 +64,8 @@ class ListRules(Rules):
             return ""
         if element.get("disabled") is None and "task" not in (element.get("class") or ""):
             return ""
-        return "[x] " if element.get("checked") is not None else "[ ] "
+        box = "[x]" if element.get("checked") is not None else "[ ]"
+        return box if (element.tail or "")[:1].isspace() else f"{box} "
 
     handlers: ClassVar[dict[str, Handler]] = {
         "li": _shallow,

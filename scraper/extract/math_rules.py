@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from scraper.extract import tex
-from scraper.extract.formulas import is_display
+from scraper.extract.formulas import is_display, is_settled
 from scraper.extract.rules import Rules, Tags, is_inline
 from scraper.extract.walk import Context, Handler
 from scraper.extract.xpath import Element, text_of
@@ -38,7 +38,9 @@ class MathRules(Rules):
             return self.verbatim(tex.display(formula))
         return f"${tex.inline(formula)}$" if display and "td" not in tags else tex.inline(formula)
 
-    def _math(self, element: Element, context: Context) -> str:
+    def _math(self, element: Element, context: Context) -> str | None:
+        if not is_settled(element):
+            return None
         formula = text_of(element).strip()
         self.said.append(formula)
         return self.formula(formula, is_display(element), context.tags)

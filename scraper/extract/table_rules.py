@@ -7,12 +7,19 @@ from typing import ClassVar
 from scraper.extract.code import code_in_table, code_text, language_of
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.math_rules import MathRules
-from scraper.extract.rules import Tags
+from scraper.extract.rules import Tags, block
 from scraper.extract.tables import cells_of, is_equation, is_layout, pipe_table, ranked_items, rows_of
 from scraper.extract.walk import Context, Handler, Node
 from scraper.extract.xpath import Element, text_of
 
 __all__ = ["TableRules"]
+
+
+_PARTS = {
+    "table": ("thead", "tbody", "tfoot", "tr", "colgroup", "col"),
+    **dict.fromkeys(("thead", "tbody", "tfoot"), ("tr",)),
+    "tr": ("td", "th"),
+}
 
 
 class TableRules(CodeRules, MathRules):
@@ -28,20 +35,34 @@ class TableRules(CodeRules, MathRules):
             code = code_text(code_block)
             language = language_of(code_block) or language_of(element)
             return self.fenced(code, language, context) if code else ""
-        if is_equation(element):
-            return self._equations(element, context)
         inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
+        if is_equation(element):
+            return self._beside(element, inside) + self._equations(element, context)
         items = ranked_items(element)
         if items:
-            return "\n\n" + "\n".join(self._item(rank, cells, inside) for rank, cells in items) + "\n\n"
+            listed = "\n".join(self._item(rank, cells, inside) for rank, cells in items)
+            return f"{self._beside(element, inside)}\n\n{listed}\n\n"
         if not is_layout(element):
             return None
-        pieces = []
+        pieces = [self._beside(element, inside)]
         for row in rows_of(element):
             for cell in cells_of(row):
                 self.said.append(None)
-                pieces.append(self.inside(cell, inside).strip())
-        return "\n\n" + "\n\n".join(piece for piece in pieces if piece) + "\n\n"
+                pieces.append(self.inside(cell, inside))
+        return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
+
+    def _beside(self, table: Element, context: Context) -> str:
+        """What stands in a table beside its cells: a caption, or what its author misplaced."""
+        pieces = []
+        for place in (table, *table.iterchildren("thead", "tbody", "tfoot"), *rows_of(table)):
+            for child in place.iterchildren():
+                if child.tag not in _PARTS[place.tag]:
+                    self.said.append(None)
+                    pieces.append(self.walk(child, context).strip())
+                pieces.append((child.tail or "").strip())
+            pieces.append((place.text or "").strip())
+        self.said += [None, " ".join(filter(None, pieces)) if any(pieces) else None]
+        return "\n\n".join(filter(None, pieces))
 
     def _equations(self, table: Element, context: Context) -> str:
         """Each row of a table of formulas as a formula, the parts of one row put together."""
@@ -63,6 +84,8 @@ class TableRules(CodeRules, MathRules):
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
+        if not _is_in_grid(el.element):
+            return block(text, parent_tags)
         self._cells[el.element] = text
         return ""
 
@@ -78,3 +101,12 @@ class TableRules(CodeRules, MathRules):
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, Handler]] = {"table": _table}
+
+
+def _is_in_grid(cell: Element) -> bool:
+    """Whether a cell stands in a row of a table; strays are blocks like others."""
+    row = cell.getparent()
+    around = row.getparent() if row is not None and row.tag == "tr" else None
+    if around is not None and around.tag in ("thead", "tbody", "tfoot"):
+        around = around.getparent()
+    return around is not None and around.tag == "table"

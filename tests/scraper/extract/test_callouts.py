@@ -1,0 +1,64 @@
+"""Notes set apart from the text, as the generators of documentation write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.conversion import markdown_of
+
+
+@pytest.mark.parametrize(
+    ("html", "head"),
+    [
+        (
+            "<div class='admonition warning'><p class=admonition-title>Mind</p><p>x</p></div>",
+            "[!warning] Mind",
+        ),
+        ("<div class='admonition'><p class=admonition-title>Own</p><p>x</p></div>", "[!note] Own"),
+        ("<details class='admonition tip'><summary>Fold</summary><p>x</p></details>", "[!tip] Fold"),
+        ("<div class='alert alert-info'><p>x</p></div>", "[!info] Info"),
+        ("<div class='alert alert-danger'><h4 class=alert-heading>No</h4><p>x</p></div>", "[!danger] No"),
+        (
+            "<div class='markdown-alert markdown-alert-note'>"
+            "<p class=markdown-alert-title>Note</p><p>x</p></div>",
+            "[!note] Note",
+        ),
+        (
+            "<div class='custom-block tip'><p class=custom-block-title>TIP</p><p>x</p></div>",
+            "[!tip] TIP",
+        ),
+        (
+            "<div class='theme-admonition theme-admonition-caution alert alert--warning'>"
+            "<div class=admonitionHeading_x>Look</div><div><p>x</p></div></div>",
+            "[!caution]",
+        ),
+        ("<aside class='starlight-aside starlight-aside--note'><p>x</p></aside>", "[!note] Note"),
+        (
+            "<div class=callout data-callout=faq data-callout-fold='-'><div class=callout-title>"
+            "<div class=callout-title-inner>Why?</div></div><div><p>x</p></div></div>",
+            "[!faq]- Why?",
+        ),
+    ],
+)
+def test_a_note_names_its_kind_and_title(html: str, head: str) -> None:
+    first, rest = markdown_of(html).split("\n", 1)
+    assert first.startswith(f"> {head}")
+    assert rest.lstrip("> \n").endswith("x")
+
+
+def test_the_body_of_a_note_keeps_its_blocks() -> None:
+    html = "<div class='admonition note'><p>a</p><ul><li>b</li></ul><pre>c\nd</pre></div>"
+    assert markdown_of(html) == "> [!note] Note\n> a\n>\n> - b\n>\n> ```\n> c\n> d\n> ```"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class='alert'><p>x</p></div>",
+        "<div class='note'><p>x</p></div>",
+        "<div class='hint--top'><p>x</p></div>",
+        "<div class='callout'><p>x</p></div>",
+    ],
+)
+def test_a_class_that_names_no_kind_makes_no_note(html: str) -> None:
+    assert markdown_of(html) == "x"

@@ -1,0 +1,109 @@
+"""Whatever a page is like, converting it ends, raises nothing and loses no words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.extract import markdown, markup
+from tests.scraper.extract.conversion import converted
+
+TAGS = (
+    "p div span b i a code pre kbd ul ol li dl dt dd table tr td th caption blockquote h1 h3 sup sub label "
+    "section aside details summary figure math mi mfrac my-box em del hr br article"
+).split()
+CLASSES = (
+    "note admonition alert-info footnote footnotes sidenote katex math highlight language-x callout"
+).split()
+
+
+@st.composite
+def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """Tags opened and closed at random, and the words between them."""
+    pieces, words = [], []
+    for number in range(draw(st.integers(1, 40))):
+        kind = draw(st.integers(0, 9))
+        tag = draw(st.sampled_from(TAGS))
+        if kind < 4:
+            attributes = draw(
+                st.sampled_from(
+                    [
+                        "",
+                        f" class={draw(st.sampled_from(CLASSES))}",
+                        f" id=fn{number % 3}",
+                        " href='#fn1'",
+                        " start=2",
+                    ]
+                )
+            )
+            pieces.append(f"<{tag}{attributes}>")
+        elif kind < 7:
+            pieces.append(f"</{tag}>")
+        elif kind < 9:
+            words.append(f"word{number}x")
+            pieces.append(f" {words[-1]} ")
+        else:
+            pieces.append(
+                draw(st.sampled_from(["1", "*", "[1]", "\n", "$", "\\(", "`", "<br>", "&nbsp;", "|", "_"]))
+            )
+    return "".join(pieces), words
+
+
+@settings(deadline=None, max_examples=100)
+@given(soup())
+def test_any_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> None:
+    html, words = page
+    found = converted(html)
+    assert [word for word in words if word not in found.markdown] == []
+    assert [word for word in words if word not in found.text] == []
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.text(alphabet="<>/=\"' abpdivtrl&#;123\n$\\[]()!*_`|", max_size=300))
+def test_any_text_taken_for_html_converts(text: str) -> None:
+    root = markup.parse(f"<body>{text}").root
+    if root is not None:
+        markdown.convert(root, "https://example.com/")
+
+
+DEEP = 200_000
+MANY = 20_000
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        pytest.param("<div>" * DEEP + "x", id="200,000 nested divs"),
+        pytest.param("<ul><li>" * MANY + "x", id="nested lists"),
+        pytest.param("<table><tr><td>" * MANY + "x", id="nested tables"),
+        pytest.param("<math>" + "<mrow>" * MANY + "x", id="a deep formula"),
+        pytest.param("<p " + " ".join(f"a{n}" for n in range(500_000)) + ">x</p>", id="500,000 attributes"),
+        pytest.param("<p>" + "word " * 10_000_000 + "x", id="one line of 50 MB"),
+        pytest.param("<p>x" + "<math><mi>a</mi></math>" * MANY, id="formulas in one paragraph"),
+        pytest.param("<p>x" + "$a \\( \\[ $$ \\begin{align}" * 5_000, id="formulas that never end"),
+        pytest.param("x<div><code>a</code><code>b</code></div>" * 5_000, id="lines of tokens"),
+        pytest.param("x<code>a\nb</code>" * 5_000, id="bare blocks"),
+        pytest.param(
+            "x<sup><a href='#a'>1</a></sup>" * 5_000 + "<hr>" * 5_000 + "<p id=a>1 x</p>",
+            id="marks and rules",
+        ),
+        pytest.param(
+            "".join(f"x<a href='#n{n}'><sup>{n % 999}</sup></a>" for n in range(3_000))
+            + "<p>"
+            + "".join(f"<a id=n{n}></a>y<br>" for n in range(3_000)),
+            id="notes in one block",
+        ),
+        pytest.param("<a href=/x>x" + "[" * DEEP + "</a>", id="brackets"),
+    ],
+)
+def test_hostile_pages_end_within_bounds(html: str) -> None:
+    root = markup.parse(f"<body>{html}").root
+    assert root is not None
+    body = root.find("body")
+    started = time.process_time()
+    found = markdown.convert(root if body is None else body, "https://example.com/")
+    assert time.process_time() - started < 20
+    assert "x" in found.markdown or len(found.markdown) > 1_000_000

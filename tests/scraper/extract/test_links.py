@@ -1,0 +1,105 @@
+"""Links and pictures: what stands in brackets and in addresses never breaks the Markdown around it."""
+
+from __future__ import annotations
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.scraper.extract.conversion import markdown_of
+
+PARSER = MarkdownIt("commonmark")
+
+
+def links_in(markdown: str) -> list[tuple[str, str]]:
+    """Text and address of each link, as a parser of Markdown reads them."""
+    found = []
+    for token in PARSER.parse(markdown):
+        inside: list[str] | None = None
+        for part in token.children or []:
+            if part.type == "link_open":
+                inside, address = [], str(part.attrGet("href"))
+            elif part.type == "link_close" and inside is not None:
+                found.append(("".join(inside), address))
+                inside = None
+            elif inside is not None and part.type in ("text", "code_inline"):
+                inside.append(part.content)
+    return found
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "a",
+        "a [b]",
+        "a ] b",
+        "[a",
+        "[1]",
+        "](http://evil.example)",
+        "x\\",
+        "a](b",
+        "*a* `b` <i>",
+        "[[wiki]]",
+        "a_b_",
+    ],
+)
+def test_any_label_reads_back_as_it_was(label: str) -> None:
+    escaped = label.replace("&", "&amp;").replace("<", "&lt;")
+    found = links_in(markdown_of(f"<p>x <a href='/to'>{escaped}</a> y</p>"))
+    assert found == [(label, "https://example.com/to")]
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("/a b", "https://example.com/a%20b"),
+        ("/a(b)", "https://example.com/a(b)"),
+        ("/a)b(c", "https://example.com/a%29b%28c"),
+        ("/a(b", "https://example.com/a%28b"),
+        ("/a%20b", "https://example.com/a%20b"),
+        ("/a<b>", "https://example.com/a%3Cb%3E"),
+    ],
+)
+def test_any_address_reads_back_as_it_was(href: str, target: str) -> None:
+    assert links_in(markdown_of(f"<p><a href='{href}'>x</a></p>")) == [("x", target)]
+
+
+@pytest.mark.parametrize("alt", ["a", "[a", "a]", "a](b", "x\\", "[1]"])
+def test_any_description_reads_back_as_it_was(alt: str) -> None:
+    tokens = PARSER.parse(markdown_of(f"<p><img src='/i.png' alt='{alt}'></p>"))
+    images = [part for token in tokens for part in token.children or [] if part.type == "image"]
+    described = [
+        ("".join(part.content for part in image.children or []), image.attrGet("src")) for image in images
+    ]
+    assert described == [(alt, "https://example.com/i.png")]
+
+
+@pytest.mark.parametrize(
+    "text", ["1 < 2", "<script>", "a <b> c", "\\*x\\*", "*x*", "_x_", "`x`", "C:\\_x", "# x", "a\\"]
+)
+def test_any_text_reads_back_as_it_was(text: str) -> None:
+    escaped = text.replace("<", "&lt;")
+    (_, inline, _) = PARSER.parse(markdown_of(f"<p>{escaped}</p>"))
+    assert "".join(part.content for part in inline.children or []) == text
+
+
+def test_a_heading_that_links_to_itself_is_plain() -> None:
+    assert markdown_of("<h2 id=t><a href='#t'>Title</a></h2>") == "## Title"
+
+
+def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
+    assert markdown_of("<p>a <img class=emoji alt='🎉' src=/1f389.png> b</p>") == "a 🎉 b"
+
+
+@pytest.mark.parametrize(
+    ("image", "address"),
+    [
+        (
+            "src='data:image/gif;base64,x' data-image-loader='https://i.example.com/a.png'",
+            "https://i.example.com/a.png",
+        ),
+        ("src='/blank.gif' data-lazy-src=/b.jpg", "https://example.com/b.jpg"),
+        ("src='data:x' srcset='/s.png 1x, /l.png 2x'", "https://example.com/l.png"),
+    ],
+)
+def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
+    assert markdown_of(f"<p>x</p><p><img {image} alt=A></p>").endswith(f"![A]({address})")

@@ -1,0 +1,30 @@
+"""Lists, nested, numbered, of tasks, and of terms."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.conversion import markdown_of
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<ul><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ul>", "- a\n  - b\n    1. c\n- d"),
+        ("<ol start=9><li>a<li><p>b</p><p>c</p></ol>", "9. a\n10. b\n\n    c"),
+        ("<ul><li><p>a</p></li><li><p>b</p></li></ul>", "- a\n- b"),
+        ("<ul><li></li><li>a</li></ul>", "- a"),
+        (
+            "<ul class=contains-task-list><li class=task-list-item><input type=checkbox disabled checked> a"
+            "<li class=task-list-item><input type=checkbox disabled> b</ul>",
+            "- [x] a\n- [ ] b",
+        ),
+        ("<ul><li><input type=checkbox id=t><label for=t>menu</label></ul>", "- menu"),
+        ("<dl><dt>a</dt><dd><p>b</p><p>c</p></dd><dd>d</dd></dl>", "a\n:   b\n\n    c\n:   d"),
+        ("<ul><li>a<pre>b\nc</pre>d</ul>", "- a\n\n  ```\n  b\n  c\n  ```\n\n  d"),
+        ("<p>one\n- two\n3. three</p>", "one\n- two\n3. three"),
+        ("<p>a - b\n-c</p>", "a - b -c"),
+    ],
+)
+def test_lists(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown

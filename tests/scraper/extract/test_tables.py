@@ -1,0 +1,91 @@
+"""Tables of values become tables; tables of layout, of code and numbered lists become what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.conversion import markdown_of
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>",
+            "| a | b |\n| --- | --- |\n| c | d |",
+        ),
+        (
+            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td></tr></tbody>"
+            "<tfoot><tr><td>2</td><td>3</td></tr></tfoot></table>",
+            "| a | b |\n| --- | --- |\n| 1 |  |\n| 2 | 3 |",
+        ),
+        (
+            "<table><tr><th colspan=2>a</tr><tr><td>1<td><ul><li>x<li>y</ul></tr></table>",
+            "| a |  |\n| --- | --- |\n| 1 | - x - y |",
+        ),
+        (
+            "<table><tr><th>a<th>b</tr><tr><td><a href=/l>l</a><td><img src=/i.png alt=I></tr></table>",
+            "| a | b |\n| --- | --- |\n| [l](https://example.com/l) | ![I](https://example.com/i.png) |",
+        ),
+        ("<table><tr><td></td><td> </td></tr></table>", ""),
+    ],
+)
+def test_tables_of_values(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<table role=presentation><tr><td>a</td><td>b</td></tr></table>", "a\n\nb"),
+        ("<table><tr><td><p>a</p></td></tr></table>", "a"),
+        ("<table><tr><td><h2>t</h2><p>a</p></td><td>b</td></tr></table>", "## t\n\na\n\nb"),
+        ("<table><tr><td>nav</td><td><ul><li>a</li></ul></td></tr></table>", "nav\n\n- a"),
+        (
+            "<table><tr><td>x</td><td><table><tr><th>h</tr><tr><td>1</tr></table></td></tr></table>",
+            "x\n\n| h |\n| --- |\n| 1 |",
+        ),
+    ],
+)
+def test_tables_of_layout_are_read_as_blocks(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+def test_what_stands_beside_the_cells_is_kept() -> None:
+    inner = "<table><tr><td>b</td></tr></table>"
+    assert markdown_of(f"<table><caption>Cap</caption><tr><td>a{inner}</td></tr></table>") == "Cap\n\na\n\nb"
+
+
+def test_code_with_a_row_for_each_line_is_one_block() -> None:
+    row = "<tr><td class=blob-num data-line-number={0}></td><td class=blob-code>line {0}</td></tr>"
+    html = "<table class='highlight'>" + "".join(row.format(number) for number in (1, 2)) + "</table>"
+    assert markdown_of(html) == "```\nline 1\nline 2\n```"
+
+
+def test_one_row_of_values_stays_a_table() -> None:
+    assert markdown_of("<table><tr><td>a</td><td>b</td></tr></table>") == "| a | b |\n| --- | --- |"
+
+
+def test_a_numbered_table_of_high_items_is_a_list() -> None:
+    item = (
+        "<tr><td>{0}.</td><td></td><td><a href='/{0}'>Title {0}</a></td></tr>"
+        "<tr><td></td><td></td><td>by me</td></tr>"
+    )
+    html = "<table>" + "".join(item.format(number) for number in (1, 2, 3)) + "</table>"
+    assert markdown_of(html).split("\n")[:3] == [
+        "1. [Title 1](https://example.com/1)  ",
+        "   by me",
+        "2. [Title 2](https://example.com/2)  ",
+    ]
+
+
+def test_a_numbered_table_of_values_stays_a_table() -> None:
+    html = (
+        "<table>" + "".join(f"<tr><td>{n}.</td><td>name</td><td>9</td></tr>" for n in (1, 2, 3)) + "</table>"
+    )
+    assert markdown_of(html).startswith("| 1. | name | 9 |\n| --- |")
+
+
+def test_spans_of_a_thousand_columns_are_bounded() -> None:
+    html = "<table>" + "<tr><td colspan=1000 rowspan=1000>x<td>y</tr>" * 50 + "</table>"
+    assert len(markdown_of(html)) < 50_000
