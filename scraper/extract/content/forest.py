@@ -8,6 +8,7 @@ others, SIGIR 2015, turned from one row at a time to one feature at a time.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -47,9 +48,10 @@ class _Table:
 
 
 class Forest:
-    """The sum of all trees."""
+    """The sum of all trees of some forests: what asks the same of a value is asked once."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, *forests: Nodes) -> None:
+        nodes = _joined(forests)
         self._leaves = nodes.leaves
         order = np.argsort(nodes.features, kind="stable")
         features = nodes.features[order]
@@ -73,6 +75,18 @@ class Forest:
         lowest = left & (~left + np.uint32(1))
         leaf = np.frexp(lowest.astype(np.float32))[1] - 1
         return np.asarray(np.take_along_axis(self._leaves, leaf.astype(np.intp), 1).sum(0))
+
+
+def _joined(forests: Sequence[Nodes]) -> Nodes:
+    shifts = np.cumsum([0, *(len(forest.leaves) for forest in forests[:-1])])
+    return Nodes(
+        np.concatenate([forest.trees + shift for forest, shift in zip(forests, shifts, strict=True)]),
+        np.concatenate([forest.features for forest in forests]),
+        np.concatenate([forest.thresholds for forest in forests]),
+        np.concatenate([forest.first for forest in forests]),
+        np.concatenate([forest.last for forest in forests]),
+        np.concatenate([forest.leaves for forest in forests]),
+    )
 
 
 def _table(nodes: Nodes, some: NDArray[np.int64]) -> _Table:

@@ -38,7 +38,8 @@ class Model:
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self._first = [Forest(nodes) for nodes in weights.first]
+        self._leading = Forest(weights.first[0])
+        self._others = Forest(*weights.first[1:]) if len(weights.first) > 1 else None
         self._second = Forest(weights.second)
         places = {name: number for number, name in enumerate(weights.names)}
         kept = weights.context_names[len(CONTEXT) :]
@@ -63,13 +64,11 @@ class Model:
 
     def _first_sums(self, values: Matrix) -> Matrix:
         """The mean of the first forests; the later ones are asked where the first one is in doubt."""
-        leading, *others = self._first
-        sums = leading.sums(values)
+        sums = self._leading.sums(values)
         doubtful = np.flatnonzero(np.abs(sums) < SURE)
-        if others and len(doubtful):
+        if self._others is not None and len(doubtful):
             values = np.ascontiguousarray(values[:, doubtful])
-            sums[doubtful] += sum(other.sums(values) for other in others)
-            sums[doubtful] /= len(self._first)
+            sums[doubtful] = (sums[doubtful] + self._others.sums(values)) / len(self._weights.first)
         return sums
 
 

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import io
+import random
+
+import pytest
+
+from benchmarks.training.labels import matched_shares
+from benchmarks.training.pages import Sample
+from benchmarks.training.recipe import ALL, Kind, Trained, train
+from benchmarks.training.table import FOLDS, Row, row_of, word_f1
+
+FIRST = (
+    Kind(4, {"learning_rate": 0.1, "min_data_in_leaf": 5, "extra_trees": True, "seed": 1}),
+    Kind(3, {"learning_rate": 0.1, "min_data_in_leaf": 5, "seed": 2}, soft=True),
+)
+SECOND = Kind(3, {"learning_rate": 0.1, "min_data_in_leaf": 5, "seed": 3})
+TYPES = ("article", "forum", "product")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "gold", "kept"),
+    [
+        (["menu home", "the first passage of the text", "and the second one", "imprint"],
+         "the first passage of the text and the second one", [0, 1, 1, 0]),
+        (["a b c d e f g", "unseen"], "", [0, 0]),
+        (["moved text of more than six words here", "first words of the text itself"],
+         "first words of the text itself moved text of more than six words here", [1, 1]),
+        (["half of this is there but the rest has nothing", "x"], "half of this is there", [0.5, 0]),
+    ],
+)  # fmt: skip
+def test_blocks_are_matched_with_the_gold(blocks: list[str], gold: str, kept: list[float]) -> None:
+    assert matched_shares([block.split() for block in blocks], gold.split()) == pytest.approx(kept)
+
+
+def test_alignment_of_long_pages_takes_no_quadratic_time() -> None:
+    chance = random.Random(5)
+    words = [str(chance.randrange(3_000)) for _ in range(30_000)]
+    shares = matched_shares([words[:15_000], words[15_000:]], words[15_000:])
+    assert shares[1] > 0.99
+    assert shares[0] < 0.5
+
+
+def test_the_score_is_that_of_the_benchmark() -> None:
+    assert word_f1("A b c", "a B d") == pytest.approx(2 / 3)
+    assert word_f1("", "") == 1
+    assert word_f1("x", "") == 0
+
+
+def sample(number: int) -> Sample:
+    chance = random.Random(number)
+    words = "river stone light garden winter table paper window music letter".split()
+    passages = [" ".join(chance.choice(words) for _ in range(30)) + "." for _ in range(5)]
+    body = "".join(f"<p class=text>{passage}</p>" for passage in passages)
+    links = "".join(f"<li><a href=/{n}>Entry {n}</a></li>" for n in range(8))
+    main = f"<main><h1>Title {number}</h1>{body}</main>"
+    return Sample(
+        id=str(number),
+        source="wcxb",
+        domain=f"site{number}.example",
+        page_type=TYPES[number % len(TYPES)],
+        language="en",
+        url=f"https://site{number}.example/a/{number}",
+        html=f"<nav><ul>{links}</ul></nav>{main}<footer><p>Imprint</p></footer>",
+        gold="\n".join(passages),
+    )
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    found = [row_of(sample(number)) for number in range(24)]
+    return [row for row in found if row is not None]
+
+
+@pytest.fixture(scope="module")
+def trained(rows: list[Row]) -> Trained:
+    return train(rows, lambda text: None, FIRST, SECOND)
+
+
+def written(trained: Trained) -> bytes:
+    file = io.BytesIO()
+    trained.weights[ALL].save(file)
+    return file.getvalue()
+
+
+def test_equal_pages_give_equal_weights(rows: list[Row], trained: Trained) -> None:
+    assert written(train(rows, lambda text: None, FIRST, SECOND)) == written(trained)
+
+
+def test_what_is_learned_serves_on_domains_that_were_not_learned_from(
+    rows: list[Row], trained: Trained
+) -> None:
+    assert {row.fold for row in rows} == set(range(FOLDS))
+    for row, opinion in zip(rows, trained.opinions, strict=True):
+        content = [p for p, share in zip(opinion.p, row.shares, strict=True) if share > 0.5]
+        rest = [p for p, share in zip(opinion.p, row.shares, strict=True) if share <= 0.5]
+        assert min(content) > max(rest)
