@@ -1,9 +1,11 @@
-"""Where the fenced blocks and tables of a Markdown text stand, so that a cut can go round them."""
+"""Where the fenced blocks, displayed formulas and tables of a text stand, so that a cut can go round them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from scraper.extract.tex import MAX_TEX
 
 __all__ = ["Fence", "fences", "is_row", "table_head"]
 
@@ -11,8 +13,10 @@ _MAX_HEAD = 1_000
 """A longer table head is not repeated on every page."""
 
 _FENCE_LINE = re.compile(
-    r"^(?P<indent>[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE
+    r"^(?P<indent>[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?P<ticks>`{3,}|~{3,}|\$\$(?=[ \t]*$))(?P<info>[^\n]*)$",
+    re.MULTILINE,
 )
+_DOLLARS = "$$"
 _ROW = re.compile(r"[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*\|")
 _DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+ *")
 _LIST_MARK = re.compile(r"[^ >]")
@@ -20,7 +24,7 @@ _LIST_MARK = re.compile(r"[^ >]")
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A block of code from its first character to the end of its last line, newline not included."""
+    """A block of code or a displayed formula: from its first character to the end of its last line."""
 
     start: int
     end: int
@@ -45,21 +49,28 @@ class Fence:
 
 
 def fences(markdown: str, until: int) -> list[Fence]:
-    """The blocks of code that begin before `until`."""
+    """The blocks of code and the displayed formulas that begin before `until`."""
     found: list[Fence] = []
     opened: re.Match[str] | None = None
     for line in _FENCE_LINE.finditer(markdown):
+        if opened is not None and _is_stray(opened, line.start()):
+            opened = None
         if opened is None:
             if line.start() >= until:
                 break
-            if line["ticks"][0] == "~" or "`" not in line["info"]:
+            if line["ticks"][0] in "~$" or "`" not in line["info"]:
                 opened = line
         elif line["ticks"].startswith(opened["ticks"]) and not line["info"].strip():
             found.append(_fence(opened, line.end()))
             opened = None
-    if opened is not None:
+    if opened is not None and opened["ticks"] != _DOLLARS:
         found.append(_fence(opened, len(markdown)))
     return found
+
+
+def _is_stray(opened: re.Match[str], at: int) -> bool:
+    """Whether two dollars on a line open no formula: none is closed in time. Restaurants are rated so."""
+    return opened["ticks"] == _DOLLARS and at - opened.start() > MAX_TEX
 
 
 def is_row(line: str) -> bool:

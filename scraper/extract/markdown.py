@@ -146,6 +146,8 @@ class _PageConverter(
             text = text.replace("*", "\\*")
         if "_" in text:
             text = _WORD_EDGE_UNDERSCORE.sub(r"\\_", text)
+        if "$$" in text:
+            text = text.replace("$$", "\\$\\$")
         if "<" in text:
             text = _TAG_LIKE.sub(r"\\<", text)
         if "a" in parent_tags:

@@ -68,6 +68,7 @@ def test_a_formula_is_found_wherever_a_page_keeps_its_tex(html: str, markdown: s
         ("<p>$$a_1 * b_2$$</p>", "$$\na_1 * b_2\n$$"),
         ("<p>Let $x$ and $a_i *b*$ be</p>", "Let $x$ and $a_i *b*$ be"),
         ("<p>From $5 to $10 and 3$</p>", "From $5 to $10 and 3$"),
+        ("<p>Price: $$</p>", "Price: \\$\\$"),
         ("<p>It costs $100 per unit, or $20.</p>", "It costs $100 per unit, or $20."),
         (
             "<p>\\begin{align}\na &= b \\\\\nc &= d\n\\end{align}</p>",

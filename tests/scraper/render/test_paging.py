@@ -146,3 +146,17 @@ def test_length_zero_gives_nothing_and_a_negative_one_is_refused() -> None:
 def test_an_unclosed_block_of_code_does_not_hang_or_lose_text() -> None:
     markdown = "```\n" + "x\n" * 20_000
     assert "".join(piece.text for piece in walk(markdown, 5_000)) == markdown
+
+
+FORMULA = "$$\n\\begin{aligned}\na &= b \\\\\n\nc &= d\n\\end{aligned}\n$$"
+
+
+@pytest.mark.parametrize("length", range(90, 170, 7))
+def test_no_cut_goes_through_a_displayed_formula(length: int) -> None:
+    markdown = f"{PARAGRAPH}\n\n{FORMULA}\n\n{PARAGRAPH}"
+    assert sum(FORMULA in piece.text for piece in walk(markdown, length)) == 1
+
+
+def test_two_dollars_that_close_nowhere_are_text() -> None:
+    markdown = "$$\n\n" + f"{PARAGRAPH}\n\n" * 200
+    assert all(piece.shown.count("$$") == (piece.start == 0) for piece in walk(markdown, 1_000))
