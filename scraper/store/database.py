@@ -1,7 +1,8 @@
 """One SQLite file that mends itself or steps aside: whatever happens to it, the caller learns `Unavailable`.
 
 Used from one thread. A damaged file is kept under another name and begun anew; a file that cannot be opened
-is tried again later; each change of state is one line in the log.
+is tried again later; one that was deleted, or that another process moved away, is let go of at the next call;
+each change of state is one line in the log.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import TypeVar
 import apsw
 import tenacity
 
+from scraper.store.file_lock import locked
+
 __all__ = ["Database", "Schema", "Unavailable"]
 
 T = TypeVar("T")
@@ -31,7 +34,9 @@ BUSY_PAUSE_S = 5.0
 """No call waits for a locked file so soon after another has waited in vain."""
 JOURNAL_BYTES = 16 * 1024 * 1024
 """The write-ahead log is cut back to this size; it grows during large transactions."""
-_COMPANIONS = ("-wal", "-shm")
+_LOG, _SHARED = "-wal", "-shm"
+_NO_TABLE = "no such "
+"""SQLite's words for a table or column that should be there."""
 
 _LOCKED = (apsw.BusyError, apsw.LockedError)
 
@@ -65,6 +70,8 @@ class Database:
         self._schema = schema
         self._keeps = keeps
         self._connection: apsw.Connection | None = None
+        self._opened: tuple[int, int] | None = None
+        """Which file the connection is to."""
         self._not_before = 0.0
         self._problem_is_writing = False
 
@@ -78,14 +85,11 @@ class Database:
             raise Unavailable
         try:
             result = work(self._connected())
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            if self._keeps:
-                self._set_aside(error)
-            else:
-                self.close()
-            raise Unavailable from error
         except (apsw.Error, OSError) as error:
-            self._on_fault(error, writes=writes)
+            if _is_damage(error):
+                self._on_damage(error)
+            else:
+                self._on_fault(error, writes=writes)
             raise Unavailable from error
         # A full disk can still be read: that a read went well does not mean that it is over.
         if writes or not self._problem_is_writing:
@@ -96,23 +100,40 @@ class Database:
         """Let go of the file."""
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
+                if self._is_replaced():
+                    # SQLite's last act is to delete the log by its name, which is another file's by now.
+                    self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._connection.close()
             self._connection = None
 
     def _connected(self) -> apsw.Connection:
+        if self._connection is not None and self._is_replaced():
+            if self._keeps:
+                log.warning("the file was moved or deleted, and is begun anew: %s", self.path)
+            self.close()
         if self._connection is None:
             self._connection = self._open()
         return self._connection
 
+    def _is_replaced(self) -> bool:
+        """Whether the file that was opened no longer stands under its name."""
+        return self._opened != _identity(self.path)
+
     def _open(self) -> apsw.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        connection = apsw.Connection(str(self.path))
-        try:
-            connection.set_busy_timeout(BUSY_LIMIT_MS)
-            self._prepare_patiently(connection)
-        except BaseException:
-            connection.close()
-            raise
+        if self._keeps:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif not self.path.exists():
+            raise Unavailable
+        with locked(self.path, BUSY_LIMIT_MS / 1000):
+            self._opened = _identity(self.path)
+            connection = apsw.Connection(str(self.path))
+            try:
+                connection.set_busy_timeout(BUSY_LIMIT_MS)
+                self._prepare_patiently(connection)
+                self._opened = _identity(self.path)
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     def _prepare_patiently(self, connection: apsw.Connection) -> None:
@@ -178,25 +199,34 @@ class Database:
     def _on_fault(self, error: Exception, *, writes: bool) -> None:
         if isinstance(error, _LOCKED):
             self._not_before = time.monotonic() + BUSY_PAUSE_S
+        elif self._connection is not None and self._is_replaced():
+            return  # the next call opens what is there now
         elif not isinstance(error, apsw.FullError):
             self._step_aside()
         self._note(f"{_plainly(error)}: {self.path}", writing=writes and self._connection is not None)
 
-    def _set_aside(self, error: Exception) -> None:
-        """Keep a damaged file for whoever wants to look, and begin a new one at the next call."""
-        self.close()
-        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+    def _on_damage(self, error: Exception) -> None:
+        """Begin anew, unless the file has been replaced already by whoever saw it first."""
         try:
-            for older in self.path.parent.glob(f"{self.path.name}.corrupt-*"):
-                older.unlink()
-            self.path.replace(aside)
-            # A log left behind would be applied to the new file.
-            for suffix in _COMPANIONS:
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            with locked(self.path, BUSY_LIMIT_MS / 1000):
+                replaced = self._is_replaced()
+                self.close()
+                if self._keeps and not replaced:
+                    self._set_aside(error)
         except OSError as obstacle:
             self._step_aside()
             self._note(f"{_plainly(error)}, and it cannot be moved away ({_plainly(obstacle)}): {self.path}")
-            return
+
+    def _set_aside(self, error: Exception) -> None:
+        """Keep a damaged file for whoever wants to look, and begin a new one at the next call."""
+        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+        for older in self.path.parent.glob(f"{self.path.name}.corrupt-*"):
+            older.unlink()
+        self.path.replace(aside)
+        # The log holds the file's last pages; left behind, it would be applied to the new file.
+        with contextlib.suppress(FileNotFoundError):
+            _beside(self.path, _LOG).replace(_beside(aside, _LOG))
+        _beside(self.path, _SHARED).unlink(missing_ok=True)
         self._note(f"{_plainly(error)}: kept as {aside}, and begun anew")
 
     def _step_aside(self) -> None:
@@ -224,6 +254,26 @@ def _roll_back(connection: apsw.Connection) -> None:
 
 def _has_tables(connection: apsw.Connection) -> bool:
     return connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file is not what this program once made of it."""
+    if isinstance(error, apsw.SQLError):
+        return str(error).startswith(_NO_TABLE)
+    return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands under this name; None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 def _plainly(error: Exception) -> str:

@@ -99,12 +99,17 @@ class Row:
 
 
 def row_of(entry: Entry, limit_bytes: int) -> Row | None:
-    """The entry as a row; None when it is too large to be kept."""
+    """The entry as a row; None when it is too large to be kept.
+
+    Raises:
+        ValueError: it holds what no file can.
+    """
     data = dump_reading(entry.reading)
     if len(data) > min(ENTRY_BYTES, limit_bytes):
         return None
     shelf, reading = entry.shelf, entry.reading
     place = (shelf.principal, shelf.profile, shelf.language, entry.key, reading.method)
+    "".join(place).encode()  # half a surrogate pair in an address: it could never be asked for again
     moment = reading.retrieved_at.timestamp()
     title = _storable(reading.document.title or "")
     allowances = json.dumps(sorted(entry.allowances))
@@ -201,12 +206,15 @@ def entry_of(connection: apsw.Connection, number: int) -> Entry | None:
 
 def clear(connection: apsw.Connection, principal: str | None) -> int:
     """Forget all pages, or one principal's; how many there were."""
-    count = 0
-    statement = "DELETE FROM pages WHERE ? IS NULL OR principal = ? RETURNING id"
-    for (number,) in connection.execute(statement, (principal, principal)).fetchall():
-        connection.execute("DELETE FROM words WHERE rowid = ?", (number,))
-        count += 1
-    return count
+    if principal is None:
+        count = int(connection.execute("SELECT count(*) FROM pages").get)
+        connection.execute("DELETE FROM pages; INSERT INTO words (words) VALUES ('delete-all')")
+        return count
+    numbers = connection.execute(
+        "DELETE FROM pages WHERE principal = ? RETURNING id", (principal,)
+    ).fetchall()
+    connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
+    return len(numbers)
 
 
 def sizes(connection: apsw.Connection) -> tuple[int, int]:

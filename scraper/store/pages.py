@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import threading
@@ -42,8 +43,6 @@ LONG_LIMIT_S = 60.0
 """To empty a large cache."""
 CLOSE_LIMIT_S = 5.0
 EXPORTED_AT_ONCE = 100
-PRUNE_EVERY = 50
-"""Writes between two looks at the size of the file."""
 
 _Place = tuple[Shelf, str, str]
 
@@ -61,9 +60,9 @@ class SqlitePages:
         """Pages that are not in the file yet; changed and read under the lock."""
         self._lock = threading.Lock()
         self._touched: set[int] = set()
-        self._hits = self._misses = self._refused = 0
+        self._hits = self._misses = self._refused = self._put = 0
         # Counted in the writer; the others in the event loop.
-        self._written = self._failed = 0
+        self._written = self._failed = self._done = 0
         # Opened now rather than at the first page, so that a fault is told at the start.
         self._writer.submit(self._try, lambda connection: None)
 
@@ -88,17 +87,27 @@ class SqlitePages:
         place = (entry.shelf, entry.key, entry.reading.method)
         with self._lock:
             self._fresh[place] = entry
+        self._put += 1
         self._waiting.append((place, entry))
         if len(self._waiting) == 1:
             self._writer.submit(self._write_waiting)
 
     async def settled(self) -> None:
         """Wait until all that was put is in the file, or is known to be lost."""
-        await asyncio.wrap_future(self._writer.submit(lambda: None))
+        put = self._put
+        while self._done < put:
+            # A batch follows the other; what came after this call is not waited for.
+            await asyncio.wrap_future(self._writer.submit(lambda: None))
+
+    async def _soon(self) -> None:
+        """Wait for what was put, but no longer than a read may take."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GET_LIMIT_S):
+                await self.settled()
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
         """The pages of one principal that hold what is asked for, best first, each page once."""
-        await self.settled()
+        await self._soon()
         work = functools.partial(search, query=query, principal=principal, allowed=allowed, limit=limit)
         found = await self._read(work, SEARCH_LIMIT_S)
         return PageHits(usable=False) if found is None else found
@@ -107,7 +116,7 @@ class SqlitePages:
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[PageFacts]:
         """One principal's pages, newest first; `before` is the number of the last one that is known."""
-        await self.settled()
+        await self._soon()
         work = functools.partial(
             page_rows.recent, principal=principal, allowed=allowed, limit=limit, before=before
         )
@@ -115,7 +124,7 @@ class SqlitePages:
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
         """The newest reading of one principal's page by the address at which it was found."""
-        await self.settled()
+        await self._soon()
         work = functools.partial(find, url=url, principal=principal, allowed=allowed)
         return await self._read(work, GET_LIMIT_S)
 
@@ -139,9 +148,14 @@ class SqlitePages:
 
         def work(connection: apsw.Connection) -> int:
             with connection:
-                return page_rows.clear(connection, principal)
-            raise AssertionError  # `with` swallows nothing
+                count = page_rows.clear(connection, principal)
+            if principal is None:
+                # Whoever empties the cache wants the disk back; while others read, they get it later.
+                with contextlib.suppress(apsw.Error):
+                    connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+            return count
 
+        await self._soon()
         return await self._result(work, LONG_LIMIT_S) or 0
 
     async def sound(self) -> bool:
@@ -166,11 +180,11 @@ class SqlitePages:
 
     async def close(self) -> None:
         """Write what was put, then close the file."""
-        closing = asyncio.wrap_future(self._writer.submit(self._database.close))
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
+                await self.settled()
                 await self._readers.close()
-                await closing
+                await asyncio.wrap_future(self._writer.submit(self._database.close))
         except TimeoutError:
             log.warning("the cache did not close within %s s", CLOSE_LIMIT_S)
         finally:
@@ -232,19 +246,37 @@ class SqlitePages:
             self._try(functools.partial(page_rows.touch, numbers=touched))
 
     def _write_waiting(self) -> None:
-        """All that waits, in as few transactions as are reasonable."""
-        while self._waiting:
-            batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
-            rows = [row for _, entry in batch if (row := page_rows.row_of(entry, self._limit_bytes))]
-            try:
-                self._database.run(functools.partial(self._write, rows=rows), writes=True)
-            except Unavailable:
-                self._write_singly(rows)
+        """A batch of what waits; whoever asked in between has his turn before the next."""
+        batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
+        if not batch:
+            return
+        try:
+            self._write_batch([entry for _, entry in batch])
+        finally:
             with self._lock:
                 for place, entry in batch:
                     self._waiting.popleft()
                     if self._fresh.get(place) is entry:
                         del self._fresh[place]
+            self._done += len(batch)
+            if self._waiting:
+                self._writer.submit(self._write_waiting)
+
+    def _write_batch(self, batch: list[Entry]) -> None:
+        rows = [row for entry in batch if (row := self._row(entry))]
+        try:
+            self._database.run(functools.partial(self._write, rows=rows), writes=True)
+        except Unavailable:
+            self._write_singly(rows)
+
+    def _row(self, entry: Entry) -> page_rows.Row | None:
+        """The entry made ready; one that cannot be written down costs itself and no other."""
+        try:
+            return page_rows.row_of(entry, self._limit_bytes)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            self._failed += 1
+            log.warning("a page cannot be kept: %s", error)
+            return None
 
     def _write_singly(self, rows: list[page_rows.Row]) -> None:
         """What fits a disk that is nearly full is kept."""
@@ -266,10 +298,9 @@ class SqlitePages:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        before, self._written = self._written, self._written + len(rows)
-        if before // PRUNE_EVERY != self._written // PRUNE_EVERY:
-            with connection:
-                page_rows.prune(connection, self._limit_bytes)
+        self._written += len(rows)
+        with connection:
+            page_rows.prune(connection, self._limit_bytes)
 
 
 class NoPages:

@@ -58,22 +58,8 @@ class Readers:
             database.close()
 
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
-        known: tuple[Database, int] | None = getattr(self._local, "known", None)
-        file = _number(self._path)
-        if known is None or known[1] != file:
-            # A damaged file is replaced by a new one under the same name.
-            database = Database(self._path, self._schema, keeps=False)
-            if known is not None:
-                known[0].close()
-                self._open.remove(known[0])
+        database: Database | None = getattr(self._local, "database", None)
+        if database is None:
+            database = self._local.database = Database(self._path, self._schema, keeps=False)
             self._open.append(database)
-            self._local.known = known = (database, file)
-        return known[0].run(work)
-
-
-def _number(path: Path) -> int:
-    """Which file this is; 0 for none."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
+        return database.run(work)
