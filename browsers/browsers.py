@@ -105,6 +105,11 @@ class Browsers:
             browsers=self._pool.states(),
         )
 
+    def forget(self, principal: str, site_profile: str) -> bool:
+        """Let a profile's next visit come as a stranger; whether the site had left any cookies."""
+        self._pool.forget(principal, site_profile)
+        return self._profiles.forget(principal, site_profile)
+
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
         """Visit one URL.
 
@@ -147,7 +152,7 @@ class Browsers:
                 snapshot = await visit.run(enough, admission.to_render)
                 self._note(request, snapshot)
                 await self._profiles.save(loan.tab, request)
-                loan.reusable = request.site_profile is None and not visit.prepared
+                loan.reusable = snapshot.complete if request.site_profile is not None else not visit.prepared
                 return snapshot
 
     def _expects_page(self, request: Request) -> bool:

@@ -57,6 +57,11 @@ class Session:
         self._children: dict[str, Session] = {}
         self._dead: errors.BrowsersError | None = None
 
+    @property
+    def alive(self) -> bool:
+        """Whether anybody is left to answer."""
+        return self._dead is None
+
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of every such event; one handler an event."""
         self._handlers[event] = handler

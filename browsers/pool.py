@@ -111,6 +111,11 @@ class Pool:
             if supply.alive
         )
 
+    def forget(self, principal: str, site_profile: str) -> None:
+        """Close what is kept open for a profile."""
+        for supply in self._supplies.values():
+            supply.forget(principal, site_profile)
+
     async def supply(self, tier: Tier) -> Supply:
         """A living browser of the tier, started when there is none.
 
@@ -193,6 +198,7 @@ class Pool:
     async def _look_after(self, tier: Tier, supply: Supply) -> None:
         if not supply.alive:
             return
+        supply.end_overdue()
         idle_s = 0.0 if supply.lent else time.monotonic() - supply.idle_since
         if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
             del self._supplies[tier]

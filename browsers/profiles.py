@@ -27,6 +27,10 @@ class Profiles:
         if cookies:
             await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
 
+    def forget(self, principal: str, site_profile: str) -> bool:
+        """Drop a profile's cookies; whether there were any."""
+        return bool(self._cookies.pop((principal, site_profile), None))
+
     async def save(self, tab: Tab, request: Request) -> None:
         """Take the profile's cookies out of a tab."""
         if request.site_profile is None:

@@ -1,11 +1,11 @@
-"""The tabs of one browser: kept warm, used again for peeks, closed once a page was let into them."""
+"""The tabs of one browser: kept warm, used again for peeks, closed or kept for a profile after a render."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from browsers.egress import Egress
 from browsers.errors import BrowserGone, BrowsersError
 from browsers.identity import Identity
 from browsers.model import Request
+from browsers.resting_tabs import VISITS_PER_TAB, Profile, RestingTabs
 from browsers.settings import BrowserSettings
 from browsers.tab import Tab
 
@@ -53,6 +54,7 @@ class Supply:
         self._egress = egress
         self._settings = settings
         self._ready: list[Tab] = []
+        self._resting = RestingTabs()
         self._background: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
         self._failed_tabs = 0
@@ -82,11 +84,14 @@ class Supply:
         self.lent += 1
         self._drained.clear()
         loan: Loan | None = None
+        profile = Profile.of(request)
         try:
-            loan = Loan(self._ready.pop() if self._ready else await self._open())
+            loan = Loan(self._resting.take(profile) or await self._clean())
             await self._prepare(loan.tab, request)
             yield loan
-            if loan.reusable and self._keeps(loan.tab):
+            if loan.reusable and profile is not None:
+                await self._let_rest(loan, profile)
+            elif loan.reusable and self._keeps(loan.tab):
                 await self._keep(loan)
         finally:
             self._count(loan)
@@ -99,6 +104,29 @@ class Supply:
             return
         self._ready.append(loan.tab)
         loan.kept = True
+
+    async def _let_rest(self, loan: Loan, profile: Profile) -> None:
+        if not self.alive or loan.tab.rests >= VISITS_PER_TAB:
+            return
+        try:
+            await loan.tab.rest()
+        except (BrowsersError, CommandFailed, TimeoutError) as error:
+            log.warning("tab does not rest, so not used again: %s", error or type(error).__name__)
+            return
+        loan.kept = True
+        self._end(self._resting.put(profile, loan.tab))
+
+    def end_overdue(self) -> None:
+        """Close the tabs that nobody came back for."""
+        self._end(self._resting.overdue())
+
+    def forget(self, principal: str, site_profile: str) -> None:
+        """Close the tabs at rest of a profile."""
+        self._end(self._resting.of(principal, site_profile))
+
+    def _end(self, tabs: Iterable[Tab]) -> None:
+        for tab in tabs:
+            self._in_background(tab.close())
 
     def _count(self, loan: Loan | None) -> None:
         self.lent -= 1
@@ -137,12 +165,15 @@ class Supply:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        tabs, self._ready = self._ready, []
+        tabs, self._ready = self._ready + self._resting.all(), []
         await self.chromium.close()
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
     def _keeps(self, tab: Tab) -> bool:
         return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
+
+    async def _clean(self) -> Tab:
+        return self._ready.pop() if self._ready else await self._open()
 
     async def _open(self) -> Tab:
         self.tabs_opened += 1

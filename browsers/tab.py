@@ -28,7 +28,7 @@ class Tab:
     """A blank tab ready for a visit.
 
     As long as its visits only peek, nothing commits in it and it serves again once `clean`ed; after a render
-    it is closed with its context.
+    it is closed with its context, or rests until the same profile comes again.
     """
 
     def __init__(
@@ -41,8 +41,9 @@ class Tab:
         self.session = session
         self.gate = gate
         self.peeks = 0
+        self.rests = 0
         self.committed = False
-        """Whether a page was let into it."""
+        """Whether this visit let a page into it."""
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
@@ -64,6 +65,7 @@ class Tab:
     async def prepare(self, request: Request, identity: Identity) -> None:
         """Speak the visit's language, and pause its request too where it is not a plain GET."""
         commands = []
+        self.committed = False
         if self._principal not in ("", request.principal):
             self.gate.drop_connections()
         self._principal = request.principal
@@ -95,6 +97,21 @@ class Tab:
             await asyncio.gather(
                 self.session.start("Network.clearBrowserCache"),
                 self.session.start("Network.clearBrowserCookies"),
+            )
+
+    async def rest(self) -> None:
+        """Stand still until the same profile comes again: no script runs, and nothing reaches the network."""
+        self.rests += 1
+        self.session.off()
+        self.gate.rest()
+        async with asyncio.timeout(CLOSE_LIMIT_S):
+            await asyncio.gather(
+                self.session.start("Page.setWebLifecycleState", state="frozen"),
+                # A page that is asked for again comes from its site, as from a fresh tab.
+                self.session.start("Network.clearBrowserCache"),
+                self.session.start("Page.resetNavigationHistory"),
+                self.session.start("Page.disable"),
+                self.session.start("Network.disable"),
             )
 
     async def close(self) -> None:

@@ -129,6 +129,11 @@ class Gate:
         self._begun = True
         return self.ledger
 
+    def rest(self) -> None:
+        """Between two visits nothing comes in or goes out."""
+        self._begun = False
+        self.drop_connections()
+
     def drop_connections(self) -> None:
         """Abort every connection, and every attempt to make one."""
         for passage in list(self._passages):
