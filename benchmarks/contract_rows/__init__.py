@@ -1,0 +1,1 @@
+"""What the contract documents ask for, one row a requirement, each with a client's check."""

@@ -1,0 +1,194 @@
+"""The product as clients meet it: a server over HTTP, others over stdio, a site and engines on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from mcp import Client, StdioServerParameters
+
+from tests.scraper.process import REPOSITORY, Program, browsers_say, serving
+from tests.site.engine_server import EngineSite, running_engines
+from tests.site.running import Site, running_site
+
+__all__ = ["Answer", "World", "world"]
+
+_PRODUCT = ("-m", "scraper.cli.main")
+_READY_S = 60.0
+_MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "contract", "version": "1"},
+}
+_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+_PATHS = {"full": "/mcp", "pair": "/openai/mcp"}
+_LIMIT = aiohttp.ClientTimeout(total=70)
+_TOKENS = {"ann": "ann-token-of-the-contract", "bob": "bob-token-of-the-contract"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A tool's result as it came over the wire."""
+
+    result: Mapping[str, Any]
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The content items."""
+        items: list[dict[str, Any]] = self.result["content"]
+        return items
+
+    @property
+    def text(self) -> str:
+        """The text of the first item."""
+        text: str = self.content[0]["text"]
+        return text
+
+    @property
+    def data(self) -> Any:
+        """The text, read as JSON."""
+        return json.loads(self.text)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool says that it failed."""
+        return bool(self.result.get("isError"))
+
+
+@dataclass(slots=True)
+class World:
+    """Everything a check may touch."""
+
+    site: Site
+    engines: EngineSite
+    folder: Path
+    http: aiohttp.ClientSession
+    stack: contextlib.AsyncExitStack
+    program: Program | None = None
+    guarded: Program | None = None
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    async def start(self) -> None:
+        """Start the server, or start it anew in the place of the one that runs."""
+        if self.program is not None:
+            self.program.process.terminate()
+            await self.program.ended()
+        self.program = await self.serve({})
+
+    async def serve(self, more: Mapping[str, str]) -> Program:
+        """One more server over HTTP that is ready; it ends with the world."""
+        env = {**self.variables(), **more}
+        opening = serving(*_PRODUCT, "serve", "--port", "0", env=env)
+        program = await self.stack.enter_async_context(opening)
+        if "SEARCH_MCP_TOKENS_FILE" not in more:
+            await browsers_say(program.base, "ready", True, limit_s=_READY_S)
+        return program
+
+    def variables(self) -> dict[str, str]:
+        """What a server needs to find the site and the engines."""
+        hosts = (*self.site.test_hosts, *self.engines.test_hosts)
+        known = {name for name, _, _ in self.engines.test_hosts}
+        mapped = [
+            f"{name}={address}:{port}"
+            for name, address, port in hosts
+            if name not in known or port == self.engines.port
+        ]
+        return {
+            "SEARCH_MCP_TEST_HOSTS": ",".join(mapped),
+            "SEARCH_MCP_TEST_KEY_PIN": self.engines.key_pin,
+            "SEARCH_MCP_DATA": str(self.folder / "data"),
+        }
+
+    def new_words(self, about: str = "tidal power") -> str:
+        """A query that was not asked before."""
+        return f"{about} {next(self._numbers)}"
+
+    async def rpc(
+        self, method: str, params: Mapping[str, Any], *, at: str = "full", token: str = "", name: str = ""
+    ) -> dict[str, Any]:
+        """The whole JSON-RPC answer to one request of 2026-07-28."""
+        program = self.guarded if token else self.program
+        assert program is not None
+        headers = {**_HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+        if name:
+            headers["Mcp-Name"] = name
+        if token:
+            headers["Authorization"] = f"Bearer {_TOKENS[token]}"
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": _MODERN}}
+        url = program.base + _PATHS[at]
+        async with self.http.post(url, headers=headers, json=message, timeout=_LIMIT) as answer:
+            text = await answer.text()
+        lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        body: dict[str, Any] = json.loads(lines[-1] if lines else text)
+        return body
+
+    async def legacy(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The whole JSON-RPC answer in a session of 2025-11-25; `initialize` opens it."""
+        assert self.program is not None
+        client = {"name": "contract", "version": "1"}
+        first = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        opened, session = await self._post(self.program.url, "initialize", first, {})
+        if method == "initialize":
+            return opened
+        return (await self._post(self.program.url, method, params, {"Mcp-Session-Id": session}))[0]
+
+    async def _post(
+        self, url: str, method: str, params: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> tuple[dict[str, Any], str]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        sent = {**_HEADERS, **headers}
+        async with self.http.post(url, headers=sent, json=message, timeout=_LIMIT) as answer:
+            text = await answer.text()
+            session = answer.headers.get("Mcp-Session-Id", "")
+        lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        return json.loads(lines[-1] if lines else text), session
+
+    async def call(self, tool: str, /, *, at: str = "full", token: str = "", **arguments: Any) -> Answer:
+        """Call a tool."""
+        params = {"name": tool, "arguments": arguments}
+        body = await self.rpc("tools/call", params, at=at, token=token, name=tool)
+        if "error" in body:
+            raise AssertionError(f"{tool}: {body['error']}")
+        return Answer(body["result"])
+
+    async def tools(self, *, at: str = "full") -> dict[str, dict[str, Any]]:
+        """The tools by name, in their order."""
+        listed = (await self.rpc("tools/list", {}, at=at))["result"]["tools"]
+        return {tool["name"]: tool for tool in listed}
+
+    @asynccontextmanager
+    async def stdio(self, *arguments: str, **variables: str) -> AsyncIterator[Client]:
+        """The SDK's own client of a server over stdio, with settings of its own."""
+        command = StdioServerParameters(
+            command=sys.executable,
+            args=[*_PRODUCT, "stdio", *arguments],
+            cwd=REPOSITORY,
+            env={**self.variables(), **variables},
+        )
+        async with Client(command) as client:
+            yield client
+
+
+@asynccontextmanager
+async def world(folder: Path) -> AsyncIterator[World]:
+    """Start everything; all of it ends with the block."""
+    async with contextlib.AsyncExitStack() as stack:
+        site = stack.enter_context(running_site())
+        engines = await stack.enter_async_context(running_engines())
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        made = World(site, engines, folder, http, stack)
+        await made.start()
+        tokens = folder / "tokens"
+        tokens.write_text("".join(f"{name}:{token}\n" for name, token in _TOKENS.items()))
+        made.guarded = await made.serve(
+            {"SEARCH_MCP_TOKENS_FILE": str(tokens), "SEARCH_MCP_DATA": str(folder / "guarded")}
+        )
+        yield made
