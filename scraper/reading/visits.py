@@ -120,6 +120,7 @@ class Visits:
             async with asyncio.timeout(limit_s):
                 snapshot = await self._browsers.visit(request, judge.enough)
         except (door_errors.BrowsersError, TimeoutError) as error:
+            _log_failure(job, tier, error)
             if isinstance(error, door_errors.Refused) or not judge.has_text:
                 raise _told(error, job) from error
             return _as_served(judge)
@@ -188,6 +189,20 @@ def _log_visit(job: Job, snapshot: Snapshot) -> None:
         "rendered": snapshot.rendered,
         "queued_ms": round(timing.queued_s * 1000),
         "response_ms": round(timing.response_s * 1000),
+        "judged_ms": round(timing.judged_s * 1000),
+        "settled_ms": round(timing.settled_s * 1000),
+        "captured_ms": round(timing.captured_s * 1000),
         "total_ms": round(timing.total_s * 1000),
+    }
+    log.info("visit", extra={"fields": fields})
+
+
+def _log_failure(job: Job, tier: Tier, error: Exception) -> None:
+    fields = {
+        "host": job.host,
+        "render": job.render,
+        "tier": tier.value,
+        "rendered": False,
+        "outcome": type(error).__name__,
     }
     log.info("visit", extra={"fields": fields})

@@ -6,12 +6,14 @@ No page text, no query of a URL and no argument stands in it at level info.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
 
-__all__ = ["CallLine", "configure", "words"]
+__all__ = ["CallLine", "configure", "listening_to", "words"]
 
 _LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
@@ -86,7 +88,21 @@ def words() -> logging.Formatter:
 def configure(level: str, style: str) -> None:
     """Send everything to stderr, as words or as JSON."""
     handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(level.upper())
     handler.setFormatter(_Json() if style == "json" else words())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # Our own events are counted whether or not they are shown.
+    logging.getLogger("scraper").setLevel(min(logging.INFO, handler.level))
     for name in _FOREIGN:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@contextlib.contextmanager
+def listening_to(name: str, handler: logging.Handler) -> Iterator[None]:
+    """Hand every line of a logger to `handler` while the block runs."""
+    logger = logging.getLogger(name)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)

@@ -46,7 +46,8 @@ def run_http(settings: Settings, *, version: str) -> None:
     """
     logs.configure(settings.log_level, settings.log_format)
     tools, pair = registry.tools(settings), registry.openai_tools(settings)
-    asyncio.run(serve_http(settings, tools, _opening(settings), version=version, pair=pair))
+    with _traced(settings, version):
+        asyncio.run(serve_http(settings, tools, _opening(settings), version=version, pair=pair))
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
@@ -58,7 +59,8 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
-    asyncio.run(serve_stdio(settings, tools, _opening(settings), version=version, pair=pair))
+    with _traced(settings, version):
+        asyncio.run(serve_stdio(settings, tools, _opening(settings), version=version, pair=pair))
 
 
 async def serve_http(
@@ -99,6 +101,22 @@ async def serve_stdio(
     if not ended:
         # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
         os._exit(0)
+
+
+@contextlib.contextmanager
+def _traced(settings: Settings, version: str) -> Iterator[None]:
+    """Send spans while the block runs, where the operator asks for them."""
+    if not settings.traces:
+        yield
+        return
+    try:
+        from scraper.server.spans import sent
+    except ImportError:
+        raise CannotStart(
+            "SEARCH_MCP_TRACES needs OpenTelemetry. Run: pip install 'search-mcp[otel]'"
+        ) from None
+    with sent(version):
+        yield
 
 
 async def _begun(house: Household[App]) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 import uvicorn
@@ -22,6 +22,8 @@ from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
 from scraper.server.gate import Gate
 from scraper.server.health import Health
+from scraper.server.logs import listening_to
+from scraper.server.metrics import Metrics
 from scraper.server.revival import Revival
 from scraper.server.service import Service
 from scraper.server.signals import first_of
@@ -57,11 +59,13 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
     if service.pair:
         servers[_PAIR_PATH] = protocol.build_pair(service.pair, calls, **how)
     health = Health(house, calls, queue_limit=settings.queue_limit, version=service.version)
+    metrics = Metrics(house, calls, [tool.name for tool in (*service.tools, *service.pair)])
     async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(listening_to("scraper", metrics))
         endpoints = {
             path: await stack.enter_async_context(_endpoint(server)) for path, server in servers.items()
         }
-        streams = Streams(_routes(endpoints, health))
+        streams = Streams(_routes(endpoints, [*health.routes(), metrics.route()]))
         async with _listening(Gate(streams, rules), sockets) as serving:
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())
@@ -90,9 +94,9 @@ async def _endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
         yield Revival(stateful, stateless)
 
 
-def _routes(endpoints: Mapping[str, ASGIApp], health: Health) -> ASGIApp:
+def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:
     protocol_routes = [Route(path, endpoint) for path, endpoint in endpoints.items()]
-    return Starlette(routes=[*protocol_routes, *health.routes()])
+    return Starlette(routes=[*protocol_routes, *others])
 
 
 @contextlib.asynccontextmanager

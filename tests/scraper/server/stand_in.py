@@ -16,6 +16,7 @@ from typing import Any
 
 from scraper.server import logs, start
 from scraper.settings import Settings
+from scraper.store.pages import NoPages
 from scraper.tools.model import Answer, Call, Tool
 
 
@@ -47,6 +48,7 @@ class App:
 
     def __init__(self) -> None:
         self.browsers = Browsers()
+        self.pages = NoPages()
 
     @classmethod
     @contextlib.asynccontextmanager

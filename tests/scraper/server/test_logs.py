@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from scraper.server.logs import CallLine
-from tests.scraper.process import serving
+from tests.scraper.process import output_of, serving
 from tests.scraper.server.conftest import STAND_IN
 
 
@@ -44,3 +44,20 @@ def test_a_call_that_breaks_leaves_its_line(caplog: pytest.LogCaptureFixture) ->
     with caplog.at_level(logging.INFO), pytest.raises(KeyError), CallLine("echo", "local", "1"):
         raise KeyError
     assert caplog.records[0].fields["outcome"] == "KeyError"  # type: ignore[attr-defined]
+
+
+SCRIPT = """
+import logging
+from scraper.server import logs
+logs.configure("error", "text")
+listener, heard = logging.Handler(), []
+listener.emit = lambda record: heard.append(record.msg)
+with logs.listening_to("scraper", listener), logs.CallLine("fetch", "local", "1") as line:
+    line.ended("ok", 3)
+print(heard)
+"""
+
+
+async def test_events_are_told_to_those_who_count_them_although_they_are_not_shown() -> None:
+    output = await output_of("-c", SCRIPT)
+    assert (output.code, output.out, output.err) == (0, "['call']\n", "")
