@@ -7,22 +7,18 @@ from types import MappingProxyType
 
 from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, startpage
 from scraper.engines.model import Engine
+from scraper.engines.names import DEFAULTS, NAMES
 
 __all__ = ["DEFAULTS", "ENGINES"]
 
-ENGINES: Mapping[str, Engine] = MappingProxyType(
-    {
-        engine.name: engine
-        for engine in (
-            duckduckgo.ENGINE,
-            mojeek.ENGINE,
-            googlenews.ENGINE,
-            startpage.ENGINE,
-            brave.ENGINE,
-            bing.ENGINE,
-            baidu.ENGINE,
-        )
-    }
+_ALL = (
+    duckduckgo.ENGINE,
+    mojeek.ENGINE,
+    googlenews.ENGINE,
+    startpage.ENGINE,
+    brave.ENGINE,
+    bing.ENGINE,
+    baidu.ENGINE,
 )
 
-DEFAULTS = ("duckduckgo", "mojeek", "googlenews")
+ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(NAMES, _ALL, strict=True)))

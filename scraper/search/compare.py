@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from scraper.errors import BadArgument
 from scraper.model import ReadPage
 from scraper.reading.deadline import Deadline
-from scraper.reading.fetcher import Fetcher
 from scraper.reading.progress import Progress
 from scraper.render import compare as render
 from scraper.search.excerpts import RESERVE_S, excerpted
-from scraper.workers import Workers
+
+if TYPE_CHECKING:
+    # The list of tools is made before anything heavy is loaded.
+    from scraper.reading.fetcher import Fetcher
+    from scraper.workers import Workers
 
 __all__ = ["MAX_URLS", "MIN_URLS", "checked", "compare"]
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from scraper.engines.model import EngineResult
 from scraper.search.canonical import canonical, host_key, is_wrapped
 from scraper.search.near_copies import Text, is_copy
 from scraper.search.words import title_key, words
+
+if TYPE_CHECKING:
+    # The list of tools is made before anything heavy is loaded.
+    from scraper.engines.model import EngineResult
 
 __all__ = ["Merged", "Ranked", "fused", "without_copies"]
 

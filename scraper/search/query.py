@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from scraper.engines.model import Engine
 from scraper.engines.operators import host_of_filter
 from scraper.errors import BadArgument
 from scraper.extract.characters import clean, line
 from scraper.search.filters import FRESHNESS
+
+if TYPE_CHECKING:
+    # The list of tools is made before anything heavy is loaded.
+    from scraper.engines.model import Engine
 
 __all__ = ["MAX_QUERY_CHARS", "MAX_RESULTS", "domains", "engines", "freshness_of", "one_of", "text", "whole"]
 

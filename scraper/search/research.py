@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scraper.errors import BadArgument
 from scraper.extract.passages import LEAST_SHARE
 from scraper.model import Brief, Reading, SearchAnswer
 from scraper.reading.deadline import Deadline
-from scraper.reading.fetcher import Fetcher
 from scraper.reading.progress import Progress
 from scraper.render import research as render
 from scraper.search.excerpts import RESERVE_S, excerpted
 from scraper.search.race import Outcome, read_best
-from scraper.workers import Workers
+
+if TYPE_CHECKING:
+    # The list of tools is made before anything heavy is loaded.
+    from scraper.reading.fetcher import Fetcher
+    from scraper.workers import Workers
 
 __all__ = ["MAX_DEPTH", "Inquiry", "Researcher", "Search", "spare"]
 

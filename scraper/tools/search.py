@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.engines.categories import CATEGORIES
-from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.engines.names import DEFAULTS, NAMES
 from scraper.model import SearchAnswer
 from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
@@ -28,7 +28,7 @@ MAX_AGE_HOURS = 87_600
 
 ENGINES_PARAMETER = Parameter(
     "engines",
-    Texts(len(ENGINES)),
+    Texts(len(NAMES)),
     f"Names of `engines`. Not given: {', '.join(DEFAULTS)}.",
 )
 
