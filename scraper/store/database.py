@@ -100,9 +100,6 @@ class Database:
         """Let go of the file."""
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
-                if self._is_replaced():
-                    # SQLite's last act is to delete the log by its name, which is another file's by now.
-                    self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._connection.close()
             self._connection = None
 

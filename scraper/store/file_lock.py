@@ -1,4 +1,4 @@
-"""One process at a time opens a file of the store or moves it away: else one could move another's new file."""
+"""One process at a time opens a file of the store or moves it away: else a new file could be moved."""
 
 from __future__ import annotations
 

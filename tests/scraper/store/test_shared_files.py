@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
 from scraper.store.database import Database, Unavailable
@@ -45,7 +46,7 @@ def sound(path: Path) -> bool:
     """Whether SQLite finds nothing wrong with a file."""
     connection = sqlite3.connect(path)
     try:
-        return connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return bool(connection.execute("PRAGMA integrity_check").fetchone() == ("ok",))
     finally:
         connection.close()
 
@@ -117,6 +118,22 @@ def test_a_file_that_was_begun_anew_by_one_is_not_moved_away_by_the_next(tmp_pat
         assert database.run(lambda c: c.execute("SELECT count(*) FROM pages").get) == 0
         database.close()
     assert sound(path)
+
+
+def test_whoever_sees_the_damage_late_leaves_the_new_file_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    late = Database(path, SCHEMA)
+
+    def see_damage(connection: apsw.Connection) -> None:
+        path.rename(tmp_path / "moved")
+        Database(path, SCHEMA).run(lambda c: c.execute("CREATE TABLE new (x)"), writes=True)
+        raise apsw.CorruptError
+
+    with pytest.raises(Unavailable):
+        late.run(see_damage)
+    assert kept_aside(tmp_path) == []
+    assert late.run(lambda c: c.execute("SELECT count(*) FROM new").get) == 0
+    late.close()
 
 
 async def test_a_file_without_its_tables_is_kept_aside(tmp_path: Path) -> None:
