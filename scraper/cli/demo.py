@@ -31,8 +31,8 @@ _END_LIMIT_S = 10.0
     "moods",
     multiple=True,
     metavar="<engine=mood>",
-    help="How an engine answers: rows, none, wall, altcha, anubis, consent, limited, hang, decoys, redrawn, "
-    "broken, code. May be given several times.",
+    help="How an engine answers: rows, none, wall, altcha, anubis, consent, limited, hang, decoys, "
+    "suspicious, redrawn, broken, code. May be given several times.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) -> int:

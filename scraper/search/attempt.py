@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from browsers.model import Request
 from scraper.engines.model import Engine, EngineResponse, EngineResult, Outcome, SearchQuery
 from scraper.reading.deadline import Deadline
-from scraper.reading.visits import Door
 from scraper.search.breakers import Breakers
 from scraper.search.decoys import are_decoys
-from scraper.search.engine_page import READ_RESERVE_S, Asked, EnginePages, reason_of
+from scraper.search.engine_page import READ_RESERVE_S, Asked, EngineDoor, EnginePages, reason_of
 from scraper.search.spacing import Spacing
 from scraper.workers import Workers
 
@@ -28,6 +27,9 @@ PAGE_S = 1.0
 MAX_PAGES = 3
 ONE_PAGE = 10
 """Rows for which no second page is asked, whether or not the first has as many."""
+
+FAIR_S = 5.0
+"""An engine that had less than this did not hang: others were before it, or the caller is in a hurry."""
 
 OUR_OWN = frozenset({"busy", "browser_failed", "layout_changed"})
 """Reasons that say nothing of how the engine treats us."""
@@ -45,12 +47,16 @@ class Attempt:
     """For how long it will not be asked; it was not asked now."""
     loosened: bool = False
     """The rows are of a looser query than was asked."""
+    waits_s: float = 0.0
+    """How long whoever asks now would wait for others, at least."""
+    hurried: bool = False
+    """The engine had hardly any time: that it did not answer says nothing of it."""
 
 
 class Attempts:
     """Asks engines."""
 
-    def __init__(self, browsers: Door, workers: Workers, breakers: Breakers) -> None:
+    def __init__(self, browsers: EngineDoor, workers: Workers, breakers: Breakers) -> None:
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
         self._spacing = Spacing()
@@ -59,26 +65,39 @@ class Attempts:
         self, engine: Engine, query: SearchQuery, *, rows: int, principal: str, deadline_s: float
     ) -> Attempt:
         """Ask one engine for about so many rows; comes back within `deadline_s`."""
+        waits_s = self._spacing.least_wait_s(engine.name, engine.spacing_s)
+        if waits_s >= deadline_s:
+            # Who cannot have a turn in time is told at once: waiting would end in the same words.
+            return await self._resting(engine) or Attempt(engine, error="busy", waits_s=waits_s)
         asked = Asked(engine, query, principal, Deadline.within(deadline_s))
-        error = "busy"
+        error, had_s = "busy", 0.0
         try:
             async with asyncio.timeout(deadline_s):
                 async with self._spacing.turn(engine.name):
                     # Asked for in turn: the answer to whoever was before us may have put it to rest.
-                    resting = await self._breakers.resting(engine.name)
+                    resting = await self._resting(engine)
                     if resting is not None:
-                        return Attempt(engine, error=resting[0], rests_s=resting[1])
+                        return resting
                     await self._spacing.pause(engine.name)
-                    error = "timeout"
+                    error, had_s = "timeout", asked.deadline.left_s()
                     attempt = await self._asked(asked, rows)
         except TimeoutError:
-            attempt = Attempt(engine, error=error)
+            waits_s = self._spacing.least_wait_s(engine.name, engine.spacing_s)
+            attempt = Attempt(engine, error=error, waits_s=waits_s)
+        if had_s < FAIR_S and attempt.error == "timeout":
+            attempt = replace(attempt, hurried=True)
         await self._note(attempt)
         return attempt
+
+    async def _resting(self, engine: Engine) -> Attempt | None:
+        resting = await self._breakers.resting(engine.name)
+        return None if resting is None else Attempt(engine, error=resting[0], rests_s=resting[1])
 
     async def _note(self, attempt: Attempt) -> None:
         fields = {"engine": attempt.engine.name, "rows": len(attempt.results), "error": attempt.error or "-"}
         log.info("engine", extra={"fields": fields})
+        if attempt.hurried:
+            return
         if attempt.error is None or attempt.error not in OUR_OWN or attempt.results:
             await self._breakers.note(
                 attempt.engine.name, None if attempt.error in OUR_OWN else attempt.error
@@ -86,11 +105,15 @@ class Attempts:
 
     async def _asked(self, asked: Asked, rows: int) -> Attempt:
         response = await self._first_page(asked)
+        if _is_decoy(asked, response) and self._pages.forget(asked) and _has_time(asked, OTHER_FACE_S):
+            # Whoever was taken for a robot is known by the cookies that he got.
+            await asyncio.sleep(OTHER_FACE_S)
+            response = await self._read(asked, asked.engine.ask(asked.query, datetime.now(UTC)))
         if response.outcome is Outcome.NONE:
             return Attempt(asked.engine)
         if response.outcome is not Outcome.OK:
             return Attempt(asked.engine, error=reason_of(response))
-        if are_decoys(asked.query.text, response.results):
+        if _is_decoy(asked, response):
             return Attempt(asked.engine, error="off_topic")
         results, error = await self._later_pages(asked, response, rows)
         error = "layout_changed" if response.layout_changed else error
@@ -147,6 +170,10 @@ class Attempts:
             return await self._pages.read(asked, request)
         finally:
             self._spacing.asked(asked.engine.name, asked.engine.spacing_s)
+
+
+def _is_decoy(asked: Asked, response: EngineResponse) -> bool:
+    return response.outcome is Outcome.OK and are_decoys(asked.query.text, response.results)
 
 
 def _is_worth_another(response: EngineResponse) -> bool:

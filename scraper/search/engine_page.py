@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot
@@ -15,7 +16,7 @@ from scraper.reading.visits import Door
 from scraper.search.consent import refusal
 from scraper.workers import WorkerFailed, Workers
 
-__all__ = ["READ_RESERVE_S", "Asked", "EnginePages", "reason_of"]
+__all__ = ["READ_RESERVE_S", "Asked", "EngineDoor", "EnginePages", "reason_of"]
 
 log = logging.getLogger(__name__)
 
@@ -57,12 +58,22 @@ class Asked:
     deadline: Deadline
 
 
+class EngineDoor(Door, Protocol):
+    """The part of `Browsers` that is used."""
+
+    def forget(self, principal: str, site_profile: str) -> bool: ...
+
+
 class EnginePages:
     """Visits and reads."""
 
-    def __init__(self, browsers: Door, workers: Workers) -> None:
+    def __init__(self, browsers: EngineDoor, workers: Workers) -> None:
         self._browsers = browsers
         self._workers = workers
+
+    def forget(self, asked: Asked) -> bool:
+        """Let the engine see a stranger in this caller's next visit; whether it had left any cookies."""
+        return self._browsers.forget(asked.principal, _profile(asked.engine))
 
     async def read(self, asked: Asked, request: Request) -> EngineResponse:
         """The page behind a request; what goes wrong is an outcome, not an exception."""
@@ -154,6 +165,10 @@ def reason_of(response: EngineResponse) -> str:
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
 
+def _profile(engine: Engine) -> str:
+    return f"engine-{engine.name}"
+
+
 def _or_no_wall(ready: str | None) -> str | None:
     """Rows, or a page that is no wall: also where the rows have moved, nothing waits for them in vain."""
     return f"{ready}, html:not(:has({_WALLS}))" if ready else None
@@ -167,7 +182,7 @@ def _shaped(asked: Asked, request: Request) -> Request:
         # Also what is always rendered is looked at as served: nothing waits for rows that will not come.
         mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
         principal=asked.principal,
-        site_profile=request.site_profile or f"engine-{asked.engine.name}",
+        site_profile=request.site_profile or _profile(asked.engine),
         wait=request.wait or _or_no_wall(asked.engine.ready),
         deadline_s=max(0.1, min(request.deadline_s, left_s)),
         limits=replace(request.limits, settle_s=WALL_LIMIT_S),

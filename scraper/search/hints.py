@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scraper.search.attempt import Attempt
 
-__all__ = ["hint"]
+__all__ = ["LITTLE", "hint"]
 
 LITTLE = 3
 """Fewer rows than this may not answer anything."""
@@ -28,6 +28,9 @@ def hint(
     if failed and rows < min(LITTLE, wanted):
         if others and refused:
             parts.append(f"Try engines={_listed(others[:3])}, or wait some minutes.")
+        elif others and all(attempt.error == "layout_changed" for attempt in failed):
+            # Asking again brings the same page, and the same reader.
+            parts.append(f"Try engines={_listed(others[:3])}.")
         elif others:
             parts.append(f"Try again, or engines={_listed(others[:3])}.")
         else:

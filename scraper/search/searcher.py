@@ -19,13 +19,13 @@ from scraper.model import Result, SearchAnswer
 from scraper.reading.deadline import Deadline
 from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
-from scraper.reading.visits import Door
 from scraper.search import query as checks
 from scraper.search.attempt import Attempt, Attempts
 from scraper.search.breakers import Breakers
+from scraper.search.engine_page import EngineDoor
 from scraper.search.filters import Filters
 from scraper.search.fusion import Merged, Ranked, fused, without_copies
-from scraper.search.hints import hint
+from scraper.search.hints import LITTLE, hint
 from scraper.search.words import content_words
 from scraper.settings import Settings
 from scraper.store.protocols import Shelf
@@ -38,7 +38,11 @@ ENGINE_DEADLINE_S = 10.0
 """Of each engine: what hangs costs this much, and not the search."""
 MERGE_RESERVE_S = 0.3
 PARTIAL_AGE_S = 3_600.0
-"""An answer without rows, or without those of an engine that failed, is not given again after an hour."""
+"""An answer without rows, or without those of an engine that failed, is not given again after an hour, unless
+the caller says how old it may be."""
+PASSING_AGE_S = 60.0
+"""Nor after a minute where asking again may well bring more: the shortest rest of an engine."""
+PASSING = frozenset({"busy", "browser_failed", "timeout", "unreachable"})
 HOUR_S = 3_600.0
 SCORE_DIGITS = 6
 
@@ -48,7 +52,7 @@ class Searcher:
 
     def __init__(
         self,
-        browsers: Door,
+        browsers: EngineDoor,
         workers: Workers,
         searches: Searches,
         settings: Settings,
@@ -125,12 +129,12 @@ class Searcher:
         )
 
     async def _kept(self, job: _Job, shelf: Shelf, max_age_s: float | None) -> SearchAnswer | None:
-        age_s = self._usual_age_s if max_age_s is None else max_age_s
-        kept = await self._searches.get(job.key, shelf=shelf, max_age_s=age_s)
+        limit_s = self._usual_age_s if max_age_s is None else max_age_s
+        kept = await self._searches.get(job.key, shelf=shelf, max_age_s=limit_s)
         if kept is None or kept.retrieved_at is None:
             return None
-        age = (datetime.now(UTC) - kept.retrieved_at).total_seconds()
-        if (kept.errors or not kept.results) and age > PARTIAL_AGE_S:
+        age_s = (datetime.now(UTC) - kept.retrieved_at).total_seconds()
+        if max_age_s is None and age_s > _usual_reuse_s(kept, job.max_results):
             return None
         return replace(kept, cached=True)
 
@@ -215,6 +219,17 @@ class _Job:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
+def _usual_reuse_s(kept: SearchAnswer, wanted: int) -> float:
+    """For how long an answer serves callers who do not say how old it may be."""
+    if kept.results and not kept.errors:
+        return math.inf
+    few = len(kept.results) < min(LITTLE, wanted)
+    # Where little came back the answer itself says to try again: then that must not give the same answer.
+    if PASSING.intersection(kept.errors.values()) or (kept.errors and few):
+        return PASSING_AGE_S
+    return PARTIAL_AGE_S
+
+
 def _way_out(settings: Settings) -> str:
     """What engines see of us, and whether they are the true ones: others' answers and rests are not ours."""
     hosts = (f"{name}={address}:{port}" for name, address, port in settings.test_hosts)
@@ -255,7 +270,8 @@ def _raise_if_ours(attempts: Sequence[Attempt]) -> None:
     """Where no engine could be asked at all, that is our fault, and no answer."""
     found = {attempt.error for attempt in attempts}
     if found == {"busy"}:
-        raise errors.Overloaded("Other searches are waiting for these engines.", retry_after_s=10)
+        wait_s = math.ceil(min(attempt.waits_s for attempt in attempts))
+        raise errors.Overloaded("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
     if found <= {"browser_failed", "busy"}:
         raise errors.Broken(
             "The browser that asks the engines failed.",

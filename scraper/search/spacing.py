@@ -19,6 +19,8 @@ JITTER = 0.3
 class _Lane:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
+    ahead: int = 0
+    """Who has the turn, and who waits for it."""
 
 
 class Spacing:
@@ -31,8 +33,17 @@ class Spacing:
     async def turn(self, engine: str) -> AsyncIterator[None]:
         """Wait until nobody else asks the engine; holds it for the block."""
         lane = self._lanes.setdefault(engine, _Lane())
-        async with lane.turn:
-            yield
+        lane.ahead += 1
+        try:
+            async with lane.turn:
+                yield
+        finally:
+            lane.ahead -= 1
+
+    def least_wait_s(self, engine: str, spacing_s: float) -> float:
+        """How long whoever comes now waits at least, if all who came before ask."""
+        lane = self._lanes.setdefault(engine, _Lane())
+        return max(0.0, lane.free_at - time.monotonic()) + lane.ahead * spacing_s
 
     async def pause(self, engine: str) -> None:
         """Wait until the engine may be asked again; whoever has the turn calls it before each request."""

@@ -32,6 +32,7 @@ MOODS = (
     "limited",
     "hang",
     "decoys",
+    "suspicious",
     "redrawn",
     "broken",
     "code",
@@ -261,6 +262,13 @@ async def _decoys(site: EngineSite, request: web.Request, asked: Asked) -> web.S
     return _page(asked.engine, result_page(asked.engine, rows, asked.query))
 
 
+async def _suspicious(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
+    """Decoys for whoever was here before."""
+    answer = await (_decoys if "seen" in asked.cookies else _rows)(site, request, asked)
+    answer.set_cookie("seen", "1", max_age=3600)
+    return answer
+
+
 async def _redrawn(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
     """Rows under names of classes that no reader knows."""
     items = "".join(
@@ -305,6 +313,7 @@ _BY_MOOD: Mapping[str, Handler] = dict(
             _limited,
             _hang,
             _decoys,
+            _suspicious,
             _redrawn,
             _broken,
             _code,

@@ -62,7 +62,8 @@ class MakeSearcher(Protocol):
 def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: Workers) -> MakeSearcher:
     def make(searches: Searches | None = None, **engines: Engine) -> Searcher:
         hurried = {
-            name: dataclasses.replace(engine, spacing_s=0.0) for name, engine in (ENGINES | engines).items()
+            name: dataclasses.replace(engine, spacing_s=0.0)
+            for name, engine in {**ENGINES, **engines}.items()
         }
         store = MemorySearches() if searches is None else searches
         return Searcher(engine_browsers, workers, store, engine_settings, engines=hurried, usual=DEFAULTS)

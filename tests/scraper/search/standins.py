@@ -38,13 +38,22 @@ class StandInDoor:
     def __init__(self, **pages: str) -> None:
         self.pages = pages
         self.requests: list[Request] = []
+        self.known: set[tuple[str, str]] = set()
+        """Who has cookies of whom."""
         self.before: Callable[[Request], Awaitable[None]] = _nothing
 
     async def visit(self, request: Request, enough: Any = None) -> Snapshot:
         self.requests.append(request)
+        if request.site_profile is not None:
+            self.known.add((request.principal, request.site_profile))
         await self.before(request)
         html = self.pages[request.url.split("/")[2].removesuffix(".example")]
         return Snapshot(request.url, request.url, 200, {}, "text/html", html.encode(), html)
+
+    def forget(self, principal: str, site_profile: str) -> bool:
+        knew = (principal, site_profile) in self.known
+        self.known.discard((principal, site_profile))
+        return knew
 
 
 class InlineWorkers:

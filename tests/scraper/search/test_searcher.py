@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -134,6 +135,43 @@ async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
     assert (await house.searcher.search("words")).cached
 
 
+async def kept_for(house: House, age_s: float, **asked: object) -> bool:
+    """Whether the one answer that was kept is given again at that age."""
+    ((shelf, key),) = house.searches._answers
+    answer = house.searches._answers[shelf, key]
+    house.searches.put(
+        key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), shelf=shelf
+    )
+    try:
+        return (await house.searcher.search("words", **asked)).cached  # type: ignore[arg-type]
+    finally:
+        house.searches.put(key, answer, shelf=shelf)
+
+
+async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_minute() -> None:
+    house = House()
+    house.fail(door_errors.ConnectionRefused("refused"), "one")
+    await house.searcher.search("words")
+    assert await kept_for(house, 50)
+    assert not await kept_for(house, 70)
+
+
+async def test_an_answer_that_says_to_try_again_is_given_again_for_a_minute() -> None:
+    house = House()
+    house.door.pages["one"] = "WALL"
+    assert (await house.searcher.search("words")).hint is not None
+    assert await kept_for(house, 50)
+    assert not await kept_for(house, 70)
+
+
+async def test_who_says_how_old_an_answer_may_be_is_taken_at_his_word() -> None:
+    house = House()
+    house.door.pages["one"] = "WALL"
+    await house.searcher.search("words")
+    assert await kept_for(house, 7_000, max_age_s=7_200)
+    assert not await kept_for(house, 7_300, max_age_s=7_200)
+
+
 async def test_an_answer_of_refusals_alone_is_not_kept() -> None:
     house = House()
     house.door.pages |= {"one": "WALL", "two": "WALL"}
@@ -199,6 +237,37 @@ class TestFaults:
         await house.searcher.search("first")
         answer = await house.searcher.search("second", deadline_s=0.3)
         assert dict(answer.errors) == {"one": "busy"}
+        assert await house.searches.rest("one", "direct") is None
+
+    async def test_who_cannot_have_a_turn_in_time_is_told_at_once_and_when_to_come(self) -> None:
+        house = House(engine("one", spacing_s=60.0))
+        await house.searcher.search("first")
+        async with asyncio.timeout(5):
+            with pytest.raises(errors.Overloaded) as caught:
+                await house.searcher.search("second")
+        assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
+
+    async def test_of_many_searches_at_once_those_without_a_turn_do_not_wait_for_it(self) -> None:
+        house = House(engine("one", spacing_s=4.0))
+        begun = time.monotonic()
+        searches = [asyncio.create_task(house.searcher.search(f"words {n}")) for n in range(20)]
+        done, waiting = await asyncio.wait(searches, timeout=1.0)
+        assert time.monotonic() - begun < 5
+        refused = [task for task in done if isinstance(task.exception(), errors.Overloaded)]
+        assert len(refused) == 17 and len(waiting) == 2
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def test_an_engine_that_had_no_time_is_not_held_to_hang(self) -> None:
+        house = House()
+
+        async def hang(request: Request) -> None:
+            await asyncio.Event().wait()
+
+        house.door.before = hang
+        for number in range(4):
+            await house.searcher.search(f"words {number}", deadline_s=0.2)
         assert await house.searches.rest("one", "direct") is None
 
     async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:

@@ -139,6 +139,15 @@ class TestWhatIsNoAnswer:
         )
         assert answer.errors == {"bing": "off_topic"} and not answer.results
 
+    async def test_an_engine_that_misleads_whom_it_knows_is_asked_once_more_by_a_stranger(
+        self, searcher: Searcher, engine_site: EngineSite, caller: str
+    ) -> None:
+        engine_site.moods["bing"] = "suspicious"
+        for words in (QUERY, "popular times of the harbour museum"):
+            answer = await searcher.search(words, engines=["bing"], principal=caller)
+            assert answer.errors == {} and len(answer.results) > 5
+        assert ["seen" in asked.cookies for asked in engine_site.of("bing")] == [False, True, False]
+
     async def test_an_engine_that_hangs_costs_its_deadline_and_not_the_search(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
