@@ -11,10 +11,22 @@ import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
-__all__ = ["AccessRules", "CannotStart", "Key", "is_loopback", "read_keys", "rules_for"]
+__all__ = [
+    "WELL_KNOWN",
+    "AccessRules",
+    "CannotStart",
+    "Key",
+    "Voucher",
+    "is_loopback",
+    "read_keys",
+    "rules_for",
+]
 
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+"""RFC 9728; the path of the endpoint stands behind it."""
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -30,6 +42,16 @@ class Key:
     token: str = field(repr=False)
 
 
+class Voucher(Protocol):
+    """Somebody else who gives out tokens for us."""
+
+    def principal(self, token: str) -> str | None:
+        """The caller whose token this is; None when it is none of theirs."""
+
+    def challenge(self, path: str) -> str:
+        """Where a client learns how to get one for the endpoint at `path`."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccessRules:
     """What a request must carry to be answered."""
@@ -39,9 +61,23 @@ class AccessRules:
     origins: frozenset[str] = frozenset()
     """Origins beyond our own names whose pages may call us."""
     keys: tuple[Key, ...] = ()
-    """Empty: no token is asked for."""
+    issuer: Voucher | None = None
     open_paths: frozenset[str] = frozenset()
     """Paths that never ask for a token."""
+
+    @property
+    def asks_for_token(self) -> bool:
+        """Whether any token is asked for; without one, whoever gets this far may call."""
+        return bool(self.keys) or self.issuer is not None
+
+    def is_open(self, path: str) -> bool:
+        """Whether a path never asks for a token."""
+        return path in self.open_paths or path.startswith(WELL_KNOWN)
+
+    def challenge(self, path: str) -> str:
+        """The header of a refusal at `path`."""
+        more = "" if self.issuer is None else ", " + self.issuer.challenge(path)
+        return f'Bearer realm="search-mcp"{more}'
 
     def knows_host(self, header: str) -> bool:
         """Whether a Host header names us."""
@@ -62,7 +98,9 @@ class AccessRules:
         given = token.strip().encode()
         # Every key is compared, so that the time says nothing about which one was close.
         names = [key.name for key in self.keys if hmac.compare_digest(given, key.token.encode())]
-        return names[0] if names else None
+        if names or self.issuer is None:
+            return names[0] if names else None
+        return self.issuer.principal(token.strip())
 
 
 def rules_for(
@@ -73,13 +111,14 @@ def rules_for(
     keys: tuple[Key, ...],
     allow_unauthenticated: bool,
     open_paths: frozenset[str],
+    issuer: Voucher | None = None,
 ) -> AccessRules:
     """The rules of a server bound to `host`.
 
     Raises:
         CannotStart: the address is not loopback, and nothing says who may call.
     """
-    if not is_loopback(host) and not keys and not allow_unauthenticated:
+    if not is_loopback(host) and not keys and issuer is None and not allow_unauthenticated:
         raise CannotStart(
             f"Refusing to listen on {host} without a token: whoever reaches that address could call. "
             "Set SEARCH_MCP_TOKEN (or SEARCH_MCP_TOKENS_FILE), or say --allow-unauthenticated if you mean it."
@@ -91,6 +130,7 @@ def rules_for(
         hosts=frozenset(own | _LOOPBACK_NAMES),
         origins=frozenset(origin.strip().lower().rstrip("/") for origin in origins),
         keys=keys,
+        issuer=issuer,
         open_paths=open_paths,
     )
 

@@ -12,8 +12,6 @@ from scraper.server.access import AccessRules
 
 __all__ = ["Gate"]
 
-_CHALLENGE = 'Bearer realm="search-mcp"'
-
 
 class Gate:
     """ASGI layer in front of every route: 421, 403 or 401 for those whom the rules do not know."""
@@ -35,11 +33,11 @@ class Gate:
             return _refusal(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
         if not self._rules.knows_origin(headers.get("origin")):
             return _refusal(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
-        if not self._rules.keys or scope["path"] in self._rules.open_paths:
+        if not self._rules.asks_for_token or self._rules.is_open(scope["path"]):
             return None
         name = self._rules.principal(headers.get("authorization", ""))
         if name is None:
-            challenge = {"WWW-Authenticate": _CHALLENGE}
+            challenge = {"WWW-Authenticate": self._rules.challenge(scope["path"])}
             return _refusal(401, "Send the header Authorization: Bearer <token>.", challenge)
         # The SDK binds each session to this user: another token's session id is answered 404.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))

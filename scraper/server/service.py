@@ -13,6 +13,7 @@ from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
     from scraper.app import App
+    from scraper.server.issuer import Issuer
 
 __all__ = ["Service"]
 
@@ -28,3 +29,5 @@ class Service:
     version: str
     pair: Sequence[Tool] = ()
     """Tools of an endpoint of their own, which offers nothing else."""
+    issuer: Issuer | None = None
+    """Who else gives out tokens for the endpoints."""

@@ -25,6 +25,7 @@ from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
     from scraper.app import App
+    from scraper.server.issuer import Issuer
 
 __all__ = ["TOOLSETS", "CannotStart", "run_http", "run_stdio", "serve_http", "serve_stdio"]
 
@@ -76,13 +77,15 @@ async def serve_http(
     Raises:
         CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
     """
-    rules = _rules(settings)
+    issuer = _issuer(settings)
+    rules = _rules(settings, issuer)
     with listening(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with household(opening) as house:
             await _begun(house)
             # In a thread: the browser starts while the protocol library is loaded, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
-            await serve(Service(settings, tools, house, stops, version, pair), rules, sockets)
+            service = Service(settings, tools, house, stops, version, pair, issuer)
+            await serve(service, rules, sockets)
 
 
 async def serve_stdio(
@@ -127,7 +130,15 @@ async def _begun(house: Household[App]) -> None:
         raise CannotStart(str(error)) from None
 
 
-def _rules(settings: Settings) -> AccessRules:
+def _issuer(settings: Settings) -> Issuer | None:
+    if settings.issuer is None:
+        return None
+    from scraper.server.issuer import issuer_for
+
+    return issuer_for(settings)
+
+
+def _rules(settings: Settings, issuer: Issuer | None) -> AccessRules:
     keys = read_keys(settings.token, settings.tokens_file)
     rules = rules_for(
         settings.host,
@@ -136,8 +147,9 @@ def _rules(settings: Settings) -> AccessRules:
         keys=keys,
         allow_unauthenticated=settings.allow_unauthenticated,
         open_paths=_OPEN_PATHS,
+        issuer=issuer,
     )
-    if not keys and not is_loopback(settings.host):
+    if not rules.asks_for_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
     return rules
 

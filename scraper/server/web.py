@@ -65,7 +65,8 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
         endpoints = {
             path: await stack.enter_async_context(_endpoint(server)) for path, server in servers.items()
         }
-        streams = Streams(_routes(endpoints, [*health.routes(), metrics.route()]))
+        documents = service.issuer.routes(servers) if service.issuer else []
+        streams = Streams(_routes(endpoints, [*health.routes(), metrics.route(), *documents]))
         async with _listening(Gate(streams, rules), sockets) as serving:
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())
