@@ -29,7 +29,7 @@ from benchmarks.contract_rows.row import Row
 from benchmarks.contract_rows.world import World, world
 from benchmarks.face import Figures, Goal, Options, print_goals, run
 
-__all__ = ["measure"]
+__all__ = ["Outcome", "all_rows", "looked_at", "measure"]
 
 _ROOMS = (
     openai_pair,
@@ -47,20 +47,27 @@ _GREEN, _RED, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class Outcome:
+    """What became of a row."""
+
     row: Row
     held: bool
     evidence: str
     seconds: float
 
 
+def all_rows() -> list[Row]:
+    """The whole table."""
+    return [row for room in _ROOMS for row in room.ROWS]
+
+
 async def measure(options: Options) -> Figures:
     """Look at every row; all must hold."""
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
-    rows = [row for room in _ROOMS for row in room.ROWS]
+    rows = all_rows()
     with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as folder:
         async with world(Path(folder)) as made:
-            outcomes = [await _looked_at(row, made) for row in rows]
+            outcomes = [await looked_at(row, made) for row in rows]
     _tell_red(outcomes)
     figures: Figures = {"rows": len(outcomes), "held": sum(outcome.held for outcome in outcomes)}
     print(f"{figures['held']:g} of {figures['rows']:g} requirements hold")
@@ -68,7 +75,7 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-async def _looked_at(row: Row, made: World) -> _Outcome:
+async def looked_at(row: Row, made: World) -> Outcome:
     """One row; whatever goes wrong in it is its evidence."""
     made.engines.reset()
     begun = time.perf_counter()
@@ -79,19 +86,19 @@ async def _looked_at(row: Row, made: World) -> _Outcome:
         held, evidence = False, f"no answer within {_LIMIT_S:g} s"
     except Exception as error:  # a check that breaks is a row that does not hold, whatever broke it
         held, evidence = False, f"{type(error).__name__}: {error}"
-    outcome = _Outcome(row, held, evidence, time.perf_counter() - begun)
+    outcome = Outcome(row, held, evidence, time.perf_counter() - begun)
     _tell(outcome)
     return outcome
 
 
-def _tell(outcome: _Outcome) -> None:
+def _tell(outcome: Outcome) -> None:
     row = outcome.row
     print(f"{_mark(outcome.held)} {row.document} {row.paragraph}: {row.requirement}")
     limit = _EVIDENCE_CHARS if outcome.held else 10 * _EVIDENCE_CHARS
     print(f"      {' '.join(outcome.evidence.split())[:limit]} ({outcome.seconds:.1f} s)", flush=True)
 
 
-def _tell_red(outcomes: Sequence[_Outcome]) -> None:
+def _tell_red(outcomes: Sequence[Outcome]) -> None:
     red = [outcome for outcome in outcomes if not outcome.held]
     if red:
         print("\nThese do not hold:")

@@ -79,8 +79,8 @@ async def _web_default(world: World) -> str:
 
 async def _web_engine(world: World) -> str:
     await world.call("web_search", query=world.new_words())
-    asked = {asked.engine for asked in world.engines.asked}
-    return seen(asked == {"duckduckgo"}, asked)
+    asked = {asked.host for asked in world.engines.asked}
+    return seen(asked == {"html.duckduckgo.com"}, asked)
 
 
 async def _web_success(world: World) -> str:
@@ -180,7 +180,7 @@ ROWS = (
     _row("web_search: parameters", "max_results: an integer, 1 to 30, by default 10", _web_count),
     _row("web_search: parameters", "max_results holds, and its bounds", _web_bounds),
     _row("web_search: parameters", "ten results when none is said", _web_default),
-    _row("web_search", "asks DuckDuckGo alone", _web_engine),
+    _row("web_search", "asks html.duckduckgo.com alone", _web_engine),
     _row("web_search: output", "the Markdown of the document to the letter", _web_success),
     _row("web_search: output", "no results: the text of the document to the letter", _web_none),
     _row("web_search: errors", "isError with the message as text", _web_error),

@@ -84,8 +84,8 @@ async def _or(world: World) -> str:
 
 
 async def _not(world: World) -> str:
-    rows = await _found(world, "quay NOT ship", limit=50)
-    return seen(not any(row["url"].endswith("/rich") for row in rows), f"{len(rows)} without the word")
+    left, all_gone = await _found(world, "nautical NOT zyzzyvaqq"), await _found(world, "nautical NOT ship")
+    return seen(left and not all_gone, f"{len(left)} without a word that is nowhere, none without one of it")
 
 
 async def _prefix(world: World) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import ListResourcesResult, PaginatedRequest
 
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
@@ -175,8 +176,9 @@ async def _internal(world: World) -> str:
         calls = Calls(tools, house, deadline_s=10)
         server = protocol.build(tools, calls, version="0", on_settled=lambda: None)
         async with Client(server) as client:
+            request: Any = _Search(method="resources/search", params={"query": "x"})
             try:
-                await client.list_resources()
+                await client.session.send_request(request, ListResourcesResult)
             except MCPError as error:
                 return seen(error.error.code == _INTERNAL, error.error.message)
     raise AssertionError("no error")
@@ -215,6 +217,11 @@ async def _own_only(world: World) -> str:
 async def _plain_tool(world: World) -> str:
     text = (await world.call("find_tools", query="price of a product")).text
     return seen("extract_structured" in text, text[:100])
+
+
+class _Search(PaginatedRequest[str]):
+    method: str
+    params: Any = None
 
 
 def _row(paragraph: str, requirement: str, check: Check) -> Row:

@@ -154,6 +154,17 @@ async def _category(world: World) -> str:
     return seen(six and hosts == {"github.com"}, f"{enum}; github gives {hosts}")
 
 
+async def _more_categories(world: World) -> str:
+    hosts = ("arxiv.org", "reddit.com", "harbour.example")
+    rows = [EngineRow("Tidal models", f"https://{host}/tides/1") for host in hosts]
+    found = {}
+    for category in ("paper", "forum"):
+        world.engines.rows |= dict.fromkeys(_USUAL, rows)
+        data = await _json(world, query=f"tidal models {category}", category=category)
+        found[category] = _hosts(data)
+    return seen(found == {"paper": {"arxiv.org"}, "forum": {"reddit.com"}}, found)
+
+
 async def _include_text(world: World) -> str:
     data = await _json(world, query=world.new_words(), include_text="HISTORY OF")
     texts = [f"{row['title']} {row['snippet']}".lower() for row in data["results"]]
@@ -217,6 +228,11 @@ ROWS = (
     _row("search: Args", "include_domains", _include_domains),
     _row("search: Args", "exclude_domains", _exclude_domains),
     _row("search: Args", "category: news, pdf, github, paper, forum, blog; github is github.com", _category),
+    _row(
+        "search: Args",
+        "category: paper is arXiv and such, forum Reddit and such",
+        _more_categories,
+    ),
     _row("search: Args", "include_text: in title or snippet, case does not matter", _include_text),
     _row("search: Args", "exclude_text: not in title or snippet", _exclude_text),
     _row("search: Common mistakes", "a URL as query is sent to fetch", _url_as_query),

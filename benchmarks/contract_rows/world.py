@@ -171,7 +171,7 @@ class World:
             command=sys.executable,
             args=[*_PRODUCT, "stdio", *arguments],
             cwd=REPOSITORY,
-            env={**self.variables(), **variables},
+            env={**self.variables(), "SEARCH_MCP_LOG_LEVEL": "error", **variables},
         )
         async with Client(command) as client:
             yield client

@@ -75,6 +75,11 @@ def test_what_nothing_fits_finds_nothing(query: str) -> None:
     assert ranked(query, OFFERS) == []
 
 
+def test_a_tool_that_is_called_by_its_name_comes_first() -> None:
+    for at, tool in enumerate(TOOLS):
+        assert ranked(tool.name.upper(), OFFERS)[0] == at
+
+
 def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
     assert all(uses_of(offered.name) for offered in (*TOOLS, *PROMPTS))
     assert uses_of("no_such_tool") == ""
