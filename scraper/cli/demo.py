@@ -43,13 +43,15 @@ def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) ->
     """
     chosen = dict(_pair(mood) for mood in moods)
     try:
-        from tests.site.engine_server import MOODS
+        from tests.site.engine_server import ENGINE_NAMES, MOODS
     except ImportError:
         raise click.ClickException(
             "The pages of the engines are among the tests: run this in a checkout of the sources, with the "
             "packages of `make setup`."
         ) from None
-    for mood in chosen.values():
+    for name, mood in chosen.items():
+        if name not in ENGINE_NAMES:
+            raise click.UsageError(f"There is no engine {name!r}; there are {', '.join(ENGINE_NAMES)}.")
         if mood not in MOODS:
             raise click.UsageError(f"There is no mood {mood!r}; there are {', '.join(MOODS)}.")
     with contextlib.suppress(KeyboardInterrupt):
@@ -70,8 +72,9 @@ async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> 
             for name, value in variables.items():
                 click.echo(f"export {name}={value}")
             sys.stdout.flush()
+            told = _end_told()
             click.echo("The engines are served; Ctrl-C ends them.", err=True)
-            await _until_told()
+            await told.wait()
             return 0
 
 
@@ -100,12 +103,13 @@ async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
                     await process.wait()
 
 
-async def _until_told() -> None:
+def _end_told() -> asyncio.Event:
+    """Set when the process is told to end."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told.set)
-    await told.wait()
+    return told
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -62,6 +62,10 @@ _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
 
 
+_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
+"""What would open a tag where Markdown is shown without formulas; to TeX the space is nothing."""
+
+
 def settle(root: Element, names: str | None = None) -> None:
     """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm.
 
@@ -247,6 +251,7 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
     if not tex:
         remove(element)
         return
+    tex = _TAG_LIKE.sub("< ", tex)
     tail = element.tail
     kept = {
         name: element.attrib[name]

@@ -64,7 +64,9 @@ def test_weights_are_written_and_read_without_change() -> None:
     nodes = grown(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)
-    weights = Weights(linear, ("a", "b"), (nodes, nodes), ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0]))
+    weights = Weights(
+        linear, ("a", "b"), (nodes, nodes), ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0])
+    )
     first, second = io.BytesIO(), io.BytesIO()
     weights.save(first)
     weights.save(second)
