@@ -132,6 +132,10 @@ async def test_a_refusal_leads_to_the_issuer(guarded: Program, http: aiohttp.Cli
     assert challenge == (
         f'Bearer realm="search-mcp", resource_metadata="{HERE}/.well-known/oauth-protected-resource/mcp"'
     )
+    async with http.get(guarded.base + "/%0d%0aset-cookie:%20a=b") as answer:
+        assert answer.status == 401
+        assert answer.headers["WWW-Authenticate"] == challenge
+        assert "Set-Cookie" not in answer.headers
     for path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"):
         async with http.get(guarded.base + path) as answer:
             assert answer.status == 200

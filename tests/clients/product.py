@@ -1,0 +1,86 @@
+"""The product as clients of other makes are given it: a command to start, or an address with a token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.scraper.process import REPOSITORY, browsers_say, serving
+from tests.site.running import Site
+
+__all__ = ["TRANSPORTS", "Product", "product", "said_by", "seen_by"]
+
+TRANSPORTS = ("http", "stdio")
+_TOKEN = "a-token-of-the-tests"
+_LIMIT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Where it is."""
+
+    url: str
+    command: dict[str, Any]
+    """`command`, `args` and `env`, as most clients' settings hold them."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the server over HTTP wants to see."""
+        return {"Authorization": f"Bearer {_TOKEN}"}
+
+    def task(self, transport: str, site: Site) -> dict[str, Any]:
+        """What a client's program is to do."""
+        where: dict[str, Any] = (
+            {"url": self.url, "headers": self.headers} if transport == "http" else {"command": self.command}
+        )
+        good = {"url": site.url("/static/7"), "render": "http"}
+        return {**where, "good": good, "bad": {"url": "ftp://site.example/"}}
+
+
+@asynccontextmanager
+async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
+    """A server over HTTP that is ready, and the command of one over standard input and output."""
+    env = {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(folder / "http")}
+    # Clients start it in a folder of their own, and hand down little of their surroundings.
+    surroundings = {"PYTHONPATH": str(REPOSITORY), "PATH": os.environ["PATH"]}
+    command = {
+        "command": sys.executable,
+        "args": ["-m", "scraper.cli.main", "stdio"],
+        "env": {**env, **surroundings, "SEARCH_MCP_DATA": str(folder / "stdio")},
+    }
+    started = ("-m", "scraper.cli.main", "serve", "--port", "0")
+    async with serving(*started, env={**env, "SEARCH_MCP_TOKEN": _TOKEN}) as program:
+        await browsers_say(program.base, "ready", True, limit_s=60)
+        yield Product(program.url, command)
+
+
+async def said_by(command: tuple[str, ...], folder: Path | None = None) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a client's program."""
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1,localhost"}
+    running = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        async with asyncio.timeout(_LIMIT_S):
+            out, err = await running.communicate()
+    finally:
+        if running.returncode is None:
+            running.kill()
+            await running.wait()
+    return running.returncode or 0, out.decode(), err.decode()
+
+
+async def seen_by(command: tuple[str, ...], folder: Path | None = None) -> dict[str, Any]:
+    """What a client's program has seen."""
+    code, out, err = await said_by(command, folder)
+    assert code == 0, err[-3000:]
+    seen: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
+    return seen

@@ -1,0 +1,60 @@
+"""Clients of other makes over both transports: each lists the tools, reads a page, is told of an error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scraper.tools import registry
+from tests.clients.environments import NODE, OLD_SDK, PYTHON, Environment
+from tests.clients.here import needed
+from tests.clients.product import TRANSPORTS, Product, seen_by
+from tests.site.running import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+PROGRAMS = Path(__file__).parent / "programs"
+PYTHON_CLIENTS = [
+    *((PYTHON, name) for name in ("fastmcp", "openai_agents", "pydantic_ai", "llama_index")),
+    *((OLD_SDK, name) for name in ("sdk_1", "mcp_use", "langchain")),
+]
+LOOSE = 2
+"""Tools with an object of free form, which no strict schema can hold."""
+NAMES = [tool.name for tool in registry.tools()]
+
+
+def check(seen: dict[str, object]) -> None:
+    """What every client must have seen."""
+    assert seen["tools"] == NAMES
+    assert "<<<untrusted" in str(seen["good"])
+    assert "static" in str(seen["good"]).lower()
+    assert "http" in str(seen["bad"])
+    assert "ftp" in str(seen["bad"])
+    assert seen["is_error"] is True
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("environment", "name"), PYTHON_CLIENTS, ids=[f"python-{name}" for _, name in PYTHON_CLIENTS]
+)
+async def test_a_python_client_reads_a_page(
+    served: Product, site: Site, environment: Environment, name: str, transport: str
+) -> None:
+    needed(environment)
+    program = str(PROGRAMS / "python_clients.py")
+    task = json.dumps(served.task(transport, site))
+    seen = await seen_by((str(environment.python), program, name, task))
+    check(seen)
+    if name == "openai_agents":
+        assert seen["strict"] >= len(NAMES) - LOOSE
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("name", ["sdk_1", "sdk_2", "vercel"])
+async def test_a_node_client_reads_a_page(served: Product, site: Site, name: str, transport: str) -> None:
+    needed(NODE)
+    node, program = str(NODE.folder / "bin" / "node"), str(PROGRAMS / "node_clients.mjs")
+    task = json.dumps(served.task(transport, site))
+    check(await seen_by((node, program, name, task), NODE.node_folder))
