@@ -183,3 +183,15 @@ async def test_found_parts_join_without_gap_or_overlap(texts: KeptApp) -> None:
         parts += part
         assert more == (offset + 5 < len(whole))
     assert len(whole) == 20 and sorted(item.uri for item in parts) == sorted(item.uri for item in whole)
+
+
+async def test_files_that_cannot_be_used_leave_what_is_in_memory(tmp_path: Path) -> None:
+    for name in ("pages.sqlite", "indexes.sqlite"):
+        (tmp_path / name).mkdir()
+    async with kept_app(tmp_path) as texts:
+        await texts.index("note", "tidal text")
+        assert await every(texts, 10) == ["index://default/note"]
+        items, _ = await kept.found(texts.app, "local", "tidal", 0, 10)
+        assert [item.uri for item in items] == ["index://default/note"]
+        assert await kept.read(texts.app, "local", "index://kept/none") is None
+        assert await kept.read(texts.app, "local", "page://https://example.org/") is None
