@@ -26,6 +26,9 @@ GROWTH_CHARS = 20
 FRAMES_LIMIT_S = 1.0
 QUIET_S = 0.06
 QUIET_WITH_DATA_S = 0.15
+USUAL_FRAMES_S = 0.12
+"""Two frames and 20 ms, on a machine with a core to spare; one without is given as much more time."""
+SLOWEST = 5.0
 
 SCROLL_AND_SEE = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
@@ -51,12 +54,12 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
         if look is None or left_s <= 0 or _fits(look) or look.text_chars <= before + GROWTH_CHARS:
             return
         before = look.text_chars
-        await _grow(session, settling, min(look.height + EXTRA_HEIGHT, TALLEST))
+        slowness = await _grow(session, settling, min(look.height + EXTRA_HEIGHT, TALLEST))
         await settling.until_done(
-            min(ROUND_LIMIT_S, left_s),
+            min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,
-            quiet_s=QUIET_S,
-            quiet_with_data_s=QUIET_WITH_DATA_S,
+            quiet_s=QUIET_S * slowness,
+            quiet_with_data_s=QUIET_WITH_DATA_S * slowness,
         )
 
 
@@ -67,13 +70,14 @@ def _fits(look: Look) -> bool:
 async def _something_waits(settling: Settling, before: Look) -> bool:
     """Whether a jump to the end of the page brings requests or content."""
     requests = settling.traffic.requests
-    if not await _scroll(settling):
+    if await _scroll(settling) is None:
         return False
     after = await settling.look()
     return settling.traffic.requests != requests or (after is not None and after.contents != before.contents)
 
 
-async def _grow(session: Session, settling: Settling, height: int) -> None:
+async def _grow(session: Session, settling: Settling, height: int) -> float:
+    """Make the window so tall; how many times slower than usual the page's frames come."""
     await session.send(
         "Emulation.setDeviceMetricsOverride",
         width=0,
@@ -81,12 +85,15 @@ async def _grow(session: Session, settling: Settling, height: int) -> None:
         deviceScaleFactor=0,
         mobile=False,
     )
-    await _scroll(settling)
+    spent_s = await _scroll(settling)
+    return SLOWEST if spent_s is None else min(SLOWEST, max(1.0, spent_s / USUAL_FRAMES_S))
 
 
-async def _scroll(settling: Settling) -> bool:
+async def _scroll(settling: Settling) -> float | None:
+    """Seconds until observers have seen the end of the page; None when they did not."""
+    begun = time.monotonic()
     try:
         await settling.evaluate(SCROLL_AND_SEE, limit_s=FRAMES_LIMIT_S, promise=True)
     except (TimeoutError, CommandFailed):
-        return False
-    return True
+        return None
+    return time.monotonic() - begun
