@@ -7,6 +7,7 @@ where more pages match than anybody wants ranked, the newest of them are: 13 ms.
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,19 +49,14 @@ def hits(connection: apsw.Connection, table: str, wanted: Wanted, limit: int) ->
     """The best `limit` pages, best first."""
     if not wanted.expression:
         return []
-    newest = connection.execute(
-        f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?",
-        (wanted.expression, WEIGHED),
-    ).fetchall()
-    if not newest:
-        return []
     weights = [_weight(connection, table, phrase) for phrase in wanted.phrases]
     statement = f"""
-        SELECT rowid, {_FUNCTION}({table}, {", ".join("?" * len(weights))}) AS score FROM {table}
-        WHERE {table} MATCH ? AND rowid >= ? ORDER BY score DESC, rowid DESC LIMIT ?
+        SELECT {_FUNCTION}({table}, {", ".join("?" * len(weights))}), rowid FROM {table}
+        WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?
     """
-    found = connection.execute(statement, (*weights, wanted.expression, newest[-1][0], limit))
-    return [Hit(int(str(number)), float(str(score))) for number, score in found]
+    newest = connection.execute(statement, (*weights, wanted.expression, WEIGHED)).fetchall()
+    best = heapq.nlargest(limit, newest)
+    return [Hit(int(str(number)), float(str(score))) for score, number in best]
 
 
 def _weight(connection: apsw.Connection, table: str, phrase: str) -> float:
