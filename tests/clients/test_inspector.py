@@ -1,0 +1,80 @@
+"""The inspector's command line: every tool over both transports, and a strict look at the list of tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scraper.tools import registry
+from tests.clients.environments import NODE
+from tests.clients.here import needed
+from tests.clients.product import TRANSPORTS, Product, said_by
+from tests.site.running import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+ERAS = ("legacy", "modern")
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "search": {"query": "lemons", "engines": ["bing"]},
+    "fetch": {"url": "{page}"},
+    "fetch_batch": {"urls": ["{page}"]},
+    "read_doc": {"source": "{document}"},
+    "research": {"query": "lemons", "engines": ["bing"]},
+    "compare": {"query": "lemons and limes", "engines": ["bing"]},
+    "extract_structured": {"url": "{page}"},
+    "cache_search": {"query": "lemons"},
+    "engines": {},
+    "web_search": {"query": "lemons"},
+    "instant_answer": {"query": "lemons"},
+    "search_index": {"index_name": "none", "query": "lemons"},
+    "search_add_document": {"index_name": "notes", "doc_id": "1", "content": "lemons"},
+    "search_create_index": {"index_name": "inspected-{transport}"},
+    "find_tools": {"query": "read a page"},
+}
+FAILS = frozenset({"search", "research", "compare", "web_search", "instant_answer", "search_index"})
+"""There are no engines on loopback, and no such index: the answer says so."""
+
+
+async def inspected(served: Product, transport: str, *arguments: str) -> tuple[int, str, str]:
+    """What the inspector says of the product."""
+    needed(NODE)
+    if transport == "http":
+        where = [served.url, "--transport", "http"]
+        where += [part for name, value in served.headers.items() for part in ("--header", f"{name}: {value}")]
+    else:
+        env = [part for name, value in served.command["env"].items() for part in ("-e", f"{name}={value}")]
+        where = [served.command["command"], *served.command["args"], "--transport", "stdio", *env]
+    return await said_by((*NODE.command("mcp-inspector"), "--cli", *where, *arguments))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_the_list_of_tools_is_portable(served: Product, transport: str, era: str) -> None:
+    listing = ("--protocol-era", era, "--method", "tools/list", "--strict")
+    code, out, err = await inspected(served, transport, *listing)
+    assert code == 0, out + err
+    assert [tool["name"] for tool in json.loads(out)["tools"]] == [tool.name for tool in registry.tools()]
+
+
+def test_there_are_arguments_for_every_tool() -> None:
+    assert set(ARGUMENTS) == {tool.name for tool in registry.tools()}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_every_tool_is_called(served: Product, site: Site, transport: str, name: str) -> None:
+    named = {"{page}": site.url("/static/7"), "{document}": site.url("/static/7"), "{transport}": transport}
+    arguments = json.dumps(ARGUMENTS[name])
+    for mark, meant in named.items():
+        arguments = arguments.replace(mark, meant)
+    era = ERAS[len(name) % 2]
+    calling = ("--protocol-era", era, "--method", "tools/call", "--tool-name", name)
+    code, out, err = await inspected(served, transport, *calling, "--tool-args-json", arguments)
+    assert out, err
+    answer = json.loads(out)
+    assert answer["content"][0]["text"]
+    if name not in FAILS:
+        assert code == 0, err
+        assert not answer.get("isError")
