@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["STEM_LETTERS", "folded", "stem", "terms", "terms_of_markdown"]
+__all__ = ["STEM_LETTERS", "folded", "is_part", "letters", "stem", "terms", "terms_of_markdown"]
 
 STEM_LETTERS = 5
 """Words that share so many first letters count as forms of one. Cutting words at five letters does about as
@@ -34,6 +34,9 @@ _SIGNS = (
 _RUN = re.compile(rf"[\w{_SIGNS}{_TRIPLED}]+")
 _PIECE = re.compile(rf"([{_PAIRED}]+)|([{_TRIPLED}]+)|[^{_PAIRED}{_TRIPLED}]+")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
+_PART = re.compile(rf"[{_PAIRED}{_TRIPLED}]")
+_STROKES = str.maketrans("đłøħŧı", "dlohti")
+"""A stroke, or a missing dot, is no accent to Unicode, but people leave it out all the same."""
 _POINTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]+")
 """Accents and points, which people leave out when they ask."""
 
@@ -44,7 +47,7 @@ def folded(text: str) -> str:
         return text.lower()
     # Folded after it is decomposed: mathematical letters, for one, have no case before.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", _POINTS.sub("", decomposed))
+    return unicodedata.normalize("NFC", _POINTS.sub("", decomposed)).translate(_STROKES)
 
 
 def terms(text: str) -> list[str]:
@@ -53,6 +56,16 @@ def terms(text: str) -> list[str]:
     if text.isascii():
         return runs
     return [term for run in runs for term in ((run,) if run.isascii() else _split(run))]
+
+
+def is_part(term: str) -> bool:
+    """Whether a term is characters out of a run of them, of a script that does not set words apart."""
+    return _PART.match(term) is not None
+
+
+def letters(text: str) -> str:
+    """Letters and digits alone, folded."""
+    return "".join(_RUN.findall(folded(text).replace("_", " ")))
 
 
 def terms_of_markdown(markdown: str) -> list[str]:

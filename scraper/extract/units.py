@@ -12,7 +12,8 @@ from scraper.extract.outline import of_markdown
 __all__ = ["TARGET_BYTES", "Unit", "units_of"]
 
 TARGET_BYTES = 500
-"""Size of a piece in UTF-8, which is nearer to tokens than characters are: about 110 tokens at the most."""
+"""Size of a piece in UTF-8, which is nearer to tokens than characters are; a character of three bytes counts
+as four. About 110 tokens at the most in any script."""
 
 _CODE_BYTES = 3 * TARGET_BYTES
 """A block of code up to this size stays whole."""
@@ -21,9 +22,14 @@ _LONGEST_BYTES = 4 * TARGET_BYTES
 """No piece is longer: a sentence, line or row beyond it is divided where a word ends."""
 
 _BLANK = re.compile(r"\n(?:[ \t>]*\n)+")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？])[”’」』）]*|(?<=[।؟])\s*|\u0e2f?\s{2,}"
+    r"(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？；])[”’」』）]*|(?<=[।؟።។။])\s*|\u0e2f?\s{2,}"
+    # Thai, Lao, Burmese and Khmer leave a space where a phrase ends, and nowhere else.
+    rf"|(?<=[{_UNSPACED}])\s+(?=[{_UNSPACED}])"
 )
+_WIDE_LEADS = bytes(range(0xE0, 0xF0))
+"""First bytes of characters of three bytes."""
 _HEADING = re.compile(r"#{1,6} ")
 _PAUSES = ("、", "，", ", ", " ")
 
@@ -159,7 +165,11 @@ def _atom(
 
 
 def _size(markdown: str, start: int, end: int) -> int:
-    return len(markdown[start:end].encode("utf-8", "replace"))
+    text = markdown[start:end]
+    if text.isascii():
+        return len(text)
+    data = text.encode("utf-8", "replace")
+    return 2 * len(data) - len(data.translate(None, _WIDE_LEADS))
 
 
 class _Paths:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scraper.search.canonical import canonical, host_key, is_wrapped
 from scraper.search.near_copies import Text, is_copy
-from scraper.search.words import title_key, words
+from scraper.search.words import content_words, title_key, words
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
@@ -80,12 +80,13 @@ def fused(lists: Sequence[Ranked]) -> tuple[Merged, ...]:
     return tuple(merged)
 
 
-def without_copies(pages: Sequence[Merged], about: frozenset[str]) -> tuple[Merged, ...]:
+def without_copies(pages: Sequence[Merged], query: str) -> tuple[Merged, ...]:
     """The pages, best first, where copies of one text stand in `also` of the best of them."""
+    about, asked = frozenset(content_words(query)), words(query)
     kept: list[Merged] = []
     texts: list[Text] = []
     for page in pages:
-        text = Text.of(page.title, page.snippet(about), page.host)
+        text = Text.of(page.title, page.snippet(about), page.host, asked)
         original = next((at for at, other in enumerate(texts) if is_copy(text, other)), None)
         if original is None:
             kept.append(page)

@@ -188,7 +188,7 @@ class Searcher:
         about = frozenset(content_words(job.text))
         fitting, dropped = job.filters.kept(fused(ranked), now)
         # Copies are merged last: the one that fits must not be hidden behind one that was filtered out.
-        rows = without_copies(fitting, about)
+        rows = without_copies(fitting, job.text)
         results = tuple(_result(row, about) for row in rows[: job.max_results])
         others = [name for name in self._engines if name not in job.engines]
         return SearchAnswer(

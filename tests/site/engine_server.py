@@ -20,7 +20,7 @@ from tests.site.engine_refusals import none_page, wall_page
 from tests.site.markup import html
 from tests.site.search_world import PAGE_HOSTS, World, article, instant_article, wrapped
 
-__all__ = ["MOODS", "Asked", "EngineSite", "running_engines"]
+__all__ = ["ENGINE_NAMES", "MOODS", "Asked", "EngineSite", "running_engines"]
 
 MOODS = (
     "rows",
@@ -42,6 +42,8 @@ MOODS = (
 _INSTANT = "api.duckduckgo.com"
 _CONSENT = "consent.google.com"
 _ENGINE_OF = {host: engine for engine, names in hosts.items() for host in names}
+ENGINE_NAMES = (*hosts, *_ENGINE_OF)
+"""Whose moods can be chosen: engines, and single faces of them by host."""
 _NAMES = (*_ENGINE_OF, _INSTANT, _CONSENT, *PAGE_HOSTS)
 _QUERY_FIELDS = ("q", "query", "wd")
 _SHUTDOWN_S = 0.2

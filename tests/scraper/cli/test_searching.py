@@ -46,6 +46,8 @@ async def test_the_demonstration_tells_the_variables_and_ends_when_told() -> Non
 async def test_a_mood_that_there_is_not_is_told() -> None:
     told = await output_of(*DEMO, "--mood", "bing=gloomy")
     assert told.code == 2 and "There is no mood 'gloomy'" in told.err
+    told = await output_of(*DEMO, "--mood", "goggle=wall")
+    assert told.code == 2 and "There is no engine 'goggle'" in told.err
     told = await output_of(*DEMO, "--mood", "bing")
     assert told.code == 2 and "written engine=mood" in told.err
 

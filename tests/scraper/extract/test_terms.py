@@ -21,6 +21,7 @@ from scraper.extract.terms import folded, stem, terms, terms_of_markdown
         ("שָׁלוֹם", ["שלום"]),
         ("الكِتَاب", ["الكتاب"]),
         ("Ёлка ＡＢＣ ﬁne", ["елка", "abc", "fine"]),
+        ("Đà Nẵng, Łódź, Tromsø, ışık", ["da", "nang", "lodz", "tromso", "isik"]),
         ("", []),
     ],
 )

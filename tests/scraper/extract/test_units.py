@@ -7,6 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scraper.extract.tokens import estimate
 from scraper.extract.units import TARGET_BYTES, units_of
 
 SENTENCE = "The harbour office counts every ferry that leaves before noon. "
@@ -93,3 +94,21 @@ def test_a_text_without_spaces_is_divided_at_its_full_stops() -> None:
     markdown = "港湾局は正午前に出航するすべてのフェリーを数えます。" * 60
     pieces = [markdown[unit.start : unit.end] for unit in units_of(markdown)]
     assert len(pieces) > 5 and all(piece.endswith("。") for piece in pieces)
+
+
+def test_a_text_without_full_stops_is_divided_where_its_phrases_end() -> None:
+    phrase = "เรือข้ามฟากออกจากท่าทุกวันยกเว้นวันที่มีพายุ"
+    pieces = units_of(" ".join([phrase] * 30))
+    assert len(pieces) > 5
+    text = " ".join([phrase] * 30)
+    assert all(text[unit.start : unit.end].strip().startswith("เรือ") for unit in pieces)
+
+
+def test_pieces_cost_about_the_same_in_every_script() -> None:
+    texts = (
+        "The ferry leaves at noon. " * 100,
+        "渡船每天中午離開港口。" * 100,
+        "フェリーは正午に出航します。" * 100,
+    )
+    costs = [estimate(text[unit.start : unit.end]) for text in texts for unit in units_of(text)[:-1]]
+    assert max(costs) < 1.3 * min(costs)

@@ -91,7 +91,7 @@ TOLD = "The morning ferry was lost in thick fog for eleven hours before the smel
 
 def copies(*rows: tuple[str, str, str]) -> list[tuple[str, tuple[str, ...]]]:
     engine = Ranked("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
-    return [(page.best.url, page.also) for page in without_copies(fused([engine]), frozenset())]
+    return [(page.best.url, page.also) for page in without_copies(fused([engine]), "")]
 
 
 def test_one_story_on_two_hosts_is_one_row_that_names_the_other() -> None:
@@ -111,8 +111,18 @@ def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:
     assert len(copies((A, "Page one", TOLD), (other, "Page one", TOLD))) == 1
 
 
+def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> None:
+    query = "thời tiết Hà Nội hôm nay"
+    one = "Dự báo thời tiết Hà Nội hôm nay: thời tiết hôm nay ở Hà Nội có mưa rào rải rác, trời âm u cả ngày"
+    two = "Thời tiết Hà Nội hôm nay và ngày mai: thời tiết ở Hà Nội nắng nhẹ, gió mùa đông bắc cấp ba"
+    engine = Ranked(
+        "one", "one", (row(1, A, "Thời tiết Hà Nội", one), row(2, B, "Thời tiết hôm nay ở Hà Nội", two))
+    )
+    assert len(without_copies(fused([engine]), query)) == 2
+
+
 def test_merging_copies_again_changes_nothing() -> None:
     engine = Ranked("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
-    once = without_copies(fused([engine]), frozenset())
-    assert without_copies(once, frozenset()) == once
+    once = without_copies(fused([engine]), "")
+    assert without_copies(once, "") == once
     assert once[0].also == (B, C, D)

@@ -10,6 +10,11 @@ def test_words_are_folded_for_case_and_accents() -> None:
     assert words("STRASSE straße") == {"strasse"}
 
 
+def test_vowel_signs_do_not_break_words() -> None:
+    assert words("हिन्दी भाषा") == {"हिन्दी", "भाषा"}
+    assert content_words("हिन्दी में भाषा") == ("हिन्दी", "में", "भाषा")
+
+
 def test_scripts_without_spaces_are_pairs_of_neighbours() -> None:
     assert words("東京天気 Tokyo") == {"東京", "京天", "天気", "tokyo"}
     assert words("が") == {"が"}
