@@ -13,7 +13,7 @@ import tenacity
 from browsers import errors
 from browsers.admission import Admission
 from browsers.egress import Egress
-from browsers.model import Mode, Request, Snapshot
+from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.pool import BrowserState, Pool
 from browsers.profiles import Profiles
 from browsers.settings import BrowserSettings
@@ -104,6 +104,11 @@ class Browsers:
             last_error=self._pool.last_error,
             browsers=self._pool.states(),
         )
+
+    def start_soon(self, tier: Tier) -> None:
+        """Start that tier's browser in the background, where it does not run: a visit to it is near."""
+        if not self._pool.ready(tier):
+            self._pool.start_soon(tier)
 
     def forget(self, principal: str, site_profile: str) -> bool:
         """Let a profile's next visit come as a stranger; whether the site had left any cookies."""

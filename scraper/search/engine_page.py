@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from browsers import errors as door_errors
-from browsers.model import Mode, Request, Snapshot
+from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.model import Engine, EngineResponse, Entrance, Outcome, SearchQuery
 from scraper.reading.deadline import Deadline
 from scraper.reading.visits import Door
@@ -62,6 +62,8 @@ class EngineDoor(Door, Protocol):
     """The part of `Browsers` that is used."""
 
     def forget(self, principal: str, site_profile: str) -> bool: ...
+
+    def start_soon(self, tier: Tier) -> None: ...
 
 
 class EnginePages:

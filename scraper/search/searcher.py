@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from browsers.model import Tier
 from scraper import errors
 from scraper.engines.categories import CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
@@ -62,6 +63,7 @@ class Searcher:
     ) -> None:
         self.engines = tuple(engines)
         """Names that `engines` of a search may hold."""
+        self._browsers = browsers
         self._engines = engines
         self._usual = usual
         self._searches = searches
@@ -75,6 +77,10 @@ class Searcher:
     def under_way(self) -> int:
         """Searches that are being made."""
         return len(self._flights)
+
+    def make_ready(self) -> None:
+        """Start the browser that asks engines: whoever wants to know their names is about to search."""
+        self._browsers.start_soon(Tier.FULL)
 
     async def close(self) -> None:
         """End what is being searched."""

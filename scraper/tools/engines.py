@@ -31,5 +31,6 @@ def tool(settings: Settings) -> Tool:
 
 
 async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    app.searcher.make_ready()
     names = list(app.searcher.engines)
     return Answer(compact(names), names)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
-from browsers.model import Request, Snapshot
+from browsers.model import Request, Snapshot, Tier
 from scraper.engines.model import Engine, EngineResponse, EngineResult, Outcome, SearchQuery
 
 __all__ = ["InlineWorkers", "StandInDoor", "engine"]
@@ -38,6 +38,7 @@ class StandInDoor:
     def __init__(self, **pages: str) -> None:
         self.pages = pages
         self.requests: list[Request] = []
+        self.started: list[Tier] = []
         self.known: set[tuple[str, str]] = set()
         """Who has cookies of whom."""
         self.before: Callable[[Request], Awaitable[None]] = _nothing
@@ -49,6 +50,9 @@ class StandInDoor:
         await self.before(request)
         html = self.pages[request.url.split("/")[2].removesuffix(".example")]
         return Snapshot(request.url, request.url, 200, {}, "text/html", html.encode(), html)
+
+    def start_soon(self, tier: Tier) -> None:
+        self.started.append(tier)
 
     def forget(self, principal: str, site_profile: str) -> bool:
         knew = (principal, site_profile) in self.known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from browsers.model import Tier
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
@@ -88,6 +90,16 @@ async def test_that_every_engine_refused_is_an_error_with_its_reasons(
     assert isinstance(answer.structured, dict)
     assert answer.structured["results"] == [] and answer.structured["errors"] == {"brave": "rate_limited"}
     assert "Try engines=" in answer.structured["hint"]
+
+
+async def test_who_asks_for_the_names_finds_the_browser_started(
+    engine_settings: Settings, tmp_path: Path
+) -> None:
+    async with App.open(replace(engine_settings, data_dir=tmp_path)) as app:
+        await run(app, "engines")
+        async with asyncio.timeout(40):
+            while not app.browsers._pool.ready(Tier.FULL):  # noqa: ASYNC110 - nobody tells of a start
+                await asyncio.sleep(0.05)
 
 
 async def test_engines_are_a_list_of_names(app: App) -> None:
