@@ -54,7 +54,9 @@ def main() -> int:
     def log(text: str) -> None:
         print(f"{time.monotonic() - started:6.0f} s  {text}", flush=True)
 
-    rows, silent = _rows(options.corpus, [name for name in SOURCES if name not in options.without])
+    rows, silent = _rows(options.corpus)
+    for row in rows:
+        row.teaches = row.teaches and row.source not in options.without
     log(f"{len(rows)} pages, {sum(row.teaches for row in rows)} to learn from")
     trained = recipe.train(rows, log)
     figures = _report(rows, silent, trained)
@@ -76,16 +78,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=_SHIPPED, metavar="FILE", help="where the weights go")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
     parser.add_argument(
-        "--without", nargs="*", default=[], choices=SOURCES[1:], help="archives that are not learned from"
+        "--without",
+        nargs="*",
+        default=[],
+        choices=SOURCES[1:],
+        help="archives that are scored and not learned from",
     )
     return parser.parse_args()
 
 
-def _rows(corpora: Path, sources: Sequence[str]) -> tuple[list[Row], list[Sample]]:
+def _rows(corpora: Path) -> tuple[list[Row], list[Sample]]:
     """The rows of all pages, and the pages that have no text at all."""
     rows: list[Row] = []
     silent: list[Sample] = []
-    for source in sources:
+    for source in SOURCES:
         for sample in samples(corpora, source):
             row = row_of(sample)
             if row is None:

@@ -13,7 +13,7 @@ from scraper.extract.content.hashing import BUCKETS
 
 __all__ = ["fit", "tokens"]
 
-_PENALTY = 1e-3
+_PENALTY = 3e-4
 _ITERATIONS = 40
 
 Vector = NDArray[np.float64]

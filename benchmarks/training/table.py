@@ -34,7 +34,7 @@ _MIN_COVER_EXTRA = 0.85
 
 _LENGTH_POWER = 0.8
 _MIN_GOLD_WORDS = 30
-_PHRASE_WEIGHT = 0.5
+_PHRASE_WEIGHT = 1.0
 _WORD = re.compile(r"\w+")
 _WHITE = re.compile(r"\s+")
 

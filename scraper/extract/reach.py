@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import cast
-
-from lxml import etree
 
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -43,7 +40,7 @@ _CONTROLS = (
     (having("data-bs-target"), "data-bs-target"),
 )
 _PAGE_LINKS = elements("//a[starts-with(@href, '#')]")
-_TEXTS = etree.XPath(".//*[not(self::script or self::style or self::template or self::noscript)]/text()")
+_UNREAD = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
 """Characters. What folds is a passage; a hidden word or line has no control of its own."""
 
@@ -106,4 +103,10 @@ def _controlled(root: Element) -> frozenset[str]:
 
 
 def _length(element: Element) -> int:
-    return sum(len(text) for text in cast("list[str]", _TEXTS(element)) if not text.isspace())
+    """Characters of its words."""
+    unread = sum(_word_characters(part) for part in element.iter(*_UNREAD))
+    return _word_characters(element) - unread
+
+
+def _word_characters(element: Element) -> int:
+    return sum(map(len, text_of(element).split()))
