@@ -27,12 +27,14 @@ __all__ = [
     "entries",
     "entry_of",
     "get",
+    "is_sole_owner",
     "prune",
     "put",
     "recent",
     "row_of",
     "sizes",
     "touch",
+    "valid",
 ]
 
 log = logging.getLogger(__name__)
@@ -48,6 +50,7 @@ TOUCH_AFTER_S = 3_600.0
 PRUNE_TO = 0.9
 PRUNE_ROUNDS = 20
 
+_BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
 # `id` grows with time, so that newest comes first without sorting: see ranking.
 _CREATE = f"""
     CREATE TABLE pages (
@@ -67,6 +70,7 @@ _CREATE = f"""
     ) STRICT;
     CREATE INDEX pages_by_use ON pages (used_at);
     CREATE INDEX pages_by_url ON pages (url);
+    {_BY_OWNER};
     CREATE VIRTUAL TABLE words USING fts5 (
         title, text, content = '', contentless_delete = 1, tokenize = "{TOKENIZER}"
     );
@@ -83,7 +87,7 @@ _GET = """
       AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
     ORDER BY retrieved_at DESC
 """
-_FACTS = "SELECT id, url, title, length(reading), retrieved_at, allowances FROM pages"
+_FACTS = "SELECT id, url, title, length(reading), retrieved_at FROM pages"
 
 
 class Row:
@@ -162,18 +166,40 @@ def recent(
     connection: apsw.Connection, *, principal: str, allowed: frozenset[str], limit: int, before: int | None
 ) -> list[PageFacts]:
     """Pages of one principal, newest first; `before` is the number of the last one that is known."""
-    statement = f"{_FACTS} WHERE principal = ? AND id < ? ORDER BY id DESC"
-    found: list[PageFacts] = []
-    for number, url, title, size, moment, listed in connection.execute(
-        statement, (principal, before if before is not None else (1 << 62))
-    ):
-        if frozenset(json.loads(str(listed))) <= allowed:
-            found.append(
-                PageFacts(int(str(number)), str(url), str(title), int(str(size)), float(str(moment)))
-            )
-            if len(found) == limit:
-                break
-    return found
+    lists = json.dumps(valid(connection, principal, allowed))
+    statement = f"""
+        {_FACTS} WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ?
+        ORDER BY id DESC LIMIT ?
+    """
+    last = before if before is not None else (1 << 62)
+    rows = _rows(connection, statement, (principal, lists, last, limit))
+    return [PageFacts(number, url, title, size, moment) for number, url, title, size, moment in rows]
+
+
+def valid(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> list[str]:
+    """Under which lists of allowances, as they stand in the file, a principal's pages may be given out."""
+    return [listed for listed in _lists(connection, principal) if frozenset(json.loads(listed)) <= allowed]
+
+
+def is_sole_owner(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
+    """Whether every page of the file may be given to this principal."""
+    others = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) "
+        "OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",
+        (principal,),
+    ).get
+    return not others and all(frozenset(json.loads(one)) <= allowed for one in _lists(connection, principal))
+
+
+def _lists(connection: apsw.Connection, principal: str) -> list[str]:
+    """The different lists of allowances among a principal's pages: one look into the index for each."""
+    found: list[str] = []
+    while True:
+        statement = "SELECT min(allowances) FROM pages WHERE principal = ? AND allowances > ?"
+        listed = connection.execute(statement, (principal, found[-1] if found else "")).get
+        if listed is None:
+            return found
+        found.append(str(listed))
 
 
 def entries(
@@ -275,11 +301,16 @@ def _from_1(connection: apsw.Connection) -> None:
     connection.execute("DROP TABLE pages_1")
 
 
+def _from_2(connection: apsw.Connection) -> None:
+    """One principal's pages are found without passing over everybody else's."""
+    connection.execute(_BY_OWNER)
+
+
 SCHEMA = Schema(
     application_id=0x53_4D_43_50,
-    version=2,
+    version=3,
     create=_CREATE,
     drop="DROP TABLE IF EXISTS pages; DROP TABLE IF EXISTS pages_1; DROP TABLE IF EXISTS words",
-    migrations={1: _from_1},
+    migrations={1: _from_1, 2: _from_2},
     on_open=register,
 )

@@ -9,14 +9,20 @@ import apsw
 from scraper.model import PageHit, PageHits
 from scraper.store import page_rows
 from scraper.store.fulltext import ranking
-from scraper.store.fulltext.query import Wanted, parse
+from scraper.store.fulltext.query import Wanted, as_words, parse
 from scraper.store.fulltext.snippets import best_passage
 from scraper.store.protocols import Entry
 
 __all__ = ["find", "search"]
 
 FIRST_LOOK = 4
-"""Hits looked at for each that is wanted: a page may be there twice, or be somebody else's."""
+"""Hits looked at for each that is wanted: a page may be there twice."""
+_OWN = """
+    EXISTS (
+        SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
+        AND id = words.rowid
+    )
+"""
 
 
 def search(
@@ -24,10 +30,19 @@ def search(
 ) -> PageHits:
     """The pages of one principal that hold what is asked for, best first, each page once."""
     wanted = parse(query)
+    only = _only(connection, principal, allowed)
     look = limit * FIRST_LOOK
     while True:
-        ranked = ranking.hits(connection, "words", wanted, look)
-        found = _visible(connection, ranked, wanted, principal, allowed, limit)
+        try:
+            ranked = ranking.hits(connection, "words", wanted, look, only)
+        except apsw.SQLError as error:
+            # What FTS5 refuses though we take it for its language costs nobody the cache.
+            plain = as_words(query)
+            if plain == wanted or not str(error).startswith("fts5:"):
+                raise
+            wanted = plain
+            continue
+        found = _different(connection, ranked, wanted, limit)
         if len(found) == limit or len(ranked) < look:
             return PageHits(tuple(found), wanted.note)
         look *= FIRST_LOOK
@@ -45,24 +60,25 @@ def find(connection: apsw.Connection, *, url: str, principal: str, allowed: froz
     return None
 
 
-def _visible(
-    connection: apsw.Connection,
-    ranked: list[ranking.Hit],
-    wanted: Wanted,
-    principal: str,
-    allowed: frozenset[str],
-    limit: int,
+def _only(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> ranking.Only | None:
+    """What keeps other principals' pages out, where there are any."""
+    if page_rows.is_sole_owner(connection, principal, allowed):
+        return None
+    return ranking.Only(_OWN, (principal, json.dumps(page_rows.valid(connection, principal, allowed))))
+
+
+def _different(
+    connection: apsw.Connection, ranked: list[ranking.Hit], wanted: Wanted, limit: int
 ) -> list[PageHit]:
+    """The first hits of different addresses."""
     found: dict[str, PageHit] = {}
     for hit in ranked:
-        row = connection.execute(
-            "SELECT url, allowances FROM pages WHERE id = ? AND principal = ?", (hit.number, principal)
-        ).fetchone()
-        if row is None or str(row[0]) in found or not frozenset(json.loads(str(row[1]))) <= allowed:
+        url = connection.execute("SELECT url FROM pages WHERE id = ?", (hit.number,)).get
+        if url is None or str(url) in found:
             continue
         entry = page_rows.entry_of(connection, hit.number)
         if entry is not None:
-            found[str(row[0])] = _hit(entry, wanted, hit.score)
+            found[str(url)] = _hit(entry, wanted, hit.score)
         if len(found) == limit:
             break
     return list(found.values())

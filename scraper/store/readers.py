@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from scraper.store.database import Database, Schema, Unavailable
+from scraper.store.database import Database, Schema
 
 __all__ = ["Readers"]
 
@@ -34,21 +34,21 @@ class Readers:
         self._local = threading.local()
         self._open: list[Database] = []
 
-    async def read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T:
-        """What `work` finds.
+    async def read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
+        """What `work` finds; None when too many wait, or it does not come in time.
 
         Raises:
-            Unavailable: the file cannot serve it, or not in time.
+            Unavailable: the file cannot serve it.
         """
         if not self._room.acquire(blocking=False):
-            raise Unavailable
+            return None
         future = self._threads.submit(self._run, work)
         future.add_done_callback(lambda _: self._room.release())
         try:
             async with asyncio.timeout(limit_s):
                 return await asyncio.wrap_future(future)
-        except TimeoutError as error:
-            raise Unavailable from error
+        except TimeoutError:
+            return None
 
     async def close(self) -> None:
         """Let go of the file."""

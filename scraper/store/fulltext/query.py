@@ -1,7 +1,8 @@
 """What a cache query means: FTS5's language where it is well formed, quoted words where it is not.
 
-The grammar is FTS5's own: words (all must be there), "phrases", prefix*, AND, OR, NOT, parentheses,
-NEAR(a b, 5), and title: or text: before any of them. Nothing of the caller's is handed to SQLite unquoted.
+The grammar is FTS5's own, and so is what binds how closely (words side by side, NOT, AND, OR): words (all
+of them), "phrases", prefix*, ^first, a + b, AND, OR, NOT, brackets, NEAR(a b, 5), and title: or text: before
+any. Nothing of the caller's is handed to SQLite unquoted. What holds no word, such as `*`, is passed over.
 """
 
 from __future__ import annotations
@@ -10,20 +11,25 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scraper.store.fulltext.words import askable, has_words
+from scraper.store.fulltext.query_tokens import Token, columns, tokens
+from scraper.store.fulltext.words import askable, has_words, is_unspaced
 
-__all__ = ["Unit", "Wanted", "parse"]
+__all__ = ["Unit", "Wanted", "as_words", "parse"]
 
 WORDS_LIMIT = 64
 """Words of a query that count; a pasted page is no query, and each word costs a look into the index."""
+PHRASE_CHARS = 500
+"""Of one word or phrase: ten thousand times the same word took a second to look for."""
+PREFIX_COSTS, PREFIX_BUDGET = {1: 8, 2: 1}, 16
+"""What prefixes of one and two letters cost, and may cost together: with 100,000 pages, one letter takes
+half a second, since FTS5 gathers every word that begins so, and cannot be stopped at it."""
 DEPTH_LIMIT = 32
 """Of parentheses; FTS5's own limit is 256."""
 NEAR_WORDS = 10
 """FTS5's own default."""
 NEAR_LIMIT = 1_000
 
-_TOKEN = re.compile(r'"([^"]*)"(\*?)|([()])|([^\s"()]+)')
-_COLUMN = re.compile(r"(title|text):(?=.)", re.IGNORECASE)
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
 _COMMA = re.compile("(,)")
 _PLAIN = re.compile(r"[\w\u0080-\U0010ffff]+\*?")
 """What FTS5 itself takes for a word."""
@@ -55,52 +61,49 @@ class _Malformed(Exception):
     """Not FTS5's language."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    """`phrase`, `word`, `(` or `)`."""
-    text: str
-    prefix: bool = False
-
-
 def parse(query: str) -> Wanted:
     """Read a query; whatever was written, there is a meaning and no error."""
-    tokens = _tokens(query.replace("\0", " "))
-    cut = sum(token.kind in {"phrase", "word"} for token in tokens) > WORDS_LIMIT
+    pieces = tokens(query.replace("\0", " "))
+    cut = sum(piece.kind in {"phrase", "word"} for piece in pieces) > WORDS_LIMIT
     if cut:
-        return _literal(tokens, f"Only the first {WORDS_LIMIT} words of the query were looked for.")
+        return _literal(pieces, f"Only the first {WORDS_LIMIT} words of the query were looked for.")
     if query.count('"') % 2:
-        return _literal(tokens, _SAID_LITERAL)
-    parser = _Parser(tokens)
+        return _literal(pieces, _SAID_LITERAL)
+    if any(len(piece.text) > PHRASE_CHARS for piece in pieces):
+        return _literal(pieces, f"Only {PHRASE_CHARS} characters of a word or phrase were looked for.")
+    parser = _Parser(pieces)
     try:
         expression = parser.whole()
     except _Malformed:
-        return _literal(tokens, _SAID_LITERAL)
-    note = ""
-    if parser.quoted:
-        note = f"Looked for as written: {', '.join(parser.quoted[:3])}."
-    return Wanted(expression, tuple(parser.units), tuple(parser.phrases), note)
+        return _literal(pieces, _SAID_LITERAL)
+    return Wanted(expression, tuple(parser.units), tuple(parser.phrases), _note(parser))
+
+
+def as_words(query: str) -> Wanted:
+    """Every word of a query, whatever stands between them."""
+    return _literal(tokens(query.replace("\0", " ")), _SAID_LITERAL)
 
 
 _SAID_LITERAL = "The query is not valid search syntax; its words were looked for as they are."
 
 
-def _tokens(query: str) -> list[_Token]:
-    found = []
-    for match in _TOKEN.finditer(query):
-        phrase, star, bracket, word = match.groups()
-        if phrase is not None:
-            found.append(_Token("phrase", phrase, bool(star)))
-        elif bracket:
-            found.append(_Token(bracket, bracket))
-        else:
-            found.append(_Token("word", word))
-    return found
+def _note(parser: _Parser) -> str:
+    said = []
+    if parser.quoted:
+        said.append(f"Looked for as written: {', '.join(parser.quoted[:3])}.")
+    if parser.beside_brackets:
+        said.append("What stands beside brackets without AND, OR or NOT was read as AND.")
+    if parser.too_short:
+        said.append(f"Too short to be more than words: {', '.join(parser.too_short[:3])}.")
+    if parser.passed_over:
+        said.append("Signs without a word were passed over.")
+    return " ".join(said)
 
 
-def _literal(tokens: list[_Token], note: str) -> Wanted:
+def _literal(pieces: list[Token], note: str) -> Wanted:
     """Every word as it stands, all of them wanted."""
-    units = [Unit(token.text) for token in tokens if has_words(token.text)][:WORDS_LIMIT]
+    texts = [piece.text[:PHRASE_CHARS].rstrip(": ") for piece in pieces]
+    units = [Unit(text) for text in texts if has_words(text)][:WORDS_LIMIT]
     phrases = tuple(_quoted(unit) for unit in units)
     return Wanted(" AND ".join(phrases), tuple(units), phrases, note)
 
@@ -111,15 +114,18 @@ def _quoted(unit: Unit) -> str:
 
 
 class _Parser:
-    """Recursive descent over FTS5's grammar; NOT binds closest, then AND, then OR."""
+    """Recursive descent over FTS5's grammar."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Token]) -> None:
         self.units: list[Unit] = []
         self.phrases: list[str] = []
         self.quoted: list[str] = []
+        self.too_short: list[str] = []
+        self.beside_brackets = self.passed_over = False
         self._tokens = tokens
         self._at = 0
         self._depth = 0
+        self._prefixes = PREFIX_BUDGET
         self._excluding = False
 
     def whole(self) -> str:
@@ -135,23 +141,27 @@ class _Parser:
         return self._chain("OR", self._all)
 
     def _all(self) -> str:
-        parts = [self._without()]
-        while self._at < len(self._tokens) and not self._is(")") and not self._is_word("OR"):
-            if self._is_word("AND"):
-                self._at += 1
-            parts.append(self._without())
-        return _joined("AND", parts)
+        return self._chain("AND", self._without)
 
     def _without(self) -> str:
-        wanted = self._one()
+        wanted = self._side_by_side()
         while self._is_word("NOT"):
             self._at += 1
             before, self._excluding = self._excluding, True
-            unwanted = self._one()
+            unwanted = self._side_by_side()
             self._excluding = before
             if wanted and unwanted:
                 wanted = f"({wanted} NOT {unwanted})"
         return wanted
+
+    def _side_by_side(self) -> str:
+        brackets = self._opens()
+        parts = [self._one()]
+        while self._at < len(self._tokens) and not (self._is(")") or self._is_operator()):
+            brackets = brackets or self._opens()
+            self.beside_brackets = self.beside_brackets or brackets
+            parts.append(self._one())
+        return _joined("AND", parts)
 
     def _chain(self, operator: str, part: Callable[[], str]) -> str:
         parts = [part()]
@@ -161,19 +171,20 @@ class _Parser:
         return _joined(operator, parts)
 
     def _one(self) -> str:
-        if self._at >= len(self._tokens):
+        if self._at >= len(self._tokens) or self._is(")") or self._is_operator():
             raise _Malformed
         token = self._tokens[self._at]
-        if token.kind == ")" or (token.kind == "word" and token.text in {"AND", "OR", "NOT"}):
-            raise _Malformed
         self._at += 1
         if token.kind == "(":
             return self._group()
-        if token.kind == "phrase":
-            return self._unit(Unit(token.text, token.prefix))
-        if token.text == "NEAR" and self._is("("):
+        if token.kind == "columns":
+            if self._is("columns"):
+                raise _Malformed
+            inner = self._one()
+            return f"{columns(token.text)} : ({inner})" if inner else ""
+        if token.text == "NEAR" and token.kind == "word" and self._is("("):
             return self._near()
-        return self._word(token.text)
+        return self._row_of_words(token)
 
     def _group(self) -> str:
         self._depth += 1
@@ -186,24 +197,71 @@ class _Parser:
         self._depth -= 1
         return f"({inner})" if inner else ""
 
-    def _word(self, text: str) -> str:
-        column = _COLUMN.match(text)
-        if column is None and text.lower() in {"title:", "text:"}:
-            return f"{{{text[:-1].lower()}}} : ({self._needed(self._one())})"
-        rest = text[column.end() :] if column else text
-        if not _PLAIN.fullmatch(rest) and has_words(rest):
-            self.quoted.append(rest.rstrip("*"))
-        found = self._unit(Unit(rest.rstrip("*"), rest.endswith("*")))
-        return f"{{{column[1].lower()}}} : {found}" if column and found else found
+    def _row_of_words(self, token: Token) -> str:
+        """A word or phrase, with what `+` and `*` add to it."""
+        first = token.kind == "word" and token.text.startswith("^")
+        if first and token.text == "^":
+            token = self._next_text()
+        elif first:
+            token = Token("word", token.text[1:])
+        units = [self._starred(token)]
+        while self._is_word("+"):
+            self._at += 1
+            units.append(self._starred(self._next_text()))
+        self.passed_over = self.passed_over or not all(has_words(unit.text) for unit in units)
+        said = [self._affordable(unit) for unit in units if has_words(unit.text)]
+        if not said:
+            return ""
+        if not self._excluding:
+            self.units.append(Unit(" ".join(unit.text for unit in said), said[-1].prefix))
+        self.phrases.append(" + ".join(_quoted(unit) for unit in said))
+        return f"^ {self.phrases[-1]}" if first else self.phrases[-1]
+
+    def _starred(self, token: Token) -> Unit:
+        unit = self._unit(token)
+        if not self._is_word("*") or unit.prefix:
+            return unit
+        self._at += 1
+        return Unit(unit.text, prefix=True)
+
+    def _affordable(self, unit: Unit) -> Unit:
+        """The unit; without its star where too many words would begin so."""
+        letters = len(unit.text.split()[-1].strip("'.,-"))
+        cost = PREFIX_COSTS.get(letters, 0) if unit.prefix and not is_unspaced(unit.text[-1]) else 0
+        if cost <= self._prefixes:
+            self._prefixes -= cost
+            return unit
+        self.too_short.append(f"{unit.text}*")
+        return Unit(unit.text)
+
+    def _next_text(self) -> Token:
+        if not (self._is("word") or self._is("phrase")) or self._is_operator():
+            raise _Malformed
+        token = self._tokens[self._at]
+        if token.kind == "word" and token.text[0] in "^+*":
+            raise _Malformed
+        self._at += 1
+        return token
+
+    def _unit(self, token: Token) -> Unit:
+        if token.kind == "phrase":
+            return Unit(token.text, token.prefix)
+        if not _PLAIN.fullmatch(token.text) and has_words(token.text):
+            self.quoted.append(token.text.rstrip("*"))
+        return Unit(token.text.rstrip("*"), token.text.endswith("*"))
 
     def _near(self) -> str:
         """NEAR(word "a phrase" ..., distance)."""
         units, distance = _near_parts(self._inside_brackets())
         if not units:
             return ""
-        return f"NEAR({' '.join(self._noted(unit) for unit in units)}, {distance})"
+        if not self._excluding:
+            self.units += units
+        quoted = [_quoted(self._affordable(unit)) for unit in units]
+        self.phrases += quoted
+        return f"NEAR({' '.join(quoted)}, {distance})"
 
-    def _inside_brackets(self) -> list[_Token]:
+    def _inside_brackets(self) -> list[Token]:
         opened = self._at
         while not self._is(")"):
             self._at += 1
@@ -212,28 +270,22 @@ class _Parser:
         self._at += 1
         return self._tokens[opened + 1 : self._at - 1]
 
-    def _unit(self, unit: Unit) -> str:
-        return self._noted(unit) if has_words(unit.text) else ""
-
-    def _noted(self, unit: Unit) -> str:
-        if not self._excluding:
-            self.units.append(unit)
-        self.phrases.append(_quoted(unit))
-        return self.phrases[-1]
-
-    def _needed(self, expression: str) -> str:
-        if not expression:
-            raise _Malformed
-        return expression
-
     def _is(self, kind: str) -> bool:
         return self._at < len(self._tokens) and self._tokens[self._at].kind == kind
 
     def _is_word(self, word: str) -> bool:
         return self._is("word") and self._tokens[self._at].text == word
 
+    def _opens(self) -> bool:
+        """Whether brackets come next, with columns before them or without."""
+        ahead = self._tokens[self._at : self._at + 2]
+        return "(" in [token.kind for token in ahead if ahead[0].kind in {"(", "columns"}]
 
-def _near_parts(tokens: list[_Token]) -> tuple[list[Unit], int]:
+    def _is_operator(self) -> bool:
+        return self._is("word") and self._tokens[self._at].text in _OPERATORS
+
+
+def _near_parts(tokens: list[Token]) -> tuple[list[Unit], int]:
     """The words, and how far apart they may stand."""
     units: list[Unit] = []
     after_comma: list[str] | None = None

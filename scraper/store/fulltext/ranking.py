@@ -19,7 +19,7 @@ from scraper.store.fulltext.query import Wanted
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
 
-__all__ = ["Hit", "hits", "register"]
+__all__ = ["Hit", "Only", "hits", "register"]
 
 WEIGHED = 1_500
 """Pages that are ranked: 7 microseconds each."""
@@ -40,21 +40,32 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Which pages may be looked at: a condition in SQL, and the values that go with it."""
+
+    condition: str
+    values: tuple[str, ...]
+
+
 def register(connection: apsw.Connection) -> None:
     """Make the ranking function known to a connection."""
     connection.register_fts5_function(_FUNCTION, _relevance)
 
 
-def hits(connection: apsw.Connection, table: str, wanted: Wanted, limit: int) -> list[Hit]:
+def hits(
+    connection: apsw.Connection, table: str, wanted: Wanted, limit: int, only: Only | None = None
+) -> list[Hit]:
     """The best `limit` pages, best first."""
     if not wanted.expression:
         return []
     weights = [_weight(connection, table, phrase) for phrase in wanted.phrases]
     statement = f"""
         SELECT {_FUNCTION}({table}, {", ".join("?" * len(weights))}), rowid FROM {table}
-        WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?
+        WHERE {table} MATCH ? {f"AND {only.condition}" if only else ""} ORDER BY rowid DESC LIMIT ?
     """
-    newest = connection.execute(statement, (*weights, wanted.expression, WEIGHED)).fetchall()
+    values = (*weights, wanted.expression, *(only.values if only else ()), WEIGHED)
+    newest = connection.execute(statement, values).fetchall()
     best = heapq.nlargest(limit, newest)
     return [Hit(int(str(number)), float(str(score))) for score, number in best]
 

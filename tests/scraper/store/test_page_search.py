@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import tempfile
+import threading
 import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scraper.model import PageHits
+from scraper.store import page_search
+from scraper.store import pages as pages_module
+from scraper.store.fulltext import ranking
+from scraper.store.fulltext.query import Unit, Wanted
 from scraper.store.pages import FILE_NAME, NoPages, SqlitePages
 from scraper.store.protocols import Entry, Shelf
 from scraper.store.serial import dump_reading
@@ -53,6 +63,81 @@ async def test_nobody_finds_the_pages_of_another_principal(pages: SqlitePages) -
     assert await found(pages, "secret", limit=1) == ["https://example.org/mine"]
     assert len(await found(pages, "secret", principal="other", limit=50)) == 50
     assert await found(pages, "secret", principal="nobody") == []
+
+
+async def test_a_page_is_found_among_any_number_of_other_peoples(
+    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "WEIGHED", 20)
+    pages.put(entry("https://example.org/mine", text="common"))
+    for number in range(50):
+        pages.put(entry(f"https://example.org/{number}", text="common", shelf=Shelf(principal="other")))
+    for number in range(50):
+        pages.put(
+            entry(f"https://example.org/x{number}", text="common", allowances=frozenset({"10.0.0.0/8"}))
+        )
+    assert await found(pages, "common") == ["https://example.org/mine"]
+    listed = await pages.recent(principal="local", allowed=NONE, limit=10)
+    assert [facts.url for facts in listed] == ["https://example.org/mine"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 8)), max_size=40),
+    st.integers(1, 7),
+)
+def test_lists_are_paged_through_without_gap_or_overlap(puts: list[tuple[str, str, int]], size: int) -> None:
+    asyncio.run(_paged(puts, size))
+
+
+async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
+    kept: dict[tuple[str, str], str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        async with opened(Path(folder)) as pages:
+            for principal, allowance, number in puts:
+                url = f"https://example.org/{allowance}{number}"
+                pages.put(entry(url, shelf=Shelf(principal), allowances=frozenset({allowance})))
+                await pages.settled()
+                kept.pop((principal, url), None)
+                kept[principal, url] = allowance
+            for allowed in (frozenset("x"), frozenset("xy")):
+                seen, before = [], None
+                while part := await pages.recent(principal="a", allowed=allowed, limit=size, before=before):
+                    assert len(part) <= size
+                    seen += [facts.url for facts in part]
+                    before = part[-1].number
+                expected = [url for (owner, url), one in kept.items() if owner == "a" and one in allowed]
+                assert seen == expected[::-1]
+
+
+async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
+    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = Wanted("AND AND", (Unit("mill"),), ('"mill"',))
+    monkeypatch.setattr(page_search, "parse", lambda query: wrong)
+    pages.put(entry("https://example.org/mill", text="wind and mill"))
+    answer = await pages.search("mill", principal="local", allowed=NONE, limit=5)
+    assert [hit.url for hit in answer.hits] == ["https://example.org/mill"] and "not valid" in answer.note
+    assert (await pages.stats()).problem is None
+
+
+async def test_a_search_that_takes_too_long_holds_up_no_writer(
+    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    assert await found(pages, "mill") == []  # the file is open
+
+    def slow(*_: object, **__: object) -> None:
+        assert "writer" not in threading.current_thread().name
+        held.wait(20)
+
+    monkeypatch.setattr(pages_module, "search", slow)
+    monkeypatch.setattr(pages_module, "SEARCH_LIMIT_S", 0.05)
+    answer = await pages.search("mill", principal="local", allowed=NONE, limit=5)
+    assert not answer.usable
+    pages.put(entry(text="kept meanwhile"))
+    assert await text_of(pages) == "kept meanwhile"
+    held.set()
 
 
 async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_back(
@@ -113,6 +198,22 @@ async def test_a_file_of_the_first_version_is_brought_forward_with_its_pages(tmp
         assert await text_of(pages, "https://example.org/old") == "from long ago"
         assert await found(pages, "ago") == ["https://example.org/old"]
         assert (await pages.stats()).pages == 1
+
+
+async def test_a_file_of_the_second_version_is_brought_forward_with_its_pages(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="from the second version"))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("DROP INDEX pages_by_owner")
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    async with opened(tmp_path) as pages:
+        assert await found(pages, "second") == ["https://example.org/"]
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        names = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+    connection.close()
+    assert ("pages_by_owner",) in names
 
 
 def _write_version_1(path: Path, entries: list[Entry]) -> None:

@@ -1,0 +1,49 @@
+"""A query cut into the signs and words of FTS5's language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Token", "columns", "tokens"]
+
+_NAME = r"(?:title|text)"
+_TOKEN = re.compile(
+    rf"""(?<![^\s()"]) (-?\s* (?: {_NAME} | \{{ \s*{_NAME}(?:\s+{_NAME})*\s* \}} ) \s*:)
+    | "((?:[^"]|"")*)" (\*?)
+    | ([()])
+    | ([^\s"()]+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One piece of a query."""
+
+    kind: str
+    """`columns`, `phrase`, `word`, `(` or `)`."""
+    text: str
+    prefix: bool = False
+
+
+def tokens(query: str) -> list[Token]:
+    """Its pieces in their order."""
+    found = []
+    for match in _TOKEN.finditer(query):
+        named, phrase, star, bracket, word = match.groups()
+        if named:
+            found.append(Token("columns", named))
+        elif phrase is not None:
+            found.append(Token("phrase", phrase.replace('""', '"'), bool(star)))
+        elif bracket:
+            found.append(Token(bracket, bracket))
+        else:
+            found.append(Token("word", word))
+    return found
+
+
+def columns(text: str) -> str:
+    """The columns that are named, or with `-` those that are not, as FTS5 writes them."""
+    names = sorted({name.lower() for name in re.findall(_NAME, text, re.IGNORECASE)})
+    return f"{'- ' if text.startswith('-') else ''}{{{' '.join(names)}}}"

@@ -1,0 +1,137 @@
+"""A query means what FTS5 makes of it, wherever FTS5 makes anything of it; and never costs the cache."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import apsw
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scraper.store.fulltext.query import parse
+from scraper.store.fulltext.words import TOKENIZER
+
+WORDS = ("a", "b", "c")
+PIECES = st.sampled_from(
+    [
+        *WORDS,
+        *("AND", "OR", "NOT", "AND", "OR", "NOT"),
+        *("(", ")", "(", ")"),
+        *('"a b"', '"b"', '"c a"*', '"a ""b"" c"', "ab*", "a*", "^a", "^ b", "+", "*", "abc"),
+        *("title:", "text :", "- title :", "{title text}:", "title:b", "-text:c", "Text:a"),
+        *("NEAR(a b)", "NEAR(a c, 0)", 'NEAR("a b" c,1)', "NEAR(a* b , 2)"),
+    ]
+)
+
+
+def longer(text: str) -> str:
+    """The same with words of two letters and more: prefixes of one are counted."""
+    return re.sub(r"\b(?=[abcx]+\b)", "kk", text)
+
+
+QUERIES = st.lists(PIECES, min_size=1, max_size=8).map(" ".join).map(longer)
+
+
+def texts() -> Iterator[str]:
+    """Every row of up to three words, and a few where words are part of others or far apart."""
+    for count in range(4):
+        for row in itertools.product(WORDS, repeat=count):
+            yield " ".join(row)
+    yield from ("abc", "abc a", "ab c b", "a x x b", "b x x x a x c")
+
+
+@pytest.fixture(scope="module")
+def pages() -> apsw.Connection:
+    """Every pair of a text, and of a short text as the title."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(f'CREATE VIRTUAL TABLE words USING fts5 (title, text, tokenize = "{TOKENIZER}")')
+    with connection:
+        for title, text in itertools.product(("", "a", "b", "c a", "b c"), texts()):
+            connection.execute("INSERT INTO words VALUES (?, ?)", (longer(title), longer(text)))
+    return connection
+
+
+def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
+    """The rows that FTS5 finds; None when it does not take the expression."""
+    if not expression:
+        return set()
+    try:
+        return {
+            int(str(row[0]))
+            for row in connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,))
+        }
+    except apsw.SQLError:
+        return None
+
+
+@given(QUERIES)
+@example("kka NOT kkb kkc")
+@example("kka OR kkb kkc NOT kka AND kkb")
+@example("title: kka + kkb")
+@example("- title : (kka OR kkb) AND ^kkc")
+def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: str) -> None:
+    expected = matching(pages, query)
+    wanted = parse(query)
+    found = matching(pages, wanted.expression)
+    assert found is not None
+    if expected is not None:
+        assert found == expected
+        assert not wanted.note
+    else:
+        assert wanted.note
+
+
+@given(st.text(st.sampled_from("ab\"()*+^:-{},. \0'🙂éNEARTOD中文字_"), max_size=40) | st.text(max_size=80))
+def test_whatever_is_written_is_an_expression_that_fts5_takes(pages: apsw.Connection, query: str) -> None:
+    wanted = parse(query)
+    assert matching(pages, wanted.expression) is not None
+    for phrase in wanted.phrases:
+        assert matching(pages, phrase) is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "same"),
+    [
+        ("(kka OR kkb) kkc", "(kka OR kkb) AND kkc"),
+        ("kkc (kka OR kkb)", "kkc AND (kka OR kkb)"),
+        ("(kka) (kkb) NOT kkc", "(kka AND kkb) NOT kkc"),
+    ],
+)
+def test_words_beside_brackets_are_all_wanted_and_the_answer_says_so(
+    pages: apsw.Connection, query: str, same: str
+) -> None:
+    wanted = parse(query)
+    assert matching(pages, wanted.expression) == matching(pages, same)
+    assert "read as AND" in wanted.note
+
+
+@pytest.mark.parametrize("query", ["NOT a", "a AND", "a OR OR b", "(a", 'a "b', "foo(a", "title:"])
+def test_what_is_no_query_is_looked_for_word_by_word_and_the_answer_says_so(query: str) -> None:
+    wanted = parse(query)
+    assert "NOT" not in wanted.expression.replace('"NOT"', "")
+    assert "not valid" in wanted.note
+
+
+@pytest.mark.parametrize("query", ["*", '""', "+ * +", "🙂", "***", "()", ",;"])
+def test_a_query_without_words_finds_nothing_and_the_answer_says_so(query: str) -> None:
+    wanted = parse(query)
+    assert wanted.expression == "" and wanted.note
+
+
+def test_a_blank_query_needs_no_comment() -> None:
+    assert parse("  \n").note == "" and parse("  \n").expression == ""
+
+
+def test_prefixes_that_would_gather_half_the_index_are_looked_for_as_words() -> None:
+    few, many = parse("a* OR b*"), parse(" OR ".join(f"{letter}*" for letter in "abcdefgh"))
+    assert few.expression.count("*") == 2 and not few.note
+    assert many.expression.count("*") == 2 and "Too short" in many.note and "c*" in many.note
+    assert parse(" OR ".join(f"{letter}*" for letter in "中文字日本語")).expression.count("*") == 6
+
+
+def test_of_a_pasted_page_as_one_phrase_the_beginning_is_looked_for() -> None:
+    wanted = parse('"' + "again " * 2_000 + '"')
+    assert len(wanted.expression) < 600 and "Only 500 characters" in wanted.note
