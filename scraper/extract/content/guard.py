@@ -7,12 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.measures import Measures
+from scraper.extract.content.leads import lead_away
+from scraper.extract.content.measures import Floats, Measures
 from scraper.extract.content.names import COMMENTS, TAGS, TEASERS
 
 __all__ = ["MIN_DOCUMENTATION", "complete_tables", "with_title", "without_asides"]
 
 Chosen = NDArray[np.bool_]
+
+_BEYOND_DOUBT = 0.8
+"""A block as likely as this stays, whatever the elements around it are called."""
 
 _MIN_ARTICLE = 0.3
 _MAX_FORUM = 0.3
@@ -36,16 +40,16 @@ _MAX_TABLE_SHARE = 0.5
 """A larger table is the page's layout."""
 
 
-def without_asides(page: Measures, chosen: Chosen, types: Mapping[str, float]) -> Chosen:
-    """Without comments and teasers, unless the page is made of them."""
+def without_asides(page: Measures, chosen: Chosen, p: Floats, types: Mapping[str, float]) -> Chosen:
+    """An article without comments, teasers and lines that lead away, unless the page is made of them."""
     if types["article"] < _MIN_ARTICLE or types["forum"] >= _MAX_FORUM:
         return chosen
     for bit, limit in ((COMMENTS, _COMMENTS_ARE_CONTENT), (TEASERS, _TEASERS_ARE_CONTENT)):
         inside = (page.asides & bit) > 0
         total = page.lengths[chosen].sum()
         if 0 < page.lengths[chosen & inside].sum() <= limit * total:
-            chosen = chosen & ~inside
-    return chosen
+            chosen = chosen & ~(inside & (p < _BEYOND_DOUBT))
+    return chosen & ~lead_away(page, chosen)
 
 
 def with_title(page: Measures, chosen: Chosen, types: Mapping[str, float]) -> Chosen:

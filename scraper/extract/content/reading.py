@@ -76,7 +76,7 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
 def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
     chosen = choose(opinion.p, page.lengths)
-    chosen = without_asides(page, chosen, opinion.types)
+    chosen = without_asides(page, chosen, opinion.p, opinion.types)
     chosen = complete_tables(page, chosen)
     if opinion.types["documentation"] >= MIN_DOCUMENTATION:
         return with_title(page, chosen, opinion.types)  # references say the same of many things

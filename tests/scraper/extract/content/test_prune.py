@@ -53,14 +53,14 @@ def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() ->
     )
     columns(page)
     everything = np.ones(page.n, np.bool_)
-    assert without_asides(page, everything, ARTICLE).tolist() == [True, False, False]
-    assert without_asides(page, everything, {"article": 0.4, "forum": 0.6}).all()
+    assert without_asides(page, everything, np.full(page.n, 0.6), ARTICLE).tolist() == [True, False, False]
+    assert without_asides(page, everything, np.full(page.n, 0.6), {"article": 0.4, "forum": 0.6}).all()
 
 
 def test_a_page_made_of_comments_keeps_them() -> None:
     page = measured("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
     columns(page)
-    assert without_asides(page, np.ones(page.n, np.bool_), ARTICLE).all()
+    assert without_asides(page, np.ones(page.n, np.bool_), np.full(page.n, 0.6), ARTICLE).all()
 
 
 def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
@@ -82,3 +82,21 @@ def test_a_section_called_after_its_title_is_no_teaser() -> None:
     page = measured("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
     columns(page)
     assert (page.asides & TEASERS > 0).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "leads"),
+    [
+        ("<a href=x>Lea también: Otra noticia del día</a>", True),
+        ("Read more: <a href=x>Another story of the same day</a>", True),
+        ("<a href=x>関連記事：別のニュース</a>", True),
+        ("<a href=x>Mehr zum Thema: Noch eine Meldung</a>", True),
+        ("Read more about it in the library, it said, and he did.", False),
+        ("<a href=x>A link to a source</a>", False),
+    ],
+)
+def test_lines_that_lead_to_other_articles_are_left_out(line: str, leads: bool) -> None:
+    page = measured(f"<p>A passage of the article.</p><p>{line}</p>")
+    columns(page)
+    everything = np.ones(page.n, np.bool_)
+    assert without_asides(page, everything, np.full(page.n, 0.9), ARTICLE).tolist() == [True, not leads]
