@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from scraper.store.indexes.highlights import highlights
 from scraper.store.indexes.inverted import Inverted
@@ -24,12 +25,14 @@ from scraper.store.indexes.model import (
     IndexHits,
 )
 from scraper.store.indexes.query import parse
-from scraper.store.indexes.shelves import FileShelf, IndexFile, MemoryShelf, Shelf
+from scraper.store.indexes.shelves import FileShelf, IndexFile, Kept, MemoryShelf, Shelf
 from scraper.store.indexes.tokens import Tokenizer
 
 __all__ = ["Catalog"]
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 INDEXES_LIMIT = 100
 """Of one principal."""
@@ -52,6 +55,8 @@ class _Index:
     backend: str
     tokenizer: Tokenizer
     shelf: Shelf
+    kept: Kept | None = None
+    """What the file says of it; None for an index in memory."""
     words: Inverted = field(default_factory=Inverted)
     sizes: dict[str, int] = field(default_factory=dict)
     """Characters by document, in the order in which they came."""
@@ -107,9 +112,13 @@ class Catalog:
 
     async def close(self) -> None:
         """Let go of the file."""
-        async with asyncio.timeout(CLOSE_LIMIT_S):
-            await asyncio.wrap_future(self._thread.submit(self._file.close))
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        try:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await asyncio.wrap_future(self._thread.submit(self._file.close))
+        except TimeoutError:
+            log.warning("the indexes did not close within %s s", CLOSE_LIMIT_S)
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.wrap_future(self._thread.submit(work))
@@ -126,21 +135,21 @@ class Catalog:
             raise IndexFault(f"Index already exists: {name}")
         if len(known) >= INDEXES_LIMIT:
             raise IndexFault(f"Too many indexes: {INDEXES_LIMIT} is the limit")
-        shelf: Shelf = MemoryShelf()
-        if backend == "sqlite":
-            kept = self._file.create(principal, name, tokenizer)
-            if kept is None:
-                raise IndexFault(f"Index already exists: {name}")
-            shelf = FileShelf(self._file, kept.number)
-        self._loaded[principal, name] = _Index(backend, tokenizer, shelf)
+        if backend == "memory":
+            self._loaded[principal, name] = _Index(backend, tokenizer, MemoryShelf())
+            return
+        kept = self._file.create(principal, name, tokenizer)
+        if kept is None:
+            raise IndexFault(f"Index already exists: {name}")
+        self._loaded[principal, name] = self._of(kept)
 
     def _add(self, name: str, document: IndexDocument, principal: str) -> Added:
         index = self._index(name, principal)
         # Half a surrogate pair is no text that could be kept.
-        document = replace(document, content=document.content.encode("utf-8", "replace").decode())
+        document = replace(document, doc_id=_whole(document.doc_id), content=_whole(document.content))
         self._check(name, index, document)
         replaced = document.doc_id in index.words
-        if replaced and index.shelf.get(document.doc_id) == document:
+        if replaced and _same(index.shelf.get(document.doc_id), document):
             return Added(True, len(index.tokenizer.tokens(document.content)))
         index.shelf.put(document)
         return Added(replaced, self._take(index, document))
@@ -178,19 +187,29 @@ class Catalog:
     def _index(self, name: str, principal: str) -> _Index:
         """The index of that name, with what other servers have put into it."""
         index = self._loaded.get((principal, name))
-        if index is None:
-            index = self._loaded[principal, name] = self._opened(name, principal)
+        if index is None or index.kept is not None:
+            index = self._still_kept(name, principal, index)
         for document in index.shelf.news():
             self._take(index, document)
         return index
 
-    def _opened(self, name: str, principal: str) -> _Index:
-        if name == DEFAULT_INDEX:
-            return _Index("memory", Tokenizer(), MemoryShelf())
-        kept = self._file.find(principal, name) if _NAME.fullmatch(name) else []
-        if not kept:
+    def _still_kept(self, name: str, principal: str, known: _Index | None) -> _Index:
+        """The index as the file has it now: that may have been deleted, or begun anew, in the meantime."""
+        if known is None and name == DEFAULT_INDEX:
+            return self._loaded.setdefault((principal, name), _Index("memory", Tokenizer(), MemoryShelf()))
+        found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
+        if known is not None and found == [known.kept]:
+            return known
+        if known is not None:
+            self._chars -= sum(known.sizes.values())
+            del self._loaded[principal, name]
+        if not found:
             raise IndexFault(f"Index not found: {name[:80]}")
-        return _Index("sqlite", kept[0].tokenizer, FileShelf(self._file, kept[0].number))
+        self._loaded[principal, name] = index = self._of(found[0])
+        return index
+
+    def _of(self, kept: Kept) -> _Index:
+        return _Index("sqlite", kept.tokenizer, FileShelf(self._file, kept.number), kept)
 
     def _take(self, index: _Index, document: IndexDocument) -> int:
         """Make a document findable; its number of words."""
@@ -209,10 +228,37 @@ class Catalog:
             raise IndexFault(
                 f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters"
             )
-        size = len(json.dumps(dict(document.metadata)))
+        size = len(_written(document.metadata).encode())
         if size > METADATA_BYTES:
             raise IndexFault(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
         if document.doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
             raise IndexFault(f"Index is full: {name} ({DOCUMENTS_LIMIT:,} documents)")
         if self._chars + len(document.content) > TOTAL_CHARS:
             raise IndexFault(f"Indexes are full: {TOTAL_CHARS:,} characters in all")
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _same(known: IndexDocument | None, given: IndexDocument) -> bool:
+    """Whether nothing has changed; to Python 1, 1.0 and true are equal, to whoever gave them they are not."""
+    if known is None or known.content != given.content:
+        return False
+    return _written(known.metadata) == _written(given.metadata)
+
+
+def _written(metadata: Mapping[str, Any]) -> str:
+    """Metadata as JSON.
+
+    Raises:
+        IndexFault: they are more than JSON can say, and no answer could carry them.
+    """
+    try:
+        text = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except RecursionError:
+        raise IndexFault("Metadata is nested too deeply") from None
+    except (ValueError, TypeError):
+        raise IndexFault("Metadata must be a JSON object of numbers, texts, lists and objects") from None
+    return text

@@ -16,7 +16,7 @@ from scraper.store.database import Database, Schema, Unavailable
 from scraper.store.indexes.model import IndexDocument, IndexFault
 from scraper.store.indexes.tokens import Tokenizer
 
-__all__ = ["FILE_NAME", "FileShelf", "IndexFile", "MemoryShelf", "Shelf"]
+__all__ = ["FILE_NAME", "FileShelf", "IndexFile", "Kept", "MemoryShelf", "Shelf"]
 
 FILE_NAME = "indexes.sqlite"
 
@@ -86,6 +86,7 @@ class Kept:
     number: int
     name: str
     tokenizer: Tokenizer
+    created_at: float
 
 
 class IndexFile:
@@ -100,18 +101,22 @@ class IndexFile:
             INSERT INTO indexes (principal, name, lowercase, min_length, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (principal, name) DO NOTHING RETURNING id
         """
-        row = (principal, name, int(tokenizer.lowercase), tokenizer.min_length, time.time())
+        now = time.time()
+        row = (principal, name, int(tokenizer.lowercase), tokenizer.min_length, now)
         made = self.rows(statement, row, writes=True)
-        return Kept(int(made[0][0]), name, tokenizer) if made else None
+        return Kept(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[Kept]:
         """One principal's kept indexes, or the one of that name."""
         statement = """
-            SELECT id, name, lowercase, min_length FROM indexes
+            SELECT id, name, lowercase, min_length, created_at FROM indexes
             WHERE principal = ? AND (? IS NULL OR name = ?) ORDER BY name
         """
         rows = self.rows(statement, (principal, name, name))
-        return [Kept(number, found, Tokenizer(bool(lower), least)) for number, found, lower, least in rows]
+        return [
+            Kept(number, found, Tokenizer(bool(lower), least), made)
+            for number, found, lower, least, made in rows
+        ]
 
     def rows(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[tuple[Any, ...]]:
         """The rows of a statement.

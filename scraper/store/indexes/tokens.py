@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.words import SIGNS, UNSPACED
+from scraper.store.fulltext.words import SIGNS, UNSPACED, is_unspaced
 
 __all__ = ["Tokenizer", "spans"]
 
@@ -21,7 +21,7 @@ class Tokenizer:
 
     lowercase: bool = True
     min_length: int = 2
-    """Shorter words are left out."""
+    """Shorter words are left out, but for pairs of characters in scripts without spaces."""
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text, in order."""
@@ -31,7 +31,8 @@ class Tokenizer:
         """The words with the places (start, end) where they stand in the text."""
         for word, start, end in spans(text):
             token = word if word.isascii() else unicodedata.normalize("NFKC", word)
-            if len(token) >= self.min_length:
+            # A pair of characters without spaces is as much as a word; it is never too short.
+            if len(token) >= self.min_length or (len(token) == 2 and is_unspaced(token[0])):
                 yield token.casefold() if self.lowercase else token, start, end
 
 

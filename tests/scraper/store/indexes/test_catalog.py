@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -263,3 +266,96 @@ def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert index.search(parse("n99", Tokenizer()), 5).hits[0][0] == "a"
     assert index.search(parse("n50", Tokenizer()), 5).total == 0
     assert [doc_id for doc_id, _ in index.search(parse('"same other"', Tokenizer()), 5).hits] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"float": 0.1, "tiny": 5e-324, "huge": 10**30, "nothing": None, "yes": True, "one": 1, "whole": 1.0},
+        {
+            "nested": {"list": [1, [2, {"three": []}], {}], "empty": ""},
+            "中文": "ключ",
+            "emoji": "🙂\u0000\u2028",
+        },
+        {},
+    ],
+)
+async def test_metadata_come_back_as_they_went_in(indexes: Catalog, metadata: dict[str, Any]) -> None:
+    await indexes.add("notes", IndexDocument("a", "mill", metadata), principal=ME)
+    (hit,) = (await look(indexes, "mill")).hits
+    assert json.dumps(dict(hit.metadata)) == json.dumps(metadata)
+
+
+async def test_metadata_that_only_python_takes_for_equal_are_replaced(indexes: Catalog) -> None:
+    await add(indexes, "a", "mill", value=1)
+    for value in (True, 1.0, 1):
+        assert (await add(indexes, "a", "mill", value=value)).replaced
+        (hit,) = (await look(indexes, "mill")).hits
+        assert type(hit.metadata["value"]) is type(value)
+
+
+async def test_metadata_nested_beyond_reason_are_refused(indexes: Catalog) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(IndexFault, match="nested too deeply"):
+        await add(indexes, "a", "mill", deep=deep)
+    while deep:  # so that taking it apart at the end is not too deep either
+        deep = deep[0]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"\udfff": 1}, b"bytes"])
+async def test_metadata_that_no_answer_could_carry_are_refused(indexes: Catalog, value: Any) -> None:
+    with pytest.raises(IndexFault, match="must be a JSON object"):
+        await add(indexes, "a", "mill", value=value)
+    assert (await look(indexes, "mill")).total == 0
+
+
+async def test_half_a_surrogate_pair_in_an_id_costs_only_itself(indexes: Catalog) -> None:
+    await add(indexes, "id-\ud800", "mill \udfff")
+    assert await ids(indexes, "mill") == ["id-?"]
+
+
+async def test_a_long_least_length_leaves_scripts_without_spaces_findable(tmp_path: Path) -> None:
+    async with opened(tmp_path) as indexes:
+        await indexes.create("long", principal=ME, tokenizer=Tokenizer(min_length=4))
+        await add(indexes, "zh", "机器学习 and mills", name="long")
+        assert await ids(indexes, "机器学习", "long") == ["zh"]
+        assert await ids(indexes, "器学", "long") == ["zh"]
+        assert await ids(indexes, "and", "long") == []
+
+
+async def test_fifty_adds_and_searches_at_once(indexes: Catalog) -> None:
+    async def put_and_look(number: int) -> list[str]:
+        await add(indexes, f"d{number}", f"common only{number}", number=number)
+        return await ids(indexes, f"only{number}")
+
+    found = await asyncio.gather(*(put_and_look(number) for number in range(50)))
+    assert found == [[f"d{number}"] for number in range(50)]
+    assert (await look(indexes, "common")).total == 50
+
+
+async def test_an_index_whose_file_was_begun_anew_is_gone_and_can_be_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with opened(folder) as indexes:
+        await indexes.create("kept", principal=ME, backend="sqlite")
+        await add(indexes, "old", "old mill", name="kept")
+        shutil.rmtree(folder)
+        with pytest.raises(IndexFault, match="Index not found: kept"):
+            await look(indexes, "mill", "kept")
+        await indexes.create("kept", principal=ME, backend="sqlite")
+        await add(indexes, "new", "new mill", name="kept")
+        assert await ids(indexes, "mill", "kept") == ["new"]
+    async with opened(folder) as indexes:
+        assert await ids(indexes, "mill", "kept") == ["new"]
+
+
+async def test_two_servers_that_replace_the_same_documents_agree(tmp_path: Path) -> None:
+    async with opened(tmp_path) as one, opened(tmp_path) as two:
+        await one.create("kept", principal=ME, backend="sqlite")
+        for turn in range(10):
+            for number, server in enumerate((one, two, two, one)):
+                await add(server, f"d{number % 3}", f"mill turn{turn} by{number}", name="kept")
+        for query in ("mill", "turn9", "by3", "by0", "turn3"):
+            assert await ids(one, query, "kept") == await ids(two, query, "kept")
+        assert (await look(one, "mill", "kept")).total == 3
