@@ -17,7 +17,7 @@ from browsers.tab import Tab
 __all__ = ["Profile", "RestingTabs"]
 
 MOST = 5
-"""Of one browser, about 30 MB each: the engines of a search, and some to spare."""
+"""Of one browser, 40 MB each on engine pages: the engines of a search, and some to spare."""
 REST_S = 60.0
 """A caller who has not come back by then is not in the middle of something."""
 VISITS_PER_TAB = 50
