@@ -92,7 +92,7 @@ def _atoms(markdown: str) -> Iterator[_Atom]:
 
 
 def _code_atoms(markdown: str, fence: Fence) -> Iterator[_Atom]:
-    if fence.end - fence.start <= _CODE_BYTES:
+    if _size(markdown, fence.start, fence.end) <= _CODE_BYTES:
         yield _atom(markdown, fence.start, fence.end, ends_block=True)
     else:
         yield from _lines(markdown, fence.start, fence.end)

@@ -112,3 +112,9 @@ def test_pieces_cost_about_the_same_in_every_script() -> None:
     )
     costs = [estimate(text[unit.start : unit.end]) for text in texts for unit in units_of(text)[:-1]]
     assert max(costs) < 1.3 * min(costs)
+
+
+def test_code_is_measured_as_text_is() -> None:
+    code = "```\n" + "// 渡船每天中午離開港口。\n" * 90 + "```"
+    assert len(code) < 1_500 < len(code.encode())
+    assert len(units_of(code)) > 1
