@@ -23,6 +23,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self._stream: WriteStream[SessionMessage] | None = None
+        self._given = asyncio.Event()
         self._open: set[str | int] = set()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -30,6 +31,7 @@ class Outbox:
     def to(self, stream: WriteStream[SessionMessage]) -> Outbox:
         """Hand everything over to `stream`."""
         self._stream = stream
+        self._given.set()
         return self
 
     async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -56,6 +58,11 @@ class Outbox:
         await self._stream.send(item)
         if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
             self._close(item.message.id)
+
+    async def refuse(self, error: JSONRPCError) -> None:
+        """Hand over what is wrong with a message that nobody else will see."""
+        await self._given.wait()
+        await self.send(SessionMessage(error))
 
     async def aclose(self) -> None:
         """Close the stream."""

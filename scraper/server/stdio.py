@@ -13,6 +13,7 @@ from mcp.server.stdio import stdio_server
 from scraper.server import protocol
 from scraper.server.calls import Calls
 from scraper.server.lines import Lines
+from scraper.server.messages import Messages
 from scraper.server.outbox import Outbox
 from scraper.server.service import Service
 from scraper.server.signals import first_of
@@ -46,7 +47,8 @@ async def serve(service: Service, descriptor: int) -> bool:
 
 async def _talk(server: Server[Any], lines: Lines, outbox: Outbox) -> None:
     # The SDK iterates over the lines and does nothing else with them.
-    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):
+    messages = Messages(lines, outbox.refuse)
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages)) as (read, write):
         await server.run(read, outbox.to(write), server.create_initialization_options())
 
 

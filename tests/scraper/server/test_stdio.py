@@ -98,10 +98,12 @@ async def test_a_client_that_dies_ends_the_process() -> None:
         assert "Traceback" not in "".join(program.said)
 
 
-async def test_lines_that_are_no_messages_are_passed_over() -> None:
+async def test_lines_that_are_no_messages_are_told_so_and_passed_over() -> None:
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         assert program.process.stdin is not None
         program.process.stdin.write(b'hello\n\n[]\n\xff\xfe\n{"jsonrpc":"2.0"}\n' + b"[" * 5_000_000 + b"\n")
+        refused = [(await read(program))["error"]["code"] for _ in range(5)]
+        assert refused == [-32700, -32600, -32700, -32600, -32700]
         await ask(program, initialize())
         assert (await ask(program, call("echo")))["id"] == 2
 

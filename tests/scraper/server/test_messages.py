@@ -1,0 +1,44 @@
+"""A line that is no message is answered, and the conversation goes on."""
+
+from __future__ import annotations
+
+from asyncio.subprocess import PIPE
+
+import pytest
+
+from tests.scraper.process import running
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.pipe import ask, read
+from tests.scraper.server.wire import call, initialize
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "name"),
+    [
+        (b"no json", -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "pi', -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"[]", -32600, None),
+        (b"null", -32600, None),
+        (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', -32600, 7),
+        (b'{"jsonrpc": "2.0", "id": "a", "method": 5}', -32600, "a"),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
+        (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
+    ],
+)
+async def test_what_is_no_message_is_told_so(line: bytes, code: int, name: object) -> None:
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        assert program.process.stdin is not None
+        program.process.stdin.write(line + b"\n\n")
+        told = await read(program)
+        assert (told["error"]["code"], told["id"]) == (code, name)
+        assert (await ask(program, call("echo", number=3)))["id"] == 3
+
+
+async def test_the_first_line_may_be_the_damaged_one() -> None:
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        assert program.process.stdin is not None
+        program.process.stdin.write(b"\xff\xfe\n")
+        assert (await read(program))["error"]["code"] == -32700
+        assert "result" in await ask(program, initialize())
