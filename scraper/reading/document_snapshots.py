@@ -37,17 +37,14 @@ class DocumentSnapshots:
         self._parser = parser
 
     async def __call__(self, snapshot: Snapshot, job: Job, deadline: Deadline) -> Reading | None:
-        """For `fetch`: the reading of a document, with a word on the tool for it; None for pages and texts.
+        """For `fetch`: the reading of a document; None for pages and texts.
 
         Raises:
             ScraperError: it is a document that cannot be read.
         """
         if not is_document(snapshot.body, snapshot.media_type):
             return None
-        reading = await self.read(snapshot, Asked(), deadline, source=job.url)
-        kind = (reading.document.format or "").upper()
-        note = f"This is a document ({kind}): `read_doc` is the tool for it, and can select its pages."
-        return replace(reading, warnings=(note, *reading.warnings))
+        return await self.read(snapshot, Asked(), deadline, source=job.url)
 
     async def read(self, snapshot: Snapshot, asked: Asked, deadline: Deadline, *, source: str) -> Reading:
         """The reading of a document; what `asked` says of pages and password is kept to.

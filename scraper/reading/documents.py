@@ -25,6 +25,15 @@ from scraper.reading.local_files import LocalFiles
 from scraper.reading.parsing import Parser
 from scraper.reading.progress import Progress
 from scraper.reading.recent import Recent
+from scraper.reading.revalidation import (
+    NOT_MODIFIED,
+    REVALIDATED_S,
+    Known,
+    conditions,
+    known,
+    renewed,
+    with_validators,
+)
 from scraper.reading.visits import Job, Tell, Visited
 from scraper.reading.wanted import Wanted
 from scraper.settings import Settings
@@ -115,24 +124,32 @@ class DocumentReader:
         target = parse_target(wanted.source)
         url = cache_key(target)
         wanted = replace(wanted, source=url)
-        kept = self._recent.get(_memory_key(wanted)) or await self._kept(wanted)
-        if kept is not None:
-            return replace(kept, cached=True, requested_url=target)
+        begun = self._recent.get(_memory_key(wanted))
+        cached = Known(fresh=begun) if begun is not None else await self._known(wanted)
+        if cached.fresh is not None:
+            return replace(cached.fresh, cached=True, requested_url=target)
         tell = functools.partial(_tell, progress, host_of(url))
         tell(0, "reading")
-        reading = await self._flights.join(wanted, lambda: self._visit(wanted, deadline, tell))
+        reading = await self._flights.join(wanted, lambda: self._visit(wanted, deadline, tell, cached.stale))
         tell(1, "read")
         return replace(reading, requested_url=target)
 
-    async def _visit(self, wanted: Wanted, deadline: Deadline, tell: Tell) -> Reading:
-        job = Job(wanted.source, "http", wanted.principal, self._limits)
+    async def _visit(self, wanted: Wanted, deadline: Deadline, tell: Tell, stale: Reading | None) -> Reading:
+        asked_about = () if stale is None else conditions(stale)
+        job = Job(wanted.source, "http", wanted.principal, self._limits, conditions=asked_about)
         visited = await self._fetcher.visited(job, deadline, tell)
         snapshot = visited.snapshot
+        if stale is not None and snapshot.status == NOT_MODIFIED:
+            if (same := renewed(stale, snapshot)) is None:
+                return await self._visit(wanted, deadline, tell, None)
+            self._keep(wanted, same)
+            return replace(same, cached=True)
         outcome.check(snapshot, visited.document)
         if kind_in(snapshot) is Kind.HTML:
             return await self._page(wanted, deadline)
         asked = Asked(password=wanted.password, pages=wanted.pages)
         reading = await self._snapshots.read(snapshot, asked, deadline, source=wanted.source)
+        reading = with_validators(reading, snapshot.headers)
         self._keep(wanted, reading)
         return reading
 
@@ -146,17 +163,17 @@ class DocumentReader:
         self._recent.put(_memory_key(wanted), reading)
         return reading
 
-    async def _kept(self, wanted: Wanted) -> Reading | None:
+    async def _known(self, wanted: Wanted) -> Known:
         if _is_private(wanted):
-            return None
+            return Known()
         entry = await self._pages.get(
             wanted.source,
             shelf=self._shelf(wanted),
             methods=(METHOD,),
-            max_age_s=self._usual_age_s,
+            max_age_s=max(self._usual_age_s, REVALIDATED_S),
             allowed=self._exceptions,
         )
-        return entry.reading if entry else None
+        return known(entry, self._usual_age_s)
 
     def _keep(self, wanted: Wanted, reading: Reading) -> None:
         """In memory for the next page of it; in the cache unless a password opened it, or it is a part."""

@@ -17,7 +17,15 @@ from scraper.reading.deadline import Deadline
 from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
 from scraper.reading.recent import Recent
-from scraper.reading.revalidation import conditions, renewed, with_validators
+from scraper.reading.revalidation import (
+    NOT_MODIFIED,
+    REVALIDATED_S,
+    Known,
+    conditions,
+    known,
+    renewed,
+    with_validators,
+)
 from scraper.reading.tiers import TierMemory
 from scraper.reading.visits import Door, Job, Tell, Visited, Visits, out_of_time
 from scraper.settings import Settings
@@ -38,8 +46,6 @@ what is kept was found to be enough, so `auto` takes either."""
 BATCH_AT_ONCE = 8
 """Pages of one batch under way; the browsers' own bounds and their fairness stand behind it."""
 HOUR_S = 3_600.0
-REVALIDATED_S = 365 * 24 * HOUR_S
-"""A page read longer ago is read anew."""
 
 
 class ReadsDocuments(Protocol):
@@ -105,21 +111,21 @@ class Fetcher:
         target = parse_target(url)
         job = Job(cache_key(target), render, principal)
         if continuing and (begun := self._recent.get(job)) is not None:
-            return replace(begun, cached=True, requested_url=target)
-        if not force_refresh and (kept := await self._kept(job, max_age_s)) is not None:
-            self._recent.put(job, kept)
-            return replace(kept, requested_url=target)
-        stale = None if force_refresh or max_age_s == 0 else await self._stale(job)
+            return _given(replace(begun, cached=True), target)
+        cached = Known() if force_refresh else await self._known(job, max_age_s)
+        if cached.fresh is not None:
+            self._recent.put(job, cached.fresh)
+            return _given(cached.fresh, target)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
         try:
             async with asyncio.timeout(deadline.left_s()):
-                reading = await self._flights.join(job, lambda: self._read(job, deadline, tell, stale))
+                reading = await self._flights.join(job, lambda: self._read(job, deadline, tell, cached.stale))
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")
         self._recent.put(job, reading)
-        return replace(reading, requested_url=target)
+        return _given(reading, target)
 
     async def fetch_batch(
         self,
@@ -139,23 +145,19 @@ class Fetcher:
             read, urls, at_once=self._batch_width, deadline=Deadline.within(deadline_s), progress=progress
         )
 
-    async def _kept(self, job: Job, max_age_s: float | None) -> Reading | None:
-        entry = await self._entry(job, self._usual_age_s if max_age_s is None else max_age_s)
-        return None if entry is None else replace(entry.reading, cached=True)
-
-    async def _stale(self, job: Job) -> Reading | None:
-        """A reading that is too old, but of which the site can say whether it still holds."""
-        entry = await self._entry(job, REVALIDATED_S)
-        return entry.reading if entry is not None and conditions(entry.reading) else None
-
-    async def _entry(self, job: Job, max_age_s: float) -> Entry | None:
-        return await self._pages.get(
+    async def _known(self, job: Job, max_age_s: float | None) -> Known:
+        """What the cache has, found by one look: what is too old to be given out may still be asked about."""
+        limit_s = self._usual_age_s if max_age_s is None else max_age_s
+        if max_age_s == 0:
+            return Known()
+        entry = await self._pages.get(
             job.url,
             shelf=self._shelf(job),
             methods=_METHODS[job.render],
-            max_age_s=max_age_s,
+            max_age_s=max(limit_s, REVALIDATED_S),
             allowed=self._exceptions,
         )
+        return known(entry, limit_s)
 
     def _shelf(self, job: Job) -> Shelf:
         return Shelf(principal=job.principal, language=self._language)
@@ -175,7 +177,9 @@ class Fetcher:
         asked = job if stale is None else replace(job, conditions=conditions(stale))
         visited = await self.visited(asked, deadline, tell)
         snapshot = visited.snapshot
-        if stale is not None and (same := renewed(stale, snapshot.status)) is not None:
+        if stale is not None and snapshot.status == NOT_MODIFIED:
+            if (same := renewed(stale, snapshot)) is None:
+                return await self._read(job, deadline, tell, None)
             self._pages.put(Entry(self._shelf(job), job.url, same, self._exceptions))
             return replace(same, cached=True)
         reading = None
@@ -205,6 +209,13 @@ class Fetcher:
         let_in = not outcome.may_open(visited.snapshot, visited.document)
         self._tiers.note_tried(job.host, visited.snapshot.tier, let_in=let_in)
         return visited
+
+
+def _given(reading: Reading, requested_url: str) -> Reading:
+    """The reading as this caller gets it; the cache has it for `read_doc` too."""
+    note = outcome.document_note(reading)
+    warnings = (note, *reading.warnings) if note else reading.warnings
+    return replace(reading, requested_url=requested_url, warnings=warnings)
 
 
 def _tell(progress: Progress | None, host: str, done: float, verb: str) -> None:

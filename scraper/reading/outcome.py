@@ -35,6 +35,8 @@ _DOCUMENT_TYPES = (
     "application/vnd.oasis.opendocument.",
 )
 
+_TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
+
 _UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
 _PERHAPS_MORE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
 _UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
@@ -111,6 +113,14 @@ def way_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
         yield f"Redirected to another site: {host_of(snapshot.url)}."
     if snapshot.truncated:
         yield "The page was cut off: it is larger, or came more slowly, than the limits allow."
+
+
+def document_note(reading: Reading) -> str:
+    """What `fetch` says of a document, which has a tool of its own; empty for pages and texts."""
+    kind = reading.document.format
+    if reading.method != "document" or kind is None or kind in _TEXT_FORMATS:
+        return ""
+    return f"This is a document ({kind.upper()}): `read_doc` is the tool for it, and can select its pages."
 
 
 def may_open(snapshot: Snapshot, document: Document) -> bool:

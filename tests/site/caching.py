@@ -46,6 +46,25 @@ async def _modified(request: web.Request) -> web.Response:
     return _served(request, {"Last-Modified": _MODIFIED})
 
 
+async def _moving(request: web.Request) -> web.Response:
+    request.app[SERVED][request.path_qs] += 1
+    turn = request.app[SERVED][request.path_qs]
+    raise web.HTTPFound(f"/modified/{request.match_info['key']}-{turn}")
+
+
+async def _behind(request: web.Request) -> web.Response:
+    raise web.HTTPFound(f"/etag/{request.match_info['key']}")
+
+
+async def _report(request: web.Request) -> web.Response:
+    tag = f'W/"{request.match_info["key"]}"'
+    if tag in request.headers.get("If-None-Match", ""):
+        return web.Response(status=304, headers={"ETag": tag, "Last-Modified": _MODIFIED})
+    request.app[SERVED][request.path_qs] += 1
+    text = f"place,served\nhere,{request.app[SERVED][request.path_qs]}\n"
+    return web.Response(text=text, content_type="text/csv", headers={"ETag": tag})
+
+
 async def _no_store(request: web.Request) -> web.Response:
     return _served(request, {"Cache-Control": "no-store, private"})
 
@@ -55,5 +74,8 @@ PAGES = (
     Page("/etag/{key}", "answers 304 to its own ETag", _etag, example="/etag/a"),
     Page("/changing-etag/{key}", "is another version at each request", _changing, example="/changing-etag/a"),
     Page("/modified/{key}", "answers 304 to its own date", _modified, example="/modified/a"),
+    Page("/moving/{key}", "leads to another page at each request", _moving, example="/moving/a"),
+    Page("/redirect-to/etag/{key}", "leads to a page with an ETag", _behind, example="/redirect-to/etag/a"),
+    Page("/report/{key}", "is a table that answers 304 to its own weak ETag", _report, example="/report/a"),
     Page("/no-store/{key}", "must not be kept", _no_store, example="/no-store/a"),
 )

@@ -106,6 +106,18 @@ async def test_fetch_reads_a_document_too_and_names_the_tool_for_it(shots: OneSh
     assert "`read_doc` is the tool" in reading.warnings[0]
 
 
+async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_tool(shots: OneShots) -> None:
+    house = House(shots)
+    await house.fetcher.fetch(URL)
+    reading = await house.reader.read(Wanted(URL))
+    assert reading.cached and not any("read_doc" in warning for warning in reading.warnings)
+    other = House(shots)
+    await other.reader.read(Wanted(URL))
+    fetched = await other.fetcher.fetch(URL)
+    assert fetched.cached and "`read_doc` is the tool" in fetched.warnings[0]
+    assert len(house.door.requests) == len(other.door.requests) == 1
+
+
 async def test_a_page_is_read_as_fetch_reads_it_and_names_the_tool_for_it(shots: OneShots) -> None:
     house = House(shots, b"<p>Served.</p>", "text/html")
     reading = await house.reader.read(Wanted("https://site.example/"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -12,7 +13,7 @@ from browsers import errors as door_errors
 from browsers.model import Mode, Request, Tier
 from scraper import errors
 from scraper.model import Reading
-from scraper.reading.fetcher import REVALIDATED_S, Fetcher
+from scraper.reading.fetcher import Fetcher
 from scraper.reading.visits import READ_RESERVE_S
 from scraper.settings import Settings
 from scraper.workers import WorkerFailed, Workers
@@ -124,8 +125,18 @@ class TestTheCache:
     async def test_the_caller_says_how_old_a_page_may_be_and_the_operator_where_it_does_not(self) -> None:
         house = House(settings=Settings(cache_ttl_h=2))
         await house.read()
-        await house.read(max_age_s=60)
-        assert [age for age in house.pages.asked if age != REVALIDATED_S] == [7_200, 60]
+        _grow_old(house, hours=1)
+        assert (await house.read()).cached
+        assert not (await house.read(max_age_s=60)).cached
+        _grow_old(house, hours=3)
+        assert not (await house.read()).cached
+        _grow_old(house, hours=3)
+        assert (await house.read(max_age_s=4 * 3_600)).cached
+
+    async def test_one_look_into_the_cache_is_enough(self) -> None:
+        house = House()
+        await house.read()
+        assert len(house.pages.asked) == 1
 
     async def test_who_wants_it_rendered_gets_no_page_as_served(self) -> None:
         house = House()
@@ -452,3 +463,10 @@ async def _refuse(request: Request) -> None:
 
 async def _shortly(request: Request) -> None:
     await asyncio.sleep(0.1)
+
+
+def _grow_old(house: House, *, hours: float) -> None:
+    """Everything in the cache was read so long ago."""
+    then = datetime.now(UTC) - timedelta(hours=hours)
+    for place, entry in house.pages.entries.items():
+        house.pages.entries[place] = replace(entry, reading=replace(entry.reading, retrieved_at=then))
