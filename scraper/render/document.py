@@ -11,7 +11,7 @@ from scraper.extract import outline as outlines
 from scraper.extract import tokens
 from scraper.extract.characters import line
 from scraper.model import Document, Reading
-from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for
+from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
 from scraper.render.paging import Cut, cut
 from scraper.render.sealed import EXPLANATION, seal
 
@@ -47,10 +47,10 @@ def as_markdown(
     reading = _selected(reading, part.pages)
     if part.outline:
         body = "\n".join(_outline_lines(reading.document)) or "(no headings)"
-        head = [*_header(reading, None), EXPLANATION.format(region=region)]
+        head = [*_header(reading, None, now), EXPLANATION.format(region=region)]
         return "\n".join(head) + "\n\n" + seal(body, region)
     piece = _piece(reading.document.markdown, part, budget)
-    head = [*_header(reading, piece), EXPLANATION.format(region=region)]
+    head = [*_header(reading, piece, now), EXPLANATION.format(region=region)]
     document = reading.document
     facts = [
         f"{name}: {fact}"
@@ -151,7 +151,7 @@ def _selected(reading: Reading, pages: tuple[int, ...]) -> Reading:
     return replace(reading, document=selected)
 
 
-def _header(reading: Reading, piece: Cut | None) -> list[str]:
+def _header(reading: Reading, piece: Cut | None, now: datetime | None) -> list[str]:
     """What we know ourselves; nothing here is the document's own words."""
     document = reading.document
     lines = [f"Source: {line(reading.url, _MAX_SOURCE)}"]
@@ -165,7 +165,7 @@ def _header(reading: Reading, piece: Cut | None) -> list[str]:
     if document.ocr_pages:
         lines.append(f"ocr_needed: {_listed(document.ocr_pages)} (pictures of text, which are not read)")
     if reading.cached:
-        lines.append(f"Cached: read at {reading.retrieved_at.isoformat(timespec='seconds')}")
+        lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
     lines += [f"Warning: {line(warning, _MAX_FACT)}" for warning in reading.warnings]
     return lines
 

@@ -19,6 +19,7 @@ __all__ = [
     "characters_for",
     "header",
     "piece_of",
+    "read_ago",
     "sealed_page",
 ]
 
@@ -126,7 +127,7 @@ def header(reading: Reading, piece: Cut, now: datetime | None) -> list[str]:
         more = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: chars {piece.start}-{piece.end} of {piece.total}{more}")
     if reading.cached:
-        lines.append(f"Cached: {_age(reading.retrieved_at, now)}")
+        lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
     hidden = _left_out(reading.document)
     if hidden:
         lines.append(f"Left out: {hidden}")
@@ -170,7 +171,8 @@ def _left_out(document: Document) -> str:
     return ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count)
 
 
-def _age(retrieved_at: datetime, now: datetime | None) -> str:
+def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
+    """When a cached text was read, and how long ago that is."""
     moment = retrieved_at.isoformat(timespec="seconds")
     return f"read {_words(now - retrieved_at)} ago ({moment})" if now else f"read at {moment}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -107,3 +108,9 @@ def test_the_documents_words_stand_in_their_region_alone() -> None:
     head, _, inside = text.partition(f"<<<untrusted {REGION}>>>")
     assert "The Title" not in head
     assert inside.count("<<<end untrusted") == 1
+
+
+def test_a_kept_document_says_when_it_was_read_and_how_long_ago_that_is() -> None:
+    kept = replace(reading(), cached=True)
+    text = as_markdown(kept, Part(), region=REGION, now=datetime(2026, 1, 4, 5, tzinfo=UTC))
+    assert "Cached: read 2 days ago (2026-01-02T00:00:00+00:00)" in text
