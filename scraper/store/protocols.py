@@ -51,7 +51,11 @@ class PagesStats:
 
 
 class Pages(Protocol):
-    """The page cache. A fault of it is a miss, and is never the caller's."""
+    """The page cache. A fault of it is a miss, and is never the caller's.
+
+    Another backend is one file with this and a line in `open_pages`: `tests/scraper/store` runs over each of
+    them.
+    """
 
     async def get(
         self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,9 @@ import pytest
 
 from scraper.model import Document, Reading
 from scraper.store.pages import SqlitePages
-from scraper.store.protocols import Entry, Shelf
+from scraper.store.protocols import Entry, Pages, Shelf
+
+from .plain_pages import PlainPages
 
 OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
 
@@ -47,7 +49,7 @@ def entry(
 
 
 async def text_of(
-    pages: SqlitePages,
+    pages: Pages,
     key: str = "https://example.org/",
     *,
     shelf: Shelf | None = None,
@@ -73,8 +75,23 @@ async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterat
         await pages.close()
 
 
+BACKENDS: Mapping[str, Callable[[Path], Pages]] = {
+    "sqlite": lambda folder: SqlitePages(folder, limit_bytes=100_000_000),
+    "plain": lambda folder: PlainPages(),
+}
+"""Every backend of the cache: one more line here runs the contract's tests over another one."""
+
+
+@pytest.fixture(params=BACKENDS)
+async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
+    """An empty cache of each backend."""
+    cache = BACKENDS[request.param](tmp_path)
+    yield cache
+    await cache.close()
+
+
 @pytest.fixture
-async def pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
-    """An empty cache."""
+async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
+    """An empty cache in a file."""
     async with opened(tmp_path) as cache:
         yield cache

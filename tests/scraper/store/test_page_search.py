@@ -21,7 +21,7 @@ from scraper.store import pages as pages_module
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import Unit, Wanted
 from scraper.store.pages import FILE_NAME, NoPages, SqlitePages
-from scraper.store.protocols import Entry, Shelf
+from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.store.serial import dump_reading
 
 from .conftest import entry, opened, text_of
@@ -29,20 +29,20 @@ from .conftest import entry, opened, text_of
 NONE: frozenset[str] = frozenset()
 
 
-async def found(pages: SqlitePages, query: str, *, principal: str = "local", limit: int = 10) -> list[str]:
+async def found(pages: Pages, query: str, *, principal: str = "local", limit: int = 10) -> list[str]:
     answer = await pages.search(query, principal=principal, allowed=NONE, limit=limit)
     assert answer.usable
     return [hit.url for hit in answer.hits]
 
 
-async def test_a_page_is_found_by_its_words_as_soon_as_it_was_put(pages: SqlitePages) -> None:
+async def test_a_page_is_found_by_its_words_as_soon_as_it_was_put(pages: Pages) -> None:
     pages.put(entry("https://example.org/mill", text="wind and mill"))
     pages.put(entry("https://example.org/sea", text="salt and sea"))
     assert await found(pages, "mill") == ["https://example.org/mill"]
     assert await found(pages, "mill sea") == []
 
 
-async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: SqlitePages) -> None:
+async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: Pages) -> None:
     pages.put(entry(text="old words"))
     await pages.settled()
     pages.put(entry(text="new words"))
@@ -50,13 +50,13 @@ async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: SqlitePag
     assert await found(pages, "new") == ["https://example.org/"]
 
 
-async def test_a_page_read_in_two_ways_is_one_hit(pages: SqlitePages) -> None:
+async def test_a_page_read_in_two_ways_is_one_hit(pages: Pages) -> None:
     for method in ("http", "browser"):
         pages.put(entry(text="twice", method=method))
     assert await found(pages, "twice") == ["https://example.org/"]
 
 
-async def test_nobody_finds_the_pages_of_another_principal(pages: SqlitePages) -> None:
+async def test_nobody_finds_the_pages_of_another_principal(pages: Pages) -> None:
     for number in range(60):
         pages.put(entry(f"https://example.org/{number}", text="secret", shelf=Shelf(principal="other")))
     pages.put(entry("https://example.org/mine", text="secret among many other words"))
@@ -66,18 +66,20 @@ async def test_nobody_finds_the_pages_of_another_principal(pages: SqlitePages) -
 
 
 async def test_a_page_is_found_among_any_number_of_other_peoples(
-    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "WEIGHED", 20)
-    pages.put(entry("https://example.org/mine", text="common"))
+    sqlite_pages.put(entry("https://example.org/mine", text="common"))
     for number in range(50):
-        pages.put(entry(f"https://example.org/{number}", text="common", shelf=Shelf(principal="other")))
+        sqlite_pages.put(
+            entry(f"https://example.org/{number}", text="common", shelf=Shelf(principal="other"))
+        )
     for number in range(50):
-        pages.put(
+        sqlite_pages.put(
             entry(f"https://example.org/x{number}", text="common", allowances=frozenset({"10.0.0.0/8"}))
         )
-    assert await found(pages, "common") == ["https://example.org/mine"]
-    listed = await pages.recent(principal="local", allowed=NONE, limit=10)
+    assert await found(sqlite_pages, "common") == ["https://example.org/mine"]
+    listed = await sqlite_pages.recent(principal="local", allowed=NONE, limit=10)
     assert [facts.url for facts in listed] == ["https://example.org/mine"]
 
 
@@ -111,21 +113,21 @@ async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
 
 
 async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
-    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = Wanted("AND AND", (Unit("mill"),), ('"mill"',))
     monkeypatch.setattr(page_search, "parse", lambda query: wrong)
-    pages.put(entry("https://example.org/mill", text="wind and mill"))
-    answer = await pages.search("mill", principal="local", allowed=NONE, limit=5)
+    sqlite_pages.put(entry("https://example.org/mill", text="wind and mill"))
+    answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert [hit.url for hit in answer.hits] == ["https://example.org/mill"] and "not valid" in answer.note
-    assert (await pages.stats()).problem is None
+    assert (await sqlite_pages.stats()).problem is None
 
 
 async def test_a_search_that_takes_too_long_holds_up_no_writer(
-    pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = threading.Event()
-    assert await found(pages, "mill") == []  # the file is open
+    assert await found(sqlite_pages, "mill") == []  # the file is open
 
     def slow(*_: object, **__: object) -> None:
         assert "writer" not in threading.current_thread().name
@@ -133,15 +135,15 @@ async def test_a_search_that_takes_too_long_holds_up_no_writer(
 
     monkeypatch.setattr(pages_module, "search", slow)
     monkeypatch.setattr(pages_module, "SEARCH_LIMIT_S", 0.05)
-    answer = await pages.search("mill", principal="local", allowed=NONE, limit=5)
+    answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert not answer.usable
-    pages.put(entry(text="kept meanwhile"))
-    assert await text_of(pages) == "kept meanwhile"
+    sqlite_pages.put(entry(text="kept meanwhile"))
+    assert await text_of(sqlite_pages) == "kept meanwhile"
     held.set()
 
 
 async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_back(
-    pages: SqlitePages,
+    pages: Pages,
 ) -> None:
     pages.put(entry(text="inside", allowances=frozenset({"10.0.0.0/8"})))
     assert await found(pages, "inside") == []
@@ -151,7 +153,7 @@ async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_ba
     assert len(with_exception.hits) == 1
 
 
-async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: SqlitePages) -> None:
+async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: Pages) -> None:
     pages.put(entry("https://example.org/a", text="one"))
     await pages.settled()
     kept = await pages.find("https://example.org/a", principal="local", allowed=NONE)
@@ -159,7 +161,7 @@ async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: Sqlite
     assert await pages.find("https://example.org/a", principal="other", allowed=NONE) is None
 
 
-async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: SqlitePages) -> None:
+async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: Pages) -> None:
     for number in range(25):
         pages.put(entry(f"https://example.org/{number}"))
     seen: list[str] = []
@@ -170,7 +172,7 @@ async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: Sqlit
     assert seen == [f"https://example.org/{number}" for number in reversed(range(25))]
 
 
-async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: SqlitePages) -> None:
+async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: Pages) -> None:
     for number in range(250):
         pages.put(entry(f"https://example.org/{number}", text=f"page {number}"))
     exported = [kept async for kept in pages.entries()]
@@ -179,7 +181,7 @@ async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: Sqlit
     assert await found(pages, "page") == [] and await text_of(pages) is None
 
 
-async def test_a_page_is_given_out_before_it_is_in_the_file(pages: SqlitePages) -> None:
+async def test_a_page_is_given_out_before_it_is_in_the_file(pages: Pages) -> None:
     pages.put(entry(text="just now"))
     kept = await pages.get(
         "https://example.org/", shelf=Shelf(), methods=("http",), max_age_s=60.0, allowed=NONE

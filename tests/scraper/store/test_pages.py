@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scraper.store.pages import NoPages, SqlitePages
-from scraper.store.protocols import Shelf
+from scraper.store.pages import NoPages
+from scraper.store.protocols import Pages, Shelf
 
 from .conftest import DAY_S, entry, noise, opened, text_of
 
 PRIVATE_NET = frozenset({"10.0.0.0/8"})
 
 
-async def test_a_page_comes_back_as_it_was_put(pages: SqlitePages) -> None:
+async def test_a_page_comes_back_as_it_was_put(pages: Pages) -> None:
     put = entry(text="Grüße 漢字")
     pages.put(put)
     assert (
@@ -35,33 +35,33 @@ async def test_two_processes_share_one_cache(tmp_path: Path) -> None:
         assert await text_of(other) == "shared"
 
 
-async def test_the_caller_says_how_old_a_page_may_be(pages: SqlitePages) -> None:
+async def test_the_caller_says_how_old_a_page_may_be(pages: Pages) -> None:
     pages.put(entry(age_s=3_600))
     assert await text_of(pages, max_age_s=3_700) == "text"
     assert await text_of(pages, max_age_s=3_500) is None
     assert await text_of(pages, max_age_s=0) is None
 
 
-async def test_a_page_from_the_future_is_not_trusted(pages: SqlitePages) -> None:
+async def test_a_page_from_the_future_is_not_trusted(pages: Pages) -> None:
     pages.put(entry(age_s=-7_200))
     assert await text_of(pages) is None
 
 
-async def test_putting_again_replaces(pages: SqlitePages) -> None:
+async def test_putting_again_replaces(pages: Pages) -> None:
     pages.put(entry(text="old", age_s=10))
     pages.put(entry(text="new"))
     assert await text_of(pages) == "new"
     assert (await pages.stats()).pages == 1
 
 
-async def test_nobody_reads_what_another_principal_or_profile_or_language_fetched(pages: SqlitePages) -> None:
+async def test_nobody_reads_what_another_principal_or_profile_or_language_fetched(pages: Pages) -> None:
     pages.put(entry(shelf=Shelf("anna", "bank", "de")))
     assert await text_of(pages, shelf=Shelf("anna", "bank", "de")) == "text"
     for other in (Shelf("bert", "bank", "de"), Shelf("anna", "", "de"), Shelf("anna", "bank", "en-US")):
         assert await text_of(pages, shelf=other) is None
 
 
-async def test_a_page_is_found_by_the_way_it_was_read(pages: SqlitePages) -> None:
+async def test_a_page_is_found_by_the_way_it_was_read(pages: Pages) -> None:
     pages.put(entry(text="as served", method="http", age_s=5))
     assert await text_of(pages, methods=("browser",)) is None
     pages.put(entry(text="rendered", method="browser"))
@@ -69,20 +69,20 @@ async def test_a_page_is_found_by_the_way_it_was_read(pages: SqlitePages) -> Non
     assert await text_of(pages, methods=("http",)) == "as served"
 
 
-async def test_of_two_readings_the_newer_is_given(pages: SqlitePages) -> None:
+async def test_of_two_readings_the_newer_is_given(pages: Pages) -> None:
     pages.put(entry(text="rendered", method="browser", age_s=50))
     pages.put(entry(text="as served", method="http", age_s=10))
     assert await text_of(pages) == "as served"
 
 
-async def test_a_page_read_under_an_exception_is_refused_once_that_is_taken_back(pages: SqlitePages) -> None:
+async def test_a_page_read_under_an_exception_is_refused_once_that_is_taken_back(pages: Pages) -> None:
     pages.put(entry(allowances=PRIVATE_NET))
     assert await text_of(pages, allowed=PRIVATE_NET | {"192.168.0.0/16"}) == "text"
     assert await text_of(pages, allowed=frozenset({"192.168.0.0/16"})) is None
     assert await text_of(pages) is None
 
 
-async def test_an_older_page_read_under_valid_rules_is_given_instead(pages: SqlitePages) -> None:
+async def test_an_older_page_read_under_valid_rules_is_given_instead(pages: Pages) -> None:
     pages.put(entry(text="public", method="http", age_s=50))
     pages.put(entry(text="private", method="browser", allowances=PRIVATE_NET))
     assert await text_of(pages) == "public"
@@ -105,7 +105,7 @@ async def test_a_page_larger_than_the_cache_is_not_kept(tmp_path: Path) -> None:
         assert await text_of(pages) is None
 
 
-async def test_hits_and_misses_are_counted(pages: SqlitePages) -> None:
+async def test_hits_and_misses_are_counted(pages: Pages) -> None:
     await text_of(pages)
     pages.put(entry())
     await text_of(pages)
