@@ -35,9 +35,6 @@ def stats(**flags: Any) -> int:
     """Say how many pages are kept, and how large they are."""
     settings = load(flags)
     found = _with_library(settings, lambda library: library.stats())
-    if not found.usable:
-        click.echo(f"The cache cannot be used: {found.problem or 'it is switched off'}.", err=True)
-        return 1
     click.echo(f"{found.pages:,} pages, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
     click.echo(settings.data_dir)
     return 0
@@ -102,14 +99,19 @@ def clear(yes: bool, **flags: Any) -> int:
 
 
 def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:
-    """What `work` comes to; no browser is started for it."""
+    """What `work` comes to, where there is a cache; no browser is started for it."""
     from scraper.app import open_pages
     from scraper.reading.library import Library
 
     async def run() -> T:
         pages = open_pages(settings)
         try:
-            return await work(Library(pages, settings))
+            library = Library(pages, settings)
+            stands = await library.stats()
+            if not stands.usable:
+                click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
+                raise click.exceptions.Exit(1)
+            return await work(library)
         finally:
             await pages.close()
 

@@ -53,9 +53,10 @@ async def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> 
     assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("0 pages")
 
 
-async def test_a_cache_that_cannot_be_used_is_told_in_one_line(kept: dict[str, str]) -> None:
+@pytest.mark.parametrize("words", ["stats", "search sea", "export", "clear --yes"])
+async def test_a_cache_that_cannot_be_used_is_told_in_one_line(kept: dict[str, str], words: str) -> None:
     with sqlite3.connect(Path(kept["SEARCH_MCP_DATA"]) / FILE_NAME) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    told = await output_of(*SEARCH_MCP, "cache", "stats", env=kept)
+    told = await output_of(*SEARCH_MCP, "cache", *words.split(), env=kept)
     assert told.code == 1 and "newer version" in told.err and "Traceback" not in told.err
