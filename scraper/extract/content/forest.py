@@ -70,8 +70,11 @@ class Forest:
     def _some(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
         left = np.full((len(self._leaves), matrix.shape[1]), _ALL, np.uint32)
         for table in self._tables:
-            bins = np.searchsorted(table.edges, matrix[table.feature], side="left")
-            left[table.trees] &= table.masks.take(bins, axis=1)
+            bins = table.edges.searchsorted(matrix[table.feature])
+            # `clip` spares the check of places that are right: a quarter of the whole.
+            masks = table.masks.take(bins, axis=1, mode="clip")
+            masks &= left.take(table.trees, axis=0, mode="clip")
+            left[table.trees] = masks
         lowest = left & (~left + np.uint32(1))
         leaf = np.frexp(lowest.astype(np.float32))[1] - 1
         return np.asarray(np.take_along_axis(self._leaves, leaf.astype(np.intp), 1).sum(0))

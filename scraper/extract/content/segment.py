@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from scraper.extract.reach import FOLDED
 from scraper.extract.xpath import Element
@@ -79,8 +80,7 @@ def segment(body: Element) -> Segments:
     return walk.segments
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(NamedTuple):
     """An element that has been entered: what comes next in it, and what holds again behind it."""
 
     element: Element
@@ -91,7 +91,6 @@ class _Open:
     in_strong: bool
     in_pre: bool
     folded: bool
-    place: int = 0
 
 
 class _Walk:
@@ -111,50 +110,43 @@ class _Walk:
 
     def run(self, body: Element) -> None:
         stack = [self._enter_block(body, 0)]
+        places = [0]  # how many children of each have been entered
         while stack:
-            inside = stack[-1]
-            child = next(inside.children, None)
+            child = next(stack[-1].children, None)
             if child is None:
-                self._leave(inside)
-                stack.pop()
+                left = stack.pop()
+                places.pop()
+                self._leave(left)
                 if stack:
-                    self._add(inside.element, behind=True)
+                    self._add(left.element, left.element.tail, behind=True)
                 continue
-            tag: str = child.tag
-            if tag in _UNREAD:
-                self._add(child, behind=True)
-                continue
-            inside.place += 1
-            if tag == "br":
-                self._break()
-                self._add(child, behind=True)
-            elif self.in_pre or tag in _INLINE:
-                opened = self._enter_inline(child, tag)
-                if opened is None:
-                    self._add(child, behind=True)
-                else:
-                    stack.append(opened)
+            opened = self._enter(child, places)
+            if opened is None:
+                self._add(child, child.tail, behind=True)
             else:
-                stack.append(self._enter_block(child, inside.place))
+                stack.append(opened)
+                places.append(0)
 
-    def _opened(self, element: Element, owner: int, *, is_block: bool) -> _Open:
-        return _Open(
-            element,
-            iter(element),
-            is_block,
-            owner,
-            self.in_link,
-            self.in_strong,
-            self.in_pre,
-            self.folded,
-        )
+    def _enter(self, element: Element, places: list[int]) -> _Open | None:
+        """Enter an element; None when there is nothing in it, or nothing more."""
+        tag: str = element.tag
+        if tag in _UNREAD:
+            return None
+        places[-1] += 1
+        if tag == "br":
+            self._break()
+            return None
+        if self.in_pre or tag in _INLINE:
+            return self._enter_inline(element, tag)
+        return self._enter_block(element, places[-1])
 
     def _enter_block(self, element: Element, place: int) -> _Open:
         if self.text or self.lines:
             self._flush()
         self.breaks = 0
         elements, parent = self.elements, self.owner
-        opened = self._opened(element, parent, is_block=True)
+        around = (parent, self.in_link, self.in_strong, self.in_pre, self.folded)
+        opened = _Open(element, iter(element), True, *around)
         self.owner = len(elements.tags)
         tag: str = element.tag
         elements.tags.append(tag)
@@ -183,7 +175,7 @@ class _Walk:
             elements.roles.append("")
         if tag == "pre":
             self.in_pre = True
-        self._add(element, behind=False)
+        self._add(element, element.text, behind=False)
         return opened
 
     def _enter_inline(self, element: Element, tag: str) -> _Open | None:
@@ -203,11 +195,10 @@ class _Walk:
             name = element.get("class")
             if name and not self.in_pre:
                 self.classes.append(name)
-        self._add(element, behind=False)
+        self._add(element, element.text, behind=False)
         if len(element):
-            opened = self._opened(element, self.owner, is_block=False)
-            opened.in_link, opened.in_strong = link, strong
-            return opened
+            around = (self.owner, link, strong, self.in_pre, self.folded)
+            return _Open(element, iter(element), False, *around)
         self.in_link, self.in_strong = link, strong
         return None
 
@@ -221,8 +212,7 @@ class _Walk:
         self.in_link, self.in_strong, self.in_pre = opened.in_link, opened.in_strong, opened.in_pre
         self.folded = opened.folded
 
-    def _add(self, element: Element, *, behind: bool) -> None:
-        text = element.tail if behind else element.text
+    def _add(self, element: Element, text: str | None, *, behind: bool) -> None:
         if not text:
             return
         if text.isspace():
