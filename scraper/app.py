@@ -15,6 +15,7 @@ from scraper.reading.documents import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.library import Library
 from scraper.reading.parsing import Parser
+from scraper.reading.sides import SideReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
@@ -67,6 +68,7 @@ class App:
         self.searcher = searcher
         self.indexes = indexes
         self.structured = structured
+        self.sides = SideReader(fetcher, workers)
         self.library = Library(pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings)
         self._opened_at = time.monotonic()

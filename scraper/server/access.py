@@ -6,6 +6,7 @@ server on their loopback by DNS rebinding.
 
 from __future__ import annotations
 
+import base64
 import hmac
 import ipaddress
 from collections.abc import Iterable
@@ -76,6 +77,10 @@ class AccessRules:
 
     def challenge(self, path: str) -> str:
         """The header of a refusal at `path`."""
+        # A browser asks its user for a name and a password, which is the token; the page's own requests then
+        # carry it too. What other pages make it send is stopped by its Origin.
+        if path == "/":
+            return 'Basic realm="search-mcp", charset="UTF-8"'
         more = "" if self.issuer is None else ", " + self.issuer.challenge(path)
         return f'Bearer realm="search-mcp"{more}'
 
@@ -93,14 +98,15 @@ class AccessRules:
     def principal(self, authorization: str) -> str | None:
         """The caller whose token this header carries; None when it carries none of ours."""
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer":
+        token = _password(token) if scheme.lower() == "basic" else token.strip()
+        if scheme.lower() not in {"bearer", "basic"} or not token:
             return None
-        given = token.strip().encode()
+        given = token.encode()
         # Every key is compared, so that the time says nothing about which one was close.
         names = [key.name for key in self.keys if hmac.compare_digest(given, key.token.encode())]
         if names or self.issuer is None:
             return names[0] if names else None
-        return self.issuer.principal(token.strip())
+        return self.issuer.principal(token)
 
 
 def rules_for(
@@ -173,6 +179,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _password(credentials: str) -> str:
+    """The password of a name and a password, as browsers send them; empty where there is none."""
+    try:
+        return base64.b64decode(credentials.strip(), validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _is_wildcard(host: str) -> bool:

@@ -142,7 +142,9 @@ class Calls:
             line.ended("error" if answer.is_error else "ok", len(answer.text))
             return answer
 
-    async def look(self, method: str, caller: Caller, work: Callable[[App], Awaitable[T]]) -> T:
+    async def look(
+        self, method: str, caller: Caller, work: Callable[[App], Awaitable[T]], *, limit_s: float = _LOOK_S
+    ) -> T:
         """What `work` finds in what is kept, for a request that is no tool call.
 
         Raises:
@@ -154,7 +156,7 @@ class Calls:
                 raise _ShuttingDown
             try:
                 with self._turns.taken(caller.principal):
-                    async with asyncio.timeout(_LOOK_S):
+                    async with asyncio.timeout(limit_s):
                         found = await work(await self._house.app())
             except Overloaded as error:
                 raise _Busy(error) from None

@@ -24,6 +24,7 @@ from scraper.server.gate import Gate
 from scraper.server.health import Health
 from scraper.server.logs import listening_to
 from scraper.server.metrics import Metrics
+from scraper.server.people.routes import People
 from scraper.server.revival import Revival
 from scraper.server.service import Service
 from scraper.server.signals import first_of
@@ -65,8 +66,11 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
         endpoints = {
             path: await stack.enter_async_context(_endpoint(server)) for path, server in servers.items()
         }
+        people = People(house, calls, version=service.version, deadline_s=settings.tool_timeout_s)
         documents = service.issuer.routes(servers) if service.issuer else []
-        streams = Streams(_routes(endpoints, [*health.routes(), metrics.route(), *documents]))
+        streams = Streams(
+            _routes(endpoints, [*health.routes(), metrics.route(), *people.routes(), *documents])
+        )
         async with _listening(Gate(streams, rules), sockets) as serving:
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())

@@ -149,9 +149,30 @@ async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pro
 FOUR_MIB_AND_ONE = 4 * 1024 * 1024 + 1
 ANN = {"Authorization": "Bearer one"}
 BEN = {"Authorization": "Bearer two"}
+NOBODY: dict[str, str] = {}
+WRONG = {"Authorization": "Bearer wrong"}
+BASIC_WRONG = {"Authorization": aiohttp.encode_basic_auth("one", "wrong")}
+ANN_IN_A_BROWSER = {"Authorization": aiohttp.encode_basic_auth("anything", "one")}
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/health", "/ready", "/", "/nowhere"])
+ROUTES = {
+    "/mcp": (401, 200),
+    "/openai/mcp": (401, 404),
+    "/health": (200, 200),
+    "/ready": (200, 200),
+    "/metrics": (401, 200),
+    "/": (401, 200),
+    "/people.js": (401, 200),
+    "/people.css": (401, 200),
+    "/status": (401, 200),
+    "/try": (401, 400),
+    "/.well-known/oauth-protected-resource": (404, 404),
+    "/nowhere": (401, 404),
+}
+"""Every route, and what it answers to nobody and to a caller; there are no second toolset and no issuer."""
+
+
+@pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -170,25 +191,19 @@ async def test_foreign_names_and_origins_are_stopped_on_every_route(
             assert answer.status == status
 
 
-@pytest.mark.parametrize(
-    ("path", "without", "wrong", "right"),
-    [
-        ("/mcp", 401, 401, 200),
-        ("/health", 200, 200, 200),
-        ("/ready", 200, 200, 200),
-        ("/nowhere", 401, 401, 404),
-    ],
-)
-async def test_the_access_matrix(
-    guarded: Program, http: aiohttp.ClientSession, path: str, without: int, wrong: int, right: int
-) -> None:
-    method, message = ("POST", initialize()) if path == "/mcp" else ("GET", None)
-    wrong_token = {"Authorization": "Bearer wrong"}
-    for token, status in (({}, without), (wrong_token, wrong), (ANN, right), (BEN, right)):
+@pytest.mark.parametrize("path", ROUTES)
+async def test_the_access_matrix(guarded: Program, http: aiohttp.ClientSession, path: str) -> None:
+    without, right = ROUTES[path]
+    posted = path in {"/mcp", "/openai/mcp", "/try"}
+    method, message = ("POST", initialize()) if posted else ("GET", None)
+    strangers = [(token, without) for token in (NOBODY, WRONG, BASIC_WRONG)]
+    callers = [(token, right) for token in (ANN, BEN, ANN_IN_A_BROWSER)]
+    for token, status in (*strangers, *callers):
         headers = {**HEADERS, "Host": "search.lan", **token}
         async with http.request(method, guarded.base + path, headers=headers, json=message) as answer:
             assert answer.status == status
-            assert (answer.headers.get("WWW-Authenticate", "")[:6] == "Bearer") is (status == 401)
+            scheme = "Basic" if path == "/" else "Bearer"
+            assert answer.headers.get("WWW-Authenticate", "").startswith(scheme) is (status == 401)
 
 
 async def test_each_token_is_a_principal_of_its_own(guarded: Program, http: aiohttp.ClientSession) -> None:

@@ -1,0 +1,161 @@
+"""The page for people, in a real browser, on the product."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from scraper.tools import registry
+from tests.scraper.process import Program, browsers_say, serving
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+TOKEN = "a-token-of-the-tests"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
+    """A server that asks for a token."""
+    env = {
+        "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
+        "SEARCH_MCP_DATA": str(tmp_path_factory.mktemp("people")),
+        "SEARCH_MCP_TOKEN": TOKEN,
+    }
+    async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
+        await browsers_say(program.base, "ready", True, limit_s=60)
+        yield program
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(product: Program, plain_browser: Browser) -> AsyncIterator[Page]:
+    """The page, opened by somebody who knows the token; whatever goes wrong in it fails the test."""
+    context = await plain_browser.new_context(http_credentials={"username": "me", "password": TOKEN})
+    opened, wrong = await context.new_page(), list[str]()
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    try:
+        await opened.goto(product.base + "/")
+        yield opened
+        assert wrong == []
+    finally:
+        await context.close()
+
+
+async def read(page: Page, url: str) -> None:
+    """Ask for both sides of a page."""
+    form = page.locator("form#sides")
+    await form.locator("input[name=url]").fill(url)
+    await form.locator("button").click()
+    await expect(form.locator("button")).to_be_enabled(timeout=30_000)
+
+
+async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
+    await read(page, site.url("/static/7"))
+    await expect(page.locator(".sides")).to_be_visible()
+    markdown = await page.locator("#markdown").text_content() or ""
+    seen = await page.locator("#seen").text_content() or ""
+    dropped = (await page.locator("#dropped").text_content() or "").splitlines()
+    assert len(markdown) > 500
+    assert len(dropped) >= 1
+    for line in dropped:
+        assert line in seen
+        assert line not in markdown
+    told = await page.locator("form#sides output").text_content() or ""
+    assert f"{len(dropped)} lines dropped" in told
+
+
+async def test_what_a_page_says_is_text_and_never_markup(page: Page, site: Site) -> None:
+    for name in ("/rich", "/hidden", "/alerts", "/plain"):
+        await read(page, site.url(name))
+        assert await page.locator(".sides img, .sides script, .sides iframe, .sides a").count() == 0
+    hostile = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+    form = page.locator("form[data-tool=cache_search]")
+    await form.evaluate("form => form.closest('details').open = true")
+    await form.locator("[name=query]").fill(hostile)
+    await form.locator("button").click()
+    await expect(form.locator("output")).to_contain_text("onerror")
+    assert await form.locator("output img").count() == 0
+    assert await page.title() == "search-mcp"
+
+
+async def test_an_address_that_cannot_be_read_is_told(page: Page) -> None:
+    await read(page, "http://127.0.0.1:9/")
+    output = page.locator("form#sides output")
+    await expect(output).to_have_class("wrong")
+    await expect(output).to_contain_text("127.0.0.1")
+    await expect(page.locator(".sides")).to_be_hidden()
+
+
+async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: Site) -> None:
+    await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
+    form = page.locator("form[data-tool=fetch]")
+    await form.evaluate("form => form.closest('details').open = true")
+    await form.locator("[name=url]").fill(site.url("/static/8"))
+    await form.locator("[name=render]").select_option("http")
+    await form.locator("[name=length]").fill("300")
+    await form.locator("button").click()
+    await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=30_000)
+
+
+async def test_pool_and_cache_are_seen_at_a_glance(page: Page) -> None:
+    status = page.locator("#status")
+    await expect(status).to_contain_text("ready")
+    await expect(status).to_contain_text("browsers,")
+    await expect(status).to_contain_text("pages,")
+
+
+async def test_the_page_asks_for_the_token_as_everything_does(product: Program) -> None:
+    async with aiohttp.ClientSession() as http:
+        for path in ("/", "/people.js", "/people.css", "/status"):
+            async with http.get(product.base + path) as answer:
+                assert answer.status == 401
+                assert ("Basic" in answer.headers["WWW-Authenticate"]) is (path == "/")
+            wrong = {"Authorization": aiohttp.encode_basic_auth(TOKEN, "wrong")}
+            async with http.get(product.base + path, headers=wrong) as answer:
+                assert answer.status == 401
+
+
+async def test_the_policy_forbids_all_that_is_not_our_own(product: Program) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+        for path in ("/", "/people.js", "/people.css", "/status"):
+            async with http.get(product.base + path) as answer:
+                policy = answer.headers["Content-Security-Policy"]
+                assert policy.startswith("default-src 'none'; script-src 'self';")
+                assert "unsafe" not in policy
+                assert answer.headers["X-Content-Type-Options"] == "nosniff"
+                text = await answer.text()
+        async with http.get(product.base + "/") as answer:
+            text = await answer.text()
+            assert "<script>" not in text
+            assert " on" + "click" not in text
+            assert "style=" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "status"),
+    [
+        (b"{}", "application/json", 400),
+        (b"no json", "application/json", 400),
+        (b"[" * 10_000, "application/json", 400),
+        (b'{"url": "http://x.example/", "render": "odd"}', "application/json", 400),
+        (b'{"url": "' + b"x" * 20_000 + b'"}', "application/json", 400),
+        (b'{"url": "http://site.example/plain"}', "text/plain", 400),
+        (b'{"url": "file:///etc/passwd"}', "application/json", 422),
+        (b'{"url": "http://169.254.169.254/"}', "application/json", 422),
+    ],
+)
+async def test_what_is_asked_wrongly_is_refused(
+    product: Program, body: bytes, media_type: str, status: int
+) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": media_type}
+    async with (
+        aiohttp.ClientSession(headers=headers) as http,
+        http.post(product.base + "/try", data=body) as answer,
+    ):
+        assert answer.status == status
+        assert (await answer.json())["error"]
