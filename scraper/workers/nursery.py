@@ -60,10 +60,18 @@ def main(arguments: list[str]) -> None:
     for name in setup["faceless"]:
         without_face(name)
     for name in setup["preload"]:
-        importlib.import_module(name)
+        prepare(name)
     gc.collect()
     gc.freeze()
     Nursery(control, setup["memory_bytes"]).serve()
+
+
+def prepare(name: str) -> None:
+    """Import a module, or call `module:function`, whose result all workers then share."""
+    module, _, function = name.partition(":")
+    imported = importlib.import_module(module)
+    if function:
+        getattr(imported, function)()
 
 
 def without_face(package: str) -> None:

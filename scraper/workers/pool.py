@@ -27,6 +27,7 @@ PAUSE_S = 0.2
 
 PRELOAD = (
     "scraper.extract.reader",
+    "scraper.extract.content.model:shipped",
     "scraper.extract.bare",
     "scraper.extract.choice",
     "scraper.engines.registry",

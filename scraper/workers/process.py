@@ -22,6 +22,9 @@ __all__ = ["Gone", "Nursery", "Worker", "packed"]
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Parsers of hostile pages need no tokens and no proxy passwords in their environment."""
 
+_SINGLE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""There are as many workers as are wanted at once: threads of numpy's own would only wait for each other."""
+
 _TRUSTED = (
     "scraper.model",
     "scraper.errors",
@@ -66,7 +69,7 @@ class Nursery:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                env={name: os.environ[name] for name in _INHERITED if name in os.environ},
+                env=_SINGLE | {name: os.environ[name] for name in _INHERITED if name in os.environ},
                 start_new_session=True,
                 cwd=Path(nursery.__file__).anchor,
             )
