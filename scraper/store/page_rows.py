@@ -80,6 +80,7 @@ _PUT = """
     (principal, profile, language, key, method, retrieved_at, used_at, allowances, url, title, reading)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_PUT_WORDS = "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)"
 _PLACE = "principal = ? AND profile = ? AND language = ? AND key = ? AND method = ?"
 _GET = """
     SELECT id, used_at, allowances, reading FROM pages
@@ -131,10 +132,7 @@ def put(connection: apsw.Connection, row: Row) -> None:
     for (old,) in connection.execute(f"DELETE FROM pages WHERE {_PLACE} RETURNING id", row.place).fetchall():
         connection.execute("DELETE FROM words WHERE rowid = ?", (old,))
     connection.execute(_PUT, (*row.place, *row.fields))
-    connection.execute(
-        "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)",
-        (connection.last_insert_rowid(), row.title, row.text),
-    )
+    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.title, row.text))
 
 
 def get(
@@ -302,8 +300,13 @@ def _from_1(connection: apsw.Connection) -> None:
 
 
 def _from_2(connection: apsw.Connection) -> None:
-    """One principal's pages are found without passing over everybody else's."""
+    """One principal's pages are found without everybody else's; accents of all scripts are folded."""
     connection.execute(_BY_OWNER)
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    for number, title, data in _rows(connection, "SELECT id, title, reading FROM pages", ()):
+        if (reading := _reading(data)) is not None:
+            text = _storable(searched_text(reading.document))
+            connection.execute(_PUT_WORDS, (number, indexable(title), indexable(text)))
 
 
 SCHEMA = Schema(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.store.fulltext.query import Unit
-from scraper.store.fulltext.words import SIGNS, aligned, is_unspaced
+from scraper.store.fulltext.words import SIGNS, aligned, folded, is_unspaced
 
 __all__ = ["Passage", "best_passage"]
 
@@ -19,6 +19,8 @@ SCANNED_CHARS = 400_000
 MATCHES_LIMIT = 100
 _SIGNED = re.compile(r"(?<=[a-z])(?:\+\+|#)$")
 _GAP = re.compile(rf"(?:(?![{SIGNS}])[\W_])+")
+_LIGATURES = {"ss": "ß", "ae": "æ", "oe": "œ", "th": "þ", "fi": "ﬁ", "fl": "ﬂ"}
+_SIGNS_BETWEEN = "[\u0591-\u05c7\u0640\u064b-\u0652\u0670\u0300-\u036f]*"
 _NOTHING = re.compile(r"(?!)")
 
 
@@ -42,11 +44,14 @@ def best_passage(markdown: str, units: tuple[Unit, ...]) -> Passage:
     return Passage(_one_line(_marked(text, low, high, inside)), _paragraph_start(text, low))
 
 
-def _matches(folded: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]:
+def _matches(text: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]:
     """Places (start, end, number of the unit) in order, none inside another."""
     found: list[tuple[int, int, int]] = []
     for number, unit in enumerate(units):
-        places = itertools.islice(_places(folded, unit), MATCHES_LIMIT)
+        places = list(itertools.islice(_places(text, unit), MATCHES_LIMIT))
+        if not places and not text.isascii() and unit.text:
+            matches = itertools.islice(_tolerant(unit).finditer(text), MATCHES_LIMIT)
+            places = [match.span() for match in matches if match.end() > match.start()]
         found += ((start, end, number) for start, end in places)
     found.sort(key=lambda place: (place[0], -place[1]))
     apart: list[tuple[int, int, int]] = []
@@ -56,16 +61,27 @@ def _matches(folded: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]
     return apart
 
 
-def _places(folded: str, unit: Unit) -> Iterator[tuple[int, int]]:
+def _places(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
     """Where the unit stands in folded text."""
     first, pattern = _pattern(unit)
-    at = folded.find(first) if first else -1
+    at = text.find(first) if first else -1
     while at >= 0:
         # Looking for the plain word first takes a quarter of the time that the pattern alone would.
-        match = pattern.match(folded, at)
+        match = pattern.match(text, at)
         if match is not None:
             yield at, match.end()
-        at = folded.find(first, at + 1 if match is None else match.end())
+        at = text.find(first, at + 1 if match is None else match.end())
+
+
+def _tolerant(unit: Unit) -> re.Pattern[str]:
+    """The unit as it may be written too: with ligatures, or points and vowel signs between its letters."""
+    words = [word for word in _GAP.split(folded(unit.text)) if word]
+    if not words:
+        return _NOTHING
+    pattern = r"[\W_]+".join(_SIGNS_BETWEEN.join(re.escape(letter) for letter in word) for word in words)
+    for apart, together in _LIGATURES.items():
+        pattern = pattern.replace(_SIGNS_BETWEEN.join(apart), f"(?:{_SIGNS_BETWEEN.join(apart)}|{together})")
+    return re.compile(rf"(?<!\w){pattern}{'' if unit.prefix else rf'{_SIGNS_BETWEEN}(?!{chr(92)}w)'}")
 
 
 def _pattern(unit: Unit) -> tuple[str, re.Pattern[str]]:

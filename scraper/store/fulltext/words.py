@@ -2,7 +2,8 @@
 
 FTS5's `unicode61` cuts at spaces and punctuation. That is right for most scripts; Chinese, Japanese, Korean
 and Thai are rewritten as overlapping pairs of characters, the usual index for scripts without spaces, and
-`C++` and `C#` get letters in place of their signs, so that they are words of their own.
+`C++` and `C#` get letters in place of their signs, so that they are words of their own. Case and accents are
+folded here, since SQLite knows those of Latin letters alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["SIGNS", "TOKENIZER", "UNSPACED", "aligned", "askable", "has_words", "indexable", "is_unspaced"]
+__all__ = [
+    "SIGNS",
+    "TOKENIZER",
+    "UNSPACED",
+    "aligned",
+    "askable",
+    "folded",
+    "has_words",
+    "indexable",
+    "is_unspaced",
+]
 
 TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 """Vowel signs (Mn, Mc) belong to words in Hindi, Tamil or Thai; the default cuts there."""
@@ -28,7 +39,15 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _SIGNED = re.compile(r"(?<=[A-Za-z])(?:\+\+|#)(?!\w)")
 _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and in no page's words."""
-_MARKS = re.compile("[\u0300-\u036f]+")
+_MARKS = re.compile(
+    "(?<![\u0438\u0418])[\u0300-\u036f]+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]+"
+    "|[\u0640\u064b-\u0652\u0670]+"
+)
+"""Accents, and the points and vowel signs that Hebrew and Arabic are mostly written without; but the Cyrillic
+short i is a letter of its own."""
+_LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+"""Letters that no normal form takes apart, and that people without them on their keyboards write so."""
+_LETTER = re.compile(f"[{''.join(_LETTERS)}]")
 _WORD = re.compile(r"[^\W_]")
 _ALIGNMENT_LIMIT = 20_000
 """Characters remembered: more than any language has."""
@@ -39,7 +58,7 @@ def indexable(text: str) -> str:
     text = _lettered(text)
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text)
+    text = folded(text)
     paired = _RUN.sub(lambda run: _pairs(run.group()), text)
     # Single characters are asked for by prefix, which finds the pairs that begin with them; those that only
     # end a run stand here once more, behind all else so that phrases stay together.
@@ -49,7 +68,7 @@ def indexable(text: str) -> str:
 
 def askable(text: str) -> tuple[str, bool]:
     """A word or phrase of a query, rewritten the same way; and whether it must be asked for as a prefix."""
-    text = unicodedata.normalize("NFKC", _lettered(text)).strip()
+    text = folded(_lettered(text)).strip()
     if len(text) == 1 and is_unspaced(text):
         return text, True
     return _RUN.sub(lambda run: _pairs(run.group()), text), False
@@ -70,6 +89,14 @@ def is_unspaced(character: str) -> bool:
     return _RUN.match(character) is not None
 
 
+def folded(text: str) -> str:
+    """`text` without case and accents, as it is looked for."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFKC", _LETTER.sub(lambda found: _LETTERS[found[0]], _MARKS.sub("", apart)))
+
+
 def _lettered(text: str) -> str:
     """`C++` and `C#` as words."""
     if "++" not in text and "#" not in text:
@@ -86,12 +113,12 @@ class _Alignment(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        plain = _MARKS.sub("", unicodedata.normalize("NFKD", character)).lower()
-        folded = plain if len(plain) == 1 else character.lower()
-        folded = folded if len(folded) == 1 else character
+        plain = folded(character)
+        same = plain if len(plain) == 1 else character.lower()
+        same = same if len(same) == 1 else character
         if len(self) < _ALIGNMENT_LIMIT:
-            self[code] = folded
-        return folded
+            self[code] = same
+        return same
 
 
 _ALIGNMENT = _Alignment()

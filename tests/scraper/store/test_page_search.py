@@ -42,6 +42,38 @@ async def test_a_page_is_found_by_its_words_as_soon_as_it_was_put(pages: Pages) 
     assert await found(pages, "mill sea") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("Le café où l'élève déjeune, cœur", "cafe CAFÉ eleve élève coeur CŒUR"),
+        ("Straße und Größe", "strasse STRASSE straße grosse größe"),
+        ("Ο λόγος του ανθρώπου", "λογος ΛΟΓΟΣ λόγος ανθρωπου"),
+        ("Ёлка зелёная, мой чай", "елка ёлка зеленая чай"),
+        ("zażółć gęślą jaźń, smørrebrød", "zazolc zażółć smorrebrod"),
+        ("İstanbul ılık, Tiếng Việt", "istanbul İSTANBUL ilik tieng việt"),
+        ("كِتَابٌ جديد", "كتاب كِتَابٌ"),
+        ("שָׁלוֹם עולם", "שלום שָׁלוֹם"),
+        ("e\u0301migre\u0301 ﬁle Ｗｉｄｅ", "émigré emigre file wide"),
+        ("हिन्दी भाषा की किताब", "हिन्दी किताब"),
+        ("北京大学的机器学习课程", "机器 学习 机器学习 北 程"),
+        ("東京タワー ｶﾀｶﾅ", "東京 タワー カタ"),
+        ("서울은 대한민국의 수도입니다", "서울 수도 대한민국"),
+        ("ภาษาไทยเป็นภาษาที่สวยงาม", "ภาษา ไทย สวย"),
+        ("`asyncio.gather` and C++ or C#, node.js", "asyncio.gather gather C++ c# node.js"),
+    ],
+)
+async def test_words_are_found_and_marked_in_every_script_with_accents_and_without(
+    sqlite_pages: SqlitePages, text: str, queries: str
+) -> None:
+    before = "Nothing of it here.\n\n" * 20
+    sqlite_pages.put(entry(text=before + text))
+    sqlite_pages.put(entry("https://example.org/other", text="мои words: cafes, C, node"))
+    for query in queries.split():
+        answer = await sqlite_pages.search(query, principal="local", allowed=NONE, limit=5)
+        assert [hit.url for hit in answer.hits] == ["https://example.org/"], query
+        assert "[" in answer.hits[0].snippet and answer.hits[0].start == len(before), query
+
+
 async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: Pages) -> None:
     pages.put(entry(text="old words"))
     await pages.settled()
@@ -204,13 +236,13 @@ async def test_a_file_of_the_first_version_is_brought_forward_with_its_pages(tmp
 
 async def test_a_file_of_the_second_version_is_brought_forward_with_its_pages(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
-        pages.put(entry(text="from the second version"))
+        pages.put(entry(text="from the second version, θέση"))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         connection.execute("DROP INDEX pages_by_owner")
         connection.execute("PRAGMA user_version = 2")
     connection.close()
     async with opened(tmp_path) as pages:
-        assert await found(pages, "second") == ["https://example.org/"]
+        assert await found(pages, "second") == await found(pages, "ΘΕΣΗ") == ["https://example.org/"]
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         names = connection.execute("SELECT name FROM sqlite_schema").fetchall()
