@@ -40,11 +40,11 @@ _SIGNED = re.compile(r"(?<=[A-Za-z])(?:\+\+|#)(?!\w)")
 _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and in no page's words."""
 _MARKS = re.compile(
-    "(?<![\u0438\u0418])[\u0300-\u036f]+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]+"
-    "|[\u0640\u064b-\u0652\u0670]+"
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
 )
-"""Accents, and the points and vowel signs that Hebrew and Arabic are mostly written without; but the Cyrillic
-short i is a letter of its own."""
+"""Accents, and the points and vowel signs that Hebrew and Arabic are mostly written without."""
+_SHORT_I, _KEPT = "\u0438\u0306", "\ue002"
+"""A letter of its own, which only looks like one with an accent."""
 _LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 """Letters that no normal form takes apart, and that people without them on their keyboards write so."""
 _LETTER = re.compile(f"[{''.join(_LETTERS)}]")
@@ -93,8 +93,9 @@ def folded(text: str) -> str:
     """`text` without case and accents, as it is looked for."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFKC", _LETTER.sub(lambda found: _LETTERS[found[0]], _MARKS.sub("", apart)))
+    apart = unicodedata.normalize("NFKD", text).casefold().replace(_SHORT_I, _KEPT)
+    plain = _MARKS.sub("", apart).replace(_KEPT, _SHORT_I)
+    return unicodedata.normalize("NFKC", _LETTER.sub(lambda found: _LETTERS[found[0]], plain))
 
 
 def _lettered(text: str) -> str:
