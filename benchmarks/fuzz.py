@@ -119,7 +119,7 @@ def _modern_headers(line: bytes) -> dict[str, str]:
         name = params.get("name", params.get("uri")) if isinstance(params, dict) else None
         for header, value in (("Mcp-Method", message.get("method")), ("Mcp-Name", name)):
             if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) < 1_000:
-                headers[header] = value
+                headers |= {header: value}
     return headers
 
 
@@ -230,7 +230,8 @@ def _id_awaited(line: bytes) -> str:
         return _key(None)
     name = message.get("id")
     if isinstance(message.get("method"), str) and (type(name) is int or isinstance(name, str)):
-        return _key(name)
+        # Half of a surrogate pair can be read in JSON and never written.
+        return _key(None if "\\ud" in _key(name) else name)
     return ""
 
 
@@ -243,7 +244,7 @@ _NOTHING = object()
 
 def _understood(line: bytes) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return _NOTHING
 

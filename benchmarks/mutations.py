@@ -61,9 +61,10 @@ _ODD: tuple[Any, ...] = (
 def mutated(chance: random.Random) -> bytes:
     """One message: a seed, bent once or a few times, as the bytes of one line."""
     message = copy.deepcopy(dict(chance.choice(SEEDS)))
-    message_id = chance.choice((5, 7, "a", "b-2", 10**15))
     if "id" in message:
-        message["id"] = message_id
+        # Each its own: an id that is in use already may not be used again, and tells nothing.
+        number = 1_000 + chance.getrandbits(40)
+        message["id"] = chance.choice((number, f"of-{number}"))
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         chance.choice(_TREE)(message, chance)
     line = json.dumps(message, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
