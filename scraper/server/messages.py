@@ -48,8 +48,14 @@ def _refusal(line: str) -> JSONRPCError:
     except (ValueError, RecursionError):
         return _error(None, PARSE_ERROR, "Parse error: the line is no JSON.")
     name = message.get("id") if isinstance(message, dict) else None
-    known = type(name) is int or isinstance(name, str)
-    return _error(name if known else None, INVALID_REQUEST, "Invalid request: no message of JSON-RPC 2.0.")
+    return _error(
+        name if _is_id(name) else None, INVALID_REQUEST, "Invalid request: no message of JSON-RPC 2.0."
+    )
+
+
+def _is_id(name: object) -> bool:
+    """Whether an answer can carry it: half of a surrogate pair cannot be written."""
+    return type(name) is int or (isinstance(name, str) and name.encode(errors="ignore").decode() == name)
 
 
 def _error(name: str | int | None, code: int, message: str) -> JSONRPCError:

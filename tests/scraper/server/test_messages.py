@@ -23,6 +23,7 @@ from tests.scraper.server.wire import call, initialize
         (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', -32600, 7),
         (b'{"jsonrpc": "2.0", "id": "a", "method": 5}', -32600, "a"),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
+        (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
     ],
 )
