@@ -1,0 +1,144 @@
+"""Writes what registries and desktop clients read of this server, from the places where it is defined.
+
+python -m tools.client_files            server.json and bundle/manifest.json
+python -m tools.client_files FILE.mcpb  these, and the bundle for desktop clients
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scraper.settings import Setting, setting_table
+from scraper.tools import registry
+
+__all__ = ["FILES", "write_bundle"]
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "io.github.search-mcp/search-mcp"
+"""In reverse order of a domain, as the registry asks; who publishes under another name says so here."""
+
+_SERVER_ONLY = frozenset({"host", "port", "token", "tokens_file", "issuer", "issuer_keys", "public_url"})
+_ASKED = ("language", "document_root", "proxy")
+"""What a desktop client asks its user for; the rest has a default that fits."""
+_BUNDLED = ("pyproject.toml", "README.md", "LICENSE", "browsers", "scraper")
+_KEPT_OUT = frozenset({"__pycache__"})
+
+
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project
+
+
+def server_json() -> dict[str, Any]:
+    """For the registry of the Model Context Protocol."""
+    project = _project()
+    return {
+        "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+        "name": NAME,
+        "title": "Search MCP",
+        "description": "The web for AI agents: a real browser on your own machine, pages as Markdown.",
+        "version": project["version"],
+        "packages": [
+            {
+                "registryType": "pypi",
+                "identifier": project["name"],
+                "version": project["version"],
+                "runtimeHint": "uvx",
+                "transport": {"type": "stdio"},
+                "environmentVariables": [_variable(setting) for setting in _offered()],
+            }
+        ],
+    }
+
+
+def manifest_json() -> dict[str, Any]:
+    """For desktop clients that install a bundle."""
+    project = _project()
+    asked = [setting for setting in setting_table() if setting.name in _ASKED]
+    return {
+        "manifest_version": "0.4",
+        "name": project["name"],
+        "display_name": "Search MCP",
+        "version": project["version"],
+        "description": project["description"],
+        "author": {"name": "The search-mcp maintainers"},
+        "license": project["license"],
+        "keywords": project["keywords"],
+        "server": {
+            "type": "uv",
+            "entry_point": "scraper/cli/main.py",
+            "mcp_config": {
+                "command": "uv",
+                "args": ["run", "--directory", "${__dirname}", project["name"], "stdio"],
+                "env": {setting.variable: f"${{user_config.{setting.name}}}" for setting in asked},
+            },
+        },
+        "tools": [{"name": tool.name, "description": tool.title} for tool in registry.tools()],
+        "compatibility": {
+            "platforms": ["darwin", "linux"],
+            "runtimes": {"python": project["requires-python"]},
+        },
+        "user_config": {setting.name: _question(setting) for setting in asked},
+    }
+
+
+FILES = {"server.json": server_json, "bundle/manifest.json": manifest_json}
+
+
+def write_bundle(target: Path) -> None:
+    """Pack the server and its manifest; Chromium stays outside, and `doctor` says where to get it."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr("manifest.json", _text(manifest_json()))
+        for path in _bundled():
+            bundle.write(path, path.relative_to(ROOT))
+
+
+def _bundled() -> Iterator[Path]:
+    for name in _BUNDLED:
+        top = ROOT / name
+        inside = [top] if top.is_file() else sorted(top.rglob("*"))
+        yield from (path for path in inside if path.is_file() and not _KEPT_OUT & set(path.parts))
+
+
+def _offered() -> list[Setting]:
+    return [setting for setting in setting_table() if setting.name not in _SERVER_ONLY]
+
+
+def _variable(setting: Setting) -> dict[str, Any]:
+    described = {"name": setting.variable, "description": setting.help, "isRequired": False}
+    return {**described, "isSecret": True} if setting.secret else described
+
+
+def _question(setting: Setting) -> dict[str, Any]:
+    kind = "directory" if setting.name == "document_root" else "string"
+    asked = {
+        "type": kind,
+        "title": setting.name.replace("_", " ").capitalize(),
+        "description": setting.help,
+        "required": False,
+        "default": setting.default or "",
+    }
+    return {**asked, "sensitive": True} if setting.secret else asked
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write the files."""
+    for name, content in FILES.items():
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(_text(content()), encoding="utf-8")
+    for target in sys.argv[1:]:
+        write_bundle(Path(target))
+
+
+if __name__ == "__main__":
+    main()
