@@ -13,10 +13,10 @@ INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test check format docs quality benchmarks site image image-test lock clean
+.PHONY: help setup serve test check format docs quality benchmarks conformance clients site image image-test lock clean
 
 help:
-	@echo "make serve | test | setup | check | format | docs | quality | benchmarks | site | image | image-test | lock | clean"
+	@echo "make serve | test | setup | check | format | docs | quality | benchmarks | conformance | clients | site | image | image-test | lock | clean"
 	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
@@ -47,6 +47,15 @@ quality: $(VENV)/.dev $(VENV)/.chromium
 
 benchmarks: $(VENV)/.dev $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
+
+# The public conformance suite, and clients of other makes; both set up what they need once, from npm and PyPI.
+conformance: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m tests.clients.setup node
+	$(BIN)/python -m benchmarks.conformance $(ARGS)
+
+clients: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m tests.clients.setup
+	$(BIN)/python -m pytest tests/clients tests/conformance $(ARGS)
 
 # The pages of the tests, for trying out: in a second terminal, with the variable that maps a name to them,
 #     SEARCH_MCP_TEST_HOSTS=shop.example=127.0.0.1:8080 .venv/bin/search-mcp fetch http://shop.example/spa/1
