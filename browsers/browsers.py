@@ -40,6 +40,10 @@ class Status:
     ready: bool
     active: int
     queued: int
+    queue_s: float
+    """How long a page that is asked for now would wait for a free slot."""
+    longest_wait_s: float
+    """How long the page that waits longest has waited, for a slot or for its host's turn."""
     peek_slots: int
     render_slots: int
     rendering: int
@@ -93,10 +97,13 @@ class Browsers:
 
     def status(self) -> Status:
         """Numbers for health checks and metrics."""
+        both = (self._peeks, self._renders)
         return Status(
             ready=self._pool.ready(),
             active=self._active,
             queued=self._peeks.queued + self._renders.queued,
+            queue_s=max(slots.queue_s() for slots in both),
+            longest_wait_s=max(slots.longest_wait_s() for slots in both),
             peek_slots=self._settings.peek_slots,
             render_slots=self._settings.render_slots,
             rendering=self._renders.in_use,

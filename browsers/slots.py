@@ -35,6 +35,8 @@ class Slots:
         self._queue_limit = queue_limit
         self._busy_hosts: Counter[str] = Counter()
         self._waiting: OrderedDict[str, Hosts] = OrderedDict()
+        self._since: dict[asyncio.Future[None], float] = {}
+        """When each that waits began to, the first of them first."""
         self._durations: deque[float] = deque(maxlen=REMEMBERED_DURATIONS)
 
     @asynccontextmanager
@@ -58,6 +60,18 @@ class Slots:
         """How long a newcomer would wait, from how long the last visits held their slots."""
         held = statistics.median(self._durations) if self._durations else FIRST_GUESS_S
         return held * (self.queued + 1) / self.size
+
+    def queue_s(self) -> float:
+        """How long a newcomer of a host of its own would wait: nothing while a slot is free.
+
+        Those who wait beside a free slot wait for their host, which more machines would not change.
+        """
+        return self.expected_wait_s() if self.in_use >= self.size else 0.0
+
+    def longest_wait_s(self) -> float:
+        """How long the one who came first of those that wait has waited."""
+        first = next(iter(self._since.values()), None)
+        return 0.0 if first is None else time.monotonic() - first
 
     async def _acquire(self, principal: str, host: str, url: str, wait_s: float, bounded: bool) -> None:
         expected = self.expected_wait_s()
@@ -99,6 +113,7 @@ class Slots:
         turns = self._waiting.get(principal, OrderedDict()).get(host)
         if turns is not None and turn in turns:
             turns.remove(turn)
+            del self._since[turn]
             self.queued -= 1
             self._drop_empty(principal, host)
 
@@ -115,6 +130,7 @@ class Slots:
     def _enqueue(self, principal: str, host: str) -> asyncio.Future[None]:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(principal, OrderedDict()).setdefault(host, deque()).append(turn)
+        self._since[turn] = time.monotonic()
         self.queued += 1
         return turn
 
@@ -124,6 +140,7 @@ class Slots:
             principal, host = chosen
             turns = self._waiting[principal][host]
             turn = turns.popleft()
+            del self._since[turn]
             self.queued -= 1
             self._waiting[principal].move_to_end(host)
             self._waiting.move_to_end(principal)

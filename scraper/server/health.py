@@ -46,9 +46,11 @@ class Health:
 
     async def _ready(self, _request: Request) -> Response:
         reason = self._unready()
+        queue = {"queue_seconds": round(self._queue_s(), 3)}
         if reason is None:
-            return JSONResponse({"ready": True})
-        return JSONResponse({"ready": False, "reason": reason}, status_code=503, headers={"Retry-After": "1"})
+            return JSONResponse({"ready": True, **queue})
+        answer = {"ready": False, "reason": reason, **queue}
+        return JSONResponse(answer, status_code=503, headers={"Retry-After": "1"})
 
     def _unready(self) -> str | None:
         """Why no call should be sent here now; None when it should."""
@@ -60,6 +62,11 @@ class Health:
         if self._calls.full or app.browsers.status().queued >= max(1, self._queue_limit):
             return "full"
         return None
+
+    def _queue_s(self) -> float:
+        """How long a page that is asked for now would wait."""
+        app = self._house.present()
+        return 0.0 if app is None else app.browsers.status().queue_s
 
     def _browsers(self) -> dict[str, Any] | None:
         """Their numbers; None while there are none. What went wrong last stays in the log: it names paths."""

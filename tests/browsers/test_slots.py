@@ -78,6 +78,39 @@ async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
+async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
+    of, gate = slots(size=2, per_host=1), asyncio.Event()
+    assert of.queue_s() == 0
+    same_host = [asyncio.create_task(hold(of, [], "", "a", "x", gate)) for _ in range(3)]
+    await turns()
+    assert of.queue_s() == 0  # a slot is free: whoever waits, waits for the host
+    other_host = asyncio.create_task(hold(of, [], "", "a", "y", gate))
+    await turns()
+    assert of.queue_s() == of.expected_wait_s() > 0
+    gate.set()
+    await asyncio.gather(*same_host, other_host)
+    assert of.queue_s() == 0
+
+
+async def test_the_longest_wait_is_that_of_the_first_who_still_waits() -> None:
+    of, gate = slots(), asyncio.Event()
+    first = asyncio.create_task(hold(of, [], "", "a", "x", gate))
+    await turns()
+    assert of.longest_wait_s() == 0
+    leaver = asyncio.create_task(hold(of, [], "", "a", "x", gate))
+    await asyncio.sleep(0.3)
+    last = asyncio.create_task(hold(of, [], "", "b", "y", gate))
+    await turns()
+    with_leaver = of.longest_wait_s()
+    leaver.cancel()
+    await turns()
+    assert with_leaver >= 0.3
+    assert with_leaver > of.longest_wait_s() > 0
+    gate.set()
+    await asyncio.gather(first, last)
+    assert of.longest_wait_s() == 0
+
+
 async def test_a_wait_that_would_outlast_the_deadline_is_refused_at_once() -> None:
     of, gate = slots(), asyncio.Event()
     task = asyncio.create_task(hold(of, [], "first", "a", "x", gate))

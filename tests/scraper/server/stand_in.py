@@ -27,6 +27,8 @@ class Status:
     ready: bool = True
     active: int = 0
     queued: int = 0
+    queue_s: float = 0.0
+    longest_wait_s: float = 0.0
     rendering: int = 0
     restarts: int = 0
     browsers: tuple[Any, ...] = ()

@@ -56,11 +56,17 @@ async def test_health_is_fine_while_the_browsers_start() -> None:
     ],
 )
 async def test_unready_says_why(change: Callable[[Status, Calls], object], reason: str) -> None:
-    assert await asked("/ready", change) == (503, {"ready": False, "reason": reason})
+    assert await asked("/ready", change) == (503, {"ready": False, "reason": reason, "queue_seconds": 0})
 
 
 async def test_ready_when_a_browser_answers_and_there_is_room() -> None:
-    assert await asked("/ready", lambda state, _: setattr(state, "queued", 7)) == (200, {"ready": True})
+    body = {"ready": True, "queue_seconds": 0}
+    assert await asked("/ready", lambda state, _: setattr(state, "queued", 7)) == (200, body)
+
+
+async def test_the_queue_is_told_in_seconds() -> None:
+    status, body = await asked("/ready", lambda state, _: setattr(state, "queue_s", 2.5))
+    assert (status, body["queue_seconds"]) == (200, 2.5)
 
 
 async def test_not_ready_before_anything_is_open() -> None:

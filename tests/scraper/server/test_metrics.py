@@ -62,10 +62,20 @@ async def test_busy_calls_and_running_ones_are_seen() -> None:
         assert found["search_mcp_calls_total", "busy", "echo"] == 1
         assert found[("search_mcp_visits_active",)] == 1
         async with aiohttp.ClientSession() as http, http.get(program.base + "/ready") as answer:
-            assert (answer.status, await answer.json()) == (503, {"ready": False, "reason": "full"})
+            assert (answer.status, (await answer.json())["reason"]) == (503, "full")
         slow.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await slow
+
+
+async def test_the_queue_is_told_in_seconds() -> None:
+    async with household(App.open) as house:
+        state = (await house.app()).browsers.state
+        state.queue_s, state.longest_wait_s = 2.5, 7.0
+        answer = await Metrics(house, Calls((), house, deadline_s=55), ()).route().endpoint(None)
+        found = samples(answer.body.decode())
+    assert found[("search_mcp_queue_seconds",)] == 2.5
+    assert found[("search_mcp_queue_longest_seconds",)] == 7
 
 
 async def test_visits_and_engines_are_counted_by_what_the_log_tells_of_them() -> None:
