@@ -1,15 +1,19 @@
 """A day of traffic in ten minutes: 20,000 calls of all tools on the local web, with faults: what grows?
 
 `pss_ratio` is the memory of the server and all its processes at the end over that after a tenth of the calls,
-both at rest. What is still there at rest or after closing is `left_over`: calls, visits, tabs, folders. One
-call in fifty is left by its client half way.
+both at rest. What is still there at rest or after closing is `left_over`: calls, visits, tabs, folders. The
+faults: pages that fail or trap, engines that refuse (others in each part of the day), a browser killed,
+and one call in fifty that its client leaves half way.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
+import re
+import signal
 import tempfile
 import time
 from collections import Counter
@@ -46,6 +50,11 @@ _PAGES = 400
 """Pages of the local web that are asked for; most are kept after the first tenth of the day."""
 _GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0), Goal("hung", at_most=0))
 
+_ENGINES = ("bing", "mojeek", "brave", "duckduckgo", "baidu")
+_MOODS = ("wall", "none", "limited", "broken", "hang")
+_ADDRESS = re.compile(r"https?://\S+|\d+")
+_ERROR_CHARS = 70
+_ERRORS_TOLD = 12
 _FAULTS = ("/status/500", "/status/404", "/empty", "/no-content", "/redirect-loop", "/alerts", "/popups")
 
 
@@ -67,8 +76,10 @@ class _Day:
 
     program: Program
     site: Site
+    engines: EngineSite
     chance: random.Random = field(default_factory=lambda: random.Random(_SEED))
     outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     samples: list[_Sample] = field(default_factory=list)
     begun: float = field(default_factory=time.monotonic)
 
@@ -81,6 +92,18 @@ class _Day:
                 await self._one(client)
 
         await asyncio.gather(*(work(client) for client in clients))
+
+    def refuse(self) -> None:
+        """Let two engines refuse, others than before."""
+        self.engines.moods.clear()
+        for engine in self.chance.sample(_ENGINES, 2):
+            self.engines.moods[engine] = self.chance.choice(_MOODS)
+
+    def kill_a_browser(self) -> None:
+        """As the system does that runs out of memory."""
+        browsers = [member for member in tree(self.program.process.pid) if member.kind == "browser"]
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(browsers[0].pid, signal.SIGKILL)
 
     async def rest(self, calls: int) -> None:
         """Take a sample once nothing is going on."""
@@ -117,26 +140,30 @@ class _Day:
             self.outcomes[f"broken: {type(error).__name__}"] += 1
         else:
             self.outcomes[f"{tool}: {'told of an error' if said.is_error else 'answered'}"] += 1
+            if said.is_error:
+                self.errors[_ADDRESS.sub("...", said.text)[:_ERROR_CHARS]] += 1
 
     def _asked(self) -> tuple[str, dict[str, Any]]:
         (tool,) = self.chance.choices(list(_SHARES), list(_SHARES.values()))
         page = self.site.url(f"/static/{self.chance.randrange(_PAGES)}")
         script = self.site.url(f"/spa/{self.chance.randrange(50)}")
+        other = self.site.url(f"/static/{self.chance.randrange(_PAGES)}")
         word = f"lemons {self.chance.randrange(40)}"
+        engine = self.chance.choice(_ENGINES)
         name = f"notes{self.chance.randrange(5)}"
         arguments: Mapping[str, dict[str, Any]] = {
             "fetch": {"url": page, "render": "http"},
             "fetch_rendered": {"url": script, "render": "browser"},
             "fetch_fault": {"url": self.site.url(self.chance.choice(_FAULTS))},
-            "fetch_batch": {"urls": [page, self.site.url("/plain")], "render": "http"},
+            "fetch_batch": {"urls": [page, other], "render": "http"},
             "read_doc": {"source": page},
             "extract_structured": {"url": page},
             "cache_search": {"query": word},
             "engines": {},
             "find_tools": {"query": word},
-            "search": {"query": word, "engines": ["bing"]},
-            "research": {"query": word, "engines": ["bing"], "max_pages": 1},
-            "compare": {"query": word, "engines": ["bing"]},
+            "search": {"query": word, "engines": [engine]},
+            "research": {"question": word, "engines": [engine], "depth": 1},
+            "compare": {"question": word, "urls": [page, other]},
             "web_search": {"query": word},
             "instant_answer": {"query": word},
             "search_create_index": {"index_name": name},
@@ -175,13 +202,16 @@ async def measure(options: Options) -> Figures:
         temporary = Path(folder) / "tmp"
         temporary.mkdir()
         async with running_engines() as engines, _served(site, engines, Path(folder)) as program:
-            day = _Day(program, site)
+            day = _Day(program, site, engines)
             async with contextlib.AsyncExitStack() as stack:
                 clients = [
                     await stack.enter_async_context(wire_client(program.url, ERAS[number % 2]))
                     for number in range(_CLIENTS)
                 ]
-                for start, stop in _stretches(calls):
+                for number, (start, stop) in enumerate(_stretches(calls)):
+                    day.refuse()
+                    if number == 0:
+                        day.kill_a_browser()
                     await day.calls(clients, stop - start)
                     await day.rest(stop)
             left = await _left(program)
@@ -232,6 +262,7 @@ def _told(day: _Day, calls: int, left: Mapping[str, int]) -> Figures:
     columns = ("calls", "s", "PSS MB", "server", "workers", "browsers", "processes")
     print_table("At rest", columns, day.samples)
     print_table("Outcomes", ("", "calls"), sorted(day.outcomes.items()))
+    print_table("Errors told of", ("", "calls"), day.errors.most_common(_ERRORS_TOLD))
     print_table("Left over", ("", "number"), left.items())
     first, last = day.samples[0], day.samples[-1]
     figures: Figures = {
