@@ -33,7 +33,7 @@ from scraper.tools.model import Answer, Call, Tool
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Caller", "Calls"]
+__all__ = ["Caller", "Calls", "ShuttingDown"]
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class Caller:
     gone: asyncio.Future[None] | None = None
 
 
-class _ShuttingDown(MCPError):
+class ShuttingDown(MCPError):
     """The process is told to stop."""
 
     outcome = "refused"
@@ -131,7 +131,7 @@ class Calls:
         offered = self._tools if tools is None else tools
         with CallLine(name, caller.principal, caller.request_id) as line:
             if self.draining:
-                raise _ShuttingDown
+                raise ShuttingDown
             tool = offered.get(name)
             try:
                 with self._turns.taken(caller.principal):
@@ -153,7 +153,7 @@ class Calls:
         """
         with CallLine(method, caller.principal, caller.request_id) as line, self._counted():
             if self.draining:
-                raise _ShuttingDown
+                raise ShuttingDown
             try:
                 with self._turns.taken(caller.principal):
                     async with asyncio.timeout(limit_s):
@@ -216,7 +216,7 @@ class Calls:
         if task.done() and not task.cancelled():
             return task.result()
         if self._stopped.done():
-            raise _ShuttingDown
+            raise ShuttingDown
         if gone is not None and gone.done():
             raise _ClientGone
         return Answer(

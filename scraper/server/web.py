@@ -21,6 +21,7 @@ from scraper.server import protocol
 from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
 from scraper.server.gate import Gate
+from scraper.server.handover import Handover
 from scraper.server.health import Health
 from scraper.server.logs import listening_to
 from scraper.server.metrics import Metrics
@@ -64,7 +65,8 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(listening_to("scraper", metrics))
         endpoints = {
-            path: await stack.enter_async_context(_endpoint(server)) for path, server in servers.items()
+            path: Handover(await stack.enter_async_context(_endpoint(server)), calls, _BODY_BYTES)
+            for path, server in servers.items()
         }
         people = People(house, calls, version=service.version, deadline_s=settings.tool_timeout_s)
         documents = service.issuer.routes(servers) if service.issuer else []

@@ -54,6 +54,35 @@ async def program_drains(program: Program) -> None:
             await asyncio.sleep(0.02)
 
 
+async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancelled(
+    http: aiohttp.ClientSession,
+) -> None:
+    async with serving(*STAND_IN, "http") as program:
+        session = await open_session(http, program.url)
+        headers = {**HEADERS, "Mcp-Session-Id": session}
+        posting = asyncio.create_task(
+            http.post(program.url, headers=headers, json=call("slow", {"seconds": 30}))
+        )
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
+        program.process.terminate()
+        await program_drains(program)
+        for message in (call("echo", number=5), initialize(5), modern_call("echo", {})[1]):
+            sent = headers if message["method"] == "tools/call" else HEADERS
+            async with http.post(program.url, headers=sent, json=message) as answer:
+                assert answer.status == 503
+                assert answer.headers["Retry-After"] == "5"
+                error = {"code": -32000, "message": SHUTTING_DOWN}
+                assert await answer.json() == {"jsonrpc": "2.0", "id": message["id"], "error": error}
+        listing = {"jsonrpc": "2.0", "id": 6, "method": "tools/list"}
+        async with http.post(program.url, headers=headers, json=listing) as answer:
+            assert answer.status == 200
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        async with http.post(program.url, headers=headers, json=note) as answer:
+            assert answer.status == 202
+        assert await program.ended() == 0  # long before the drain's ten seconds
+        (await posting).close()
+
+
 async def test_a_call_that_takes_longer_than_the_drain_is_ended_and_told(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http", "--drain_s=0.3") as program:
         headers, message = modern_call("slow", {"seconds": 30})

@@ -1,0 +1,48 @@
+"""Looks into a request's body before it is handed on whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.types import Message, Receive
+
+__all__ = ["Body", "read_body"]
+
+_END = "http.disconnect"
+
+
+class Body:
+    """What of a body was read, and a `receive` that begins with it."""
+
+    def __init__(self, parts: list[Message], receive: Receive) -> None:
+        self._parts = parts
+        self._receive = receive
+        self._given = 0
+
+    def message(self) -> dict[str, Any]:
+        """The message of the protocol that it is; an empty one where it is none."""
+        try:
+            found = json.loads(b"".join(part.get("body", b"") for part in self._parts))
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    async def receive(self) -> Message:
+        """The body from its beginning, and then what the client says next."""
+        if self._given < len(self._parts):
+            self._given += 1
+            return self._parts[self._given - 1]
+        return await self._receive()
+
+
+async def read_body(receive: Receive, limit_bytes: int) -> Body:
+    """The body of a request; one beyond the limit is read no further, and is then no message."""
+    parts: list[Message] = []
+    size, more = 0, True
+    while more and size <= limit_bytes:
+        part = await receive()
+        parts.append(part)
+        size += len(part.get("body", b""))
+        more = part["type"] != _END and part.get("more_body", False)
+    return Body(parts, receive)
