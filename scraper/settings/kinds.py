@@ -23,6 +23,7 @@ __all__ = [
     "Number",
     "OneOf",
     "Proxy",
+    "StateUrl",
     "Switch",
     "Text",
     "WebAddress",
@@ -34,6 +35,7 @@ __all__ = [
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
+_STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
 _PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
 
@@ -214,6 +216,26 @@ class Proxy:
             usable = False
         if not usable or parts.path.strip("/") or parts.query:
             raise ValueError("give http://user:password@host:port or socks5://user:password@host:port")
+        return url
+
+
+@dataclass(frozen=True, slots=True)
+class StateUrl:
+    """The URL of a Valkey or Redis."""
+
+    label: str = "URL"
+
+    def read(self, value: object) -> str:
+        """The URL as given."""
+        url = Text().read(value)
+        try:
+            parts = urlsplit(url)
+            numbered = re.fullmatch(r"/?[0-9]*", parts.path) is not None and (parts.port or 1) > 0
+            usable = parts.scheme in _STATE_SCHEMES and bool(parts.hostname) and numbered
+        except ValueError:
+            usable = False
+        if not usable and not url.startswith("unix:///"):
+            raise ValueError("give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
         return url
 
 

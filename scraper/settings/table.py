@@ -27,6 +27,7 @@ from scraper.settings.kinds import (
     Number,
     OneOf,
     Proxy,
+    StateUrl,
     Switch,
     Text,
     WebAddress,
@@ -75,7 +76,12 @@ class Setting:
     help: str
     unit: str
     secret: bool
-    """Never shown or logged."""
+    """Never shown or logged; may stand in a file, as orchestrators hand out secrets."""
+
+    @property
+    def file_variable(self) -> str:
+        """The variable that names the file in which a secret stands."""
+        return self.variable + "_FILE"
 
     @property
     def is_switch(self) -> bool:
@@ -281,6 +287,35 @@ class Settings:
         ),
     ] = 64
 
+    shared_url: Annotated[
+        str | None,
+        Choice(
+            "SHARED_URL",
+            StateUrl(),
+            "Valkey or Redis through which servers share limits and politeness: redis://user:password@host/0.",
+        ),
+    ] = field(default=None, repr=False)
+    host_pages: Annotated[
+        int,
+        Choice(
+            "HOST_PAGES",
+            Whole(0, 1_000),
+            "Pages read from one host at once, by all servers together; 0 is no bound but each server's own.",
+        ),
+    ] = 32
+    host_gap_s: Annotated[
+        float,
+        Choice("HOST_GAP", Number(0, 3_600), "Least time between two visits to one host.", "s"),
+    ] = 0.0
+    robots: Annotated[
+        str,
+        Choice(
+            "ROBOTS",
+            OneOf(("off", "warn", "obey")),
+            "What robots.txt means: nothing, a warning in the answer, or no for an answer.",
+        ),
+    ] = "off"
+
     log_level: Annotated[
         str, Choice("LOG_LEVEL", OneOf(("debug", "info", "warning", "error")), "How much is logged.")
     ] = "info"
@@ -307,10 +342,13 @@ class Settings:
         values: dict[str, Any] = {}
         for setting in setting_table():
             flag, variable = given.get(setting.name), environ.get(setting.variable, "").strip()
+            file = environ.get(setting.file_variable, "").strip() if setting.secret else ""
             if flag is not None:
                 values[setting.name] = _understood(setting, setting.flag, flag)
             elif variable:
                 values[setting.name] = _understood(setting, setting.variable, variable)
+            elif file:
+                values[setting.name] = _understood(setting, setting.file_variable, _content(setting, file))
         return cls(**values)
 
     def browser_settings(self) -> BrowserSettings:
@@ -358,6 +396,7 @@ def _setting(entry: dataclasses.Field[Any], choice: Choice) -> Setting:
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence for each variable that carries our prefix and means nothing to us."""
     known = [setting.variable for setting in setting_table()]
+    known += [setting.file_variable for setting in setting_table() if setting.secret]
     return tuple(
         _unknown(name, known) for name in sorted(environ) if name.startswith(PREFIX) and name not in known
     )
@@ -369,6 +408,13 @@ def _unknown(name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=_MISSPELT)
     hint = f" Did you mean {bare[close[0]]}?" if close else ""
     return f"Unknown variable {name} is ignored.{hint}"
+
+
+def _content(setting: Setting, file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
 
 
 def _understood(setting: Setting, where: str, value: object) -> object:

@@ -1,0 +1,38 @@
+"""How many servers there are: each says now and then that it lives."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+
+from scraper.store.shared.scripts import ALIVE
+from scraper.store.shared.valkey import BEAT_S, Away, Valkey
+
+__all__ = ["Roll"]
+
+FORGOTTEN_S = 5 * BEAT_S
+"""A server that has said nothing for so long is gone."""
+UNSEEN = 2
+"""Servers assumed while nobody was ever seen: who configures shared state has more than one."""
+
+
+class Roll:
+    """The servers that share one state."""
+
+    def __init__(self, valkey: Valkey) -> None:
+        self.servers = UNSEEN
+        """Last seen alive, this one among them."""
+        self.name = secrets.token_hex(6)
+        """This server's."""
+        self._valkey = valkey
+        self._key = valkey.key("servers", "all")
+
+    async def call(self) -> None:
+        """Say that this server lives, and count."""
+        with contextlib.suppress(Away):
+            count = await self._valkey.run(ALIVE, [self._key], self.name, round(FORGOTTEN_S * 1_000))
+            self.servers = max(1, int(count))
+
+    def leave(self) -> None:
+        """This server ends."""
+        self._valkey.tell("ZREM", self._key, self.name)

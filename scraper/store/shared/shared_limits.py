@@ -1,0 +1,33 @@
+"""Limits held by all servers together; by each for its share while they cannot agree."""
+
+from __future__ import annotations
+
+from scraper.store.shared.local_limits import LocalLimits
+from scraper.store.shared.protocols import Limit
+from scraper.store.shared.roll import Roll
+from scraper.store.shared.scripts import LIMIT
+from scraper.store.shared.valkey import Away, Valkey
+
+__all__ = ["SharedLimits"]
+
+
+class SharedLimits:
+    """The `Limits` protocol over Valkey."""
+
+    def __init__(self, valkey: Valkey, roll: Roll) -> None:
+        self._valkey = valkey
+        self._roll = roll
+        self._own = LocalLimits()
+
+    async def take(self, limit: Limit, key: str) -> float:
+        """Count one."""
+        if self._valkey.there:
+            name = self._valkey.key(f"limit:{limit.name}", key)
+            try:
+                return await self._taken(limit, name)
+            except Away:
+                pass
+        return await self._own.take(limit, key, servers=self._roll.servers)
+
+    async def _taken(self, limit: Limit, name: str) -> float:
+        return float(await self._valkey.run(LIMIT, [name], 1_000 / limit.per_second, limit.burst)) / 1_000

@@ -1,0 +1,71 @@
+"""How engines stand, for all servers that they cannot tell apart; kept here too, for when those cannot agree."""
+
+from __future__ import annotations
+
+import time
+
+from scraper.store.searches import Rest
+from scraper.store.shared.protocols import Rests
+from scraper.store.shared.scripts import REST_OF, SET_REST
+from scraper.store.shared.valkey import Away, Valkey
+
+__all__ = ["SharedRests"]
+
+REMEMBERED_S = 6 * 3_600.0
+"""How long after its end a rest still makes the next one longer."""
+
+
+class SharedRests:
+    """The `Rests` protocol over Valkey."""
+
+    def __init__(self, valkey: Valkey, own: Rests) -> None:
+        self._valkey = valkey
+        self._own = own
+        self._untold: dict[tuple[str, str], Rest | None] = {}
+        """Noted while alone."""
+
+    async def rest(self, engine: str, egress: str) -> Rest | None:
+        """How an engine stands."""
+        if self._valkey.there:
+            try:
+                said = await self._valkey.run(REST_OF, [self._key(engine, egress)])
+            except Away:
+                pass
+            else:
+                return _rest(said)
+        return await self._own.rest(engine, egress)
+
+    def set_rest(self, engine: str, egress: str, rest: Rest | None) -> None:
+        """Note how an engine stands."""
+        self._own.set_rest(engine, egress, rest)
+        if self._valkey.there:
+            self._tell(engine, egress, rest)
+        else:
+            self._untold[engine, egress] = rest
+
+    def tell_all(self) -> None:
+        """After a time alone: tell the others how engines treated us. What they found out meanwhile of an
+        engine that answered us stays."""
+        for (engine, egress), rest in self._untold.items():
+            if rest is not None:
+                self._tell(engine, egress, rest)
+        self._untold.clear()
+
+    def _tell(self, engine: str, egress: str, rest: Rest | None) -> None:
+        key = self._key(engine, egress)
+        if rest is None:
+            self._valkey.tell("DEL", key)
+            return
+        left_ms = round((rest.until - time.time()) * 1_000)
+        words = (rest.reason, rest.step, rest.faults, left_ms, round(REMEMBERED_S * 1_000))
+        self._valkey.later(SET_REST, [key], *words)
+
+    def _key(self, engine: str, egress: str) -> str:
+        return self._valkey.key("engine", f"{engine}:{egress}")
+
+
+def _rest(said: list[bytes]) -> Rest | None:
+    if not said:
+        return None
+    reason, step, faults, left_ms = (part.decode() for part in said)
+    return Rest(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
