@@ -412,9 +412,12 @@ def _unknown(name: str, known: list[str]) -> str:
 
 def _content(setting: Setting, file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8").strip()
+        content = Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
+    if not content:
+        raise SettingsError(f"{setting.file_variable}={file} cannot be used: the file is empty.")
+    return content
 
 
 def _understood(setting: Setting, where: str, value: object) -> object:

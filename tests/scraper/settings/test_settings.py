@@ -156,6 +156,26 @@ def test_secrets_do_not_show() -> None:
     assert {setting.name for setting in setting_table() if setting.secret} == {"token", "proxy"}
 
 
+def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("from the file\n")
+    environ = {"SEARCH_MCP_TOKEN_FILE": str(secret)}
+    assert Settings.load(environ).token == "from the file"
+    assert Settings.load({**environ, "SEARCH_MCP_TOKEN": "named"}).token == "named"
+    assert Settings.load(environ, {"token": "flag"}).token == "flag"
+    assert unknown_variables(environ) == ()
+    assert len(unknown_variables({"SEARCH_MCP_PORT_FILE": "/etc/port"})) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff"])
+def test_a_secret_file_that_says_nothing_is_an_error(content: bytes | None, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    if content is not None:
+        secret.write_bytes(content)
+    with pytest.raises(SettingsError, match="SEARCH_MCP_TOKEN_FILE=.*/token cannot be"):
+        Settings.load({"SEARCH_MCP_TOKEN_FILE": str(secret)})
+
+
 def test_unknown_variables_are_reported_with_what_was_meant() -> None:
     environ = {"SEARCH_MCP_ALOW_NETS": "", "SEARCH_MCP_QUX": "", "SEARCH_MCP_PORT": "", "OTHER_PORT": ""}
     assert unknown_variables(environ) == (
