@@ -172,7 +172,7 @@ def test_a_secret_file_that_says_nothing_is_an_error(content: bytes | None, tmp_
     secret = tmp_path / "token"
     if content is not None:
         secret.write_bytes(content)
-    with pytest.raises(SettingsError, match="SEARCH_MCP_TOKEN_FILE=.*/token cannot be"):
+    with pytest.raises(SettingsError, match=r"SEARCH_MCP_TOKEN_FILE=.*/token cannot be"):
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(secret)})
 
 
