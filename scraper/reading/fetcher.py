@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -99,10 +99,12 @@ class Fetcher:
         principal: str = "local",
         deadline_s: float = 55.0,
         progress: Progress | None = None,
+        seen: Callable[[Snapshot], None] | None = None,
     ) -> Reading:
         """Read one page; at the deadline, what there is of it, with a warning.
 
         `continuing`: more of what was just read is wanted, whatever its age and the state of the cache.
+        `seen`: is told what the visit brought, where this call makes one.
 
         Raises:
             ScraperError: there is nothing to read; the sentence says why and what to do.
@@ -120,7 +122,9 @@ class Fetcher:
         tell(0, "reading")
         try:
             async with asyncio.timeout(deadline.left_s()):
-                reading = await self._flights.join(job, lambda: self._read(job, deadline, tell, cached.stale))
+                reading = await self._flights.join(
+                    job, lambda: self._read(job, deadline, tell, cached.stale, seen)
+                )
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")
@@ -173,13 +177,22 @@ class Fetcher:
             visited = await self._try_full(job, visited, deadline, tell)
         return visited
 
-    async def _read(self, job: Job, deadline: Deadline, tell: Tell, stale: Reading | None) -> Reading:
+    async def _read(
+        self,
+        job: Job,
+        deadline: Deadline,
+        tell: Tell,
+        stale: Reading | None,
+        seen: Callable[[Snapshot], None] | None = None,
+    ) -> Reading:
         asked = job if stale is None else replace(job, conditions=conditions(stale))
         visited = await self.visited(asked, deadline, tell)
         snapshot = visited.snapshot
+        if seen is not None:
+            seen(snapshot)
         if stale is not None and snapshot.status == NOT_MODIFIED:
             if (same := renewed(stale, snapshot)) is None:
-                return await self._read(job, deadline, tell, None)
+                return await self._read(job, deadline, tell, None, seen)
             self._pages.put(Entry(self._shelf(job), job.url, same, self._exceptions))
             return replace(same, cached=True)
         reading = None
