@@ -1,4 +1,4 @@
-"""How engines stand, for all servers that they cannot tell apart; kept here too, for when those cannot agree."""
+"""How engines stand, for all servers that they cannot tell apart; kept here too, for when these are alone."""
 
 from __future__ import annotations
 
