@@ -123,7 +123,8 @@ def _add_price(facts: Facts, shown: Any, country: str) -> None:
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     code = money.code_of(amount.sign)
     likely = None if code else money.code_of(amount.sign, country)
-    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely)
+    sign = amount.sign if code and code != amount.sign else None
+    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=sign)
 
 
 def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:

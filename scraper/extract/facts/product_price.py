@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lxml import etree
+
 from scraper.extract.facts import money
 from scraper.extract.facts.money import Amount
 from scraper.extract.facts.product_words import PRICE_NAMES
@@ -47,6 +49,10 @@ _NOW = re.compile(
     r"new",
     re.IGNORECASE,
 )
+_CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
+_TWO_DIGITS = re.compile(r"\s*\d\d\s*")
+_WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
+_FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
 _STRUCK = frozenset({"del", "s", "strike"})
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
@@ -133,7 +139,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
         return None
     names = names_of(element)
     named = bool(names) and PRICE_NAMES.search(names) is not None
-    text = text_of(element) if named else element.text or ""
+    text = _with_point(element) if named else element.text or ""
     if len(text) > 8 * _MAX_PRICE_TEXT:
         return None
     text = " ".join(text.split())
@@ -149,6 +155,29 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
         return None
     against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
     return _Candidate(amount, place, names, named, itemprop, min(against, _MOST_AGAINST))
+
+
+def _with_point(element: Element) -> str:
+    """The text of an element, with a point before cents that only their place tells: 173<sup>34</sup>."""
+    text = text_of(element)
+    if len(element) == 0 or len(text) > 8 * _MAX_PRICE_TEXT:
+        return text
+    told = ""
+    for event, part in etree.iterwalk(element, events=("start", "end")):
+        if event == "start":
+            if part is not element and _is_cents(part):
+                told = f"{told.rstrip()}." if _WHOLE.search(told) else _FOOTNOTE.sub(" |", told)
+            told += part.text or ""
+        elif part is not element:
+            told += part.tail or ""
+    return told
+
+
+def _is_cents(element: Element) -> bool:
+    """Whether an element holds two digits and is raised, or called cents."""
+    if not _TWO_DIGITS.fullmatch(text_of(element)):
+        return False
+    return element.tag == "sup" or _CENTS.search(names_of(element)) is not None
 
 
 def _with_sign_beside(element: Element, number: str) -> str:

@@ -234,3 +234,27 @@ def test_an_article_that_names_a_price_is_no_product() -> None:
 def test_the_number_in_the_address_is_the_last_resort(url: str, number: str) -> None:
     found = told('<h1>Kettle</h1><b class="price">€ 5,00</b><button>Add to cart</button>', url)
     assert found["sku"] == (number, "address")
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "<p class=price>173<sup>34</sup> <span>Lei</span></p>",
+        "<p class=price><span>173<span class=cents>34</span></span>Lei</p>",
+        "<p class=price><span>Lei</span> 173 <sup class=x> 34 </sup></p>",
+        "<p class=price>173,<sup>34</sup> Lei</p>",
+    ],
+)
+def test_cents_that_only_stand_higher_are_cents(price: str) -> None:
+    found = facts(f"<h1>Whiskey</h1>{price}<button>Adaugă în coș</button>")
+    assert (found["price"]["value"], found["currency"]["value"]) == (173.34, "RON")
+
+
+def test_a_footnote_at_a_price_is_none_of_its_digits() -> None:
+    found = facts("<h1>Whiskey</h1><p class=price>€ 17,50<sup>12</sup></p><button>In den Warenkorb</button>")
+    assert found["price"]["value"] == 17.5
+
+
+def test_the_sign_that_is_shown_is_told_beside_the_code() -> None:
+    found = facts("<h1>Whiskey</h1><p class=price>173 Lei</p><button>Adaugă în coș</button>")
+    assert (found["currency"]["value"], found["currency"]["sign"]) == ("RON", "Lei")
