@@ -12,7 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scraper.store.fulltext.query_tokens import Token, columns, tokens
-from scraper.store.fulltext.words import askable, has_words, is_unspaced
+from scraper.store.fulltext.tree import (
+    AllOf,
+    AnyOf,
+    Near,
+    Node,
+    Row,
+    Unit,
+    Within,
+    Without,
+    expression,
+    joined,
+    rows,
+)
+from scraper.store.fulltext.words import has_words, is_unspaced
 
 __all__ = ["Unit", "Wanted", "as_words", "parse"]
 
@@ -36,14 +49,6 @@ _PLAIN = re.compile(r"[\w\u0080-\U0010ffff]+\*?")
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A word or phrase to be found, as it was written; `prefix` when it may go on."""
-
-    text: str
-    prefix: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Wanted:
     """A query, understood."""
 
@@ -55,6 +60,8 @@ class Wanted:
     """Every word or phrase of the expression in its order, each an expression of its own."""
     note: str = ""
     """What the caller should know about how it was read."""
+    tree: Node | None = None
+    """The same for an index that has another language."""
 
 
 class _Malformed(Exception):
@@ -73,10 +80,10 @@ def parse(query: str) -> Wanted:
         return _literal(pieces, f"Only {PHRASE_CHARS} characters of a word or phrase were looked for.")
     parser = _Parser(pieces)
     try:
-        expression = parser.whole()
+        tree = parser.whole()
     except _Malformed:
         return _literal(pieces, _SAID_LITERAL)
-    return Wanted(expression, tuple(parser.units), tuple(parser.phrases), _note(parser))
+    return _wanted(tree, parser.units, _note(parser))
 
 
 def as_words(query: str) -> Wanted:
@@ -104,13 +111,11 @@ def _literal(pieces: list[Token], note: str) -> Wanted:
     """Every word as it stands, all of them wanted."""
     texts = [piece.text[:PHRASE_CHARS].rstrip(": ") for piece in pieces]
     units = [Unit(text) for text in texts if has_words(text)][:WORDS_LIMIT]
-    phrases = tuple(_quoted(unit) for unit in units)
-    return Wanted(" AND ".join(phrases), tuple(units), phrases, note)
+    return _wanted(joined(AllOf, [Row((unit,)) for unit in units]), units, note)
 
 
-def _quoted(unit: Unit) -> str:
-    text, single = askable(unit.text.replace('"', " "))
-    return f'"{text}"{" *" if unit.prefix or single else ""}'
+def _wanted(tree: Node | None, units: list[Unit], note: str) -> Wanted:
+    return Wanted(expression(tree), tuple(units), tuple(expression(row) for row in rows(tree)), note, tree)
 
 
 class _Parser:
@@ -118,7 +123,6 @@ class _Parser:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.units: list[Unit] = []
-        self.phrases: list[str] = []
         self.quoted: list[str] = []
         self.too_short: list[str] = []
         self.beside_brackets = self.passed_over = False
@@ -128,49 +132,49 @@ class _Parser:
         self._prefixes = PREFIX_BUDGET
         self._excluding = False
 
-    def whole(self) -> str:
-        """The expression; empty for a query without words."""
+    def whole(self) -> Node | None:
+        """What is looked for; None for a query without words."""
         if not self._tokens:
-            return ""
-        expression = self._either()
+            return None
+        tree = self._either()
         if self._at < len(self._tokens):
             raise _Malformed
-        return expression
+        return tree
 
-    def _either(self) -> str:
-        return self._chain("OR", self._all)
+    def _either(self) -> Node | None:
+        return joined(AnyOf, self._chain("OR", self._all))
 
-    def _all(self) -> str:
-        return self._chain("AND", self._without)
+    def _all(self) -> Node | None:
+        return joined(AllOf, self._chain("AND", self._without))
 
-    def _without(self) -> str:
+    def _without(self) -> Node | None:
         wanted = self._side_by_side()
         while self._is_word("NOT"):
             self._at += 1
             before, self._excluding = self._excluding, True
             unwanted = self._side_by_side()
             self._excluding = before
-            if wanted and unwanted:
-                wanted = f"({wanted} NOT {unwanted})"
+            if wanted is not None and unwanted is not None:
+                wanted = Without(wanted, unwanted)
         return wanted
 
-    def _side_by_side(self) -> str:
+    def _side_by_side(self) -> Node | None:
         brackets = self._opens()
         parts = [self._one()]
         while self._at < len(self._tokens) and not (self._is(")") or self._is_operator()):
             brackets = brackets or self._opens()
             self.beside_brackets = self.beside_brackets or brackets
             parts.append(self._one())
-        return _joined("AND", parts)
+        return joined(AllOf, parts)
 
-    def _chain(self, operator: str, part: Callable[[], str]) -> str:
+    def _chain(self, operator: str, part: Callable[[], Node | None]) -> list[Node | None]:
         parts = [part()]
         while self._is_word(operator):
             self._at += 1
             parts.append(part())
-        return _joined(operator, parts)
+        return parts
 
-    def _one(self) -> str:
+    def _one(self) -> Node | None:
         if self._at >= len(self._tokens) or self._is(")") or self._is_operator():
             raise _Malformed
         token = self._tokens[self._at]
@@ -181,12 +185,12 @@ class _Parser:
             if self._is("columns"):
                 raise _Malformed
             inner = self._one()
-            return f"{columns(token.text)} : ({inner})" if inner else ""
+            return Within(columns(token.text), inner) if inner is not None else None
         if token.text == "NEAR" and token.kind == "word" and self._is("("):
             return self._near()
         return self._row_of_words(token)
 
-    def _group(self) -> str:
+    def _group(self) -> Node | None:
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
             raise _Malformed
@@ -195,9 +199,9 @@ class _Parser:
             raise _Malformed
         self._at += 1
         self._depth -= 1
-        return f"({inner})" if inner else ""
+        return inner
 
-    def _row_of_words(self, token: Token) -> str:
+    def _row_of_words(self, token: Token) -> Node | None:
         """A word or phrase, with what `+` and `*` add to it."""
         first = token.kind == "word" and token.text.startswith("^")
         if first and token.text == "^":
@@ -211,11 +215,10 @@ class _Parser:
         self.passed_over = self.passed_over or not all(has_words(unit.text) for unit in units)
         said = [self._affordable(unit) for unit in units if has_words(unit.text)]
         if not said:
-            return ""
+            return None
         if not self._excluding:
             self.units.append(Unit(" ".join(unit.text for unit in said), said[-1].prefix))
-        self.phrases.append(" + ".join(_quoted(unit) for unit in said))
-        return f"^ {self.phrases[-1]}" if first else self.phrases[-1]
+        return Row(tuple(said), first)
 
     def _starred(self, token: Token) -> Unit:
         unit = self._unit(token)
@@ -250,16 +253,14 @@ class _Parser:
             self.quoted.append(token.text.rstrip("*"))
         return Unit(token.text.rstrip("*"), token.text.endswith("*"))
 
-    def _near(self) -> str:
+    def _near(self) -> Node | None:
         """NEAR(word "a phrase" ..., distance)."""
         units, distance = _near_parts(self._inside_brackets())
         if not units:
-            return ""
+            return None
         if not self._excluding:
             self.units += units
-        quoted = [_quoted(self._affordable(unit)) for unit in units]
-        self.phrases += quoted
-        return f"NEAR({' '.join(quoted)}, {distance})"
+        return Near(tuple(self._affordable(unit) for unit in units), distance)
 
     def _inside_brackets(self) -> list[Token]:
         opened = self._at
@@ -302,9 +303,3 @@ def _near_parts(tokens: list[Token]) -> tuple[list[Unit], int]:
     if after_comma is not None and not said.isdecimal():
         raise _Malformed
     return units, min(int(said[:4]), NEAR_LIMIT) if said else NEAR_WORDS
-
-
-def _joined(operator: str, parts: list[str]) -> str:
-    """The parts that say anything; brackets only where they are needed."""
-    said = [part for part in parts if part]
-    return said[0] if len(said) == 1 else f"({f' {operator} '.join(said)})" if said else ""

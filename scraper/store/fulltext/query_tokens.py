@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from scraper.store.fulltext.tree import COLUMNS
+
 __all__ = ["Token", "columns", "tokens"]
 
 _NAME = r"(?:title|text)"
@@ -43,7 +45,7 @@ def tokens(query: str) -> list[Token]:
     return found
 
 
-def columns(text: str) -> str:
-    """The columns that are named, or with `-` those that are not, as FTS5 writes them."""
-    names = sorted({name.lower() for name in re.findall(_NAME, text, re.IGNORECASE)})
-    return f"{'- ' if text.startswith('-') else ''}{{{' '.join(names)}}}"
+def columns(text: str) -> frozenset[str]:
+    """The columns that are named, or with `-` those that are not."""
+    names = frozenset(name.lower() for name in re.findall(_NAME, text, re.IGNORECASE))
+    return COLUMNS - names if text.startswith("-") else names

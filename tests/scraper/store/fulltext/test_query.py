@@ -72,6 +72,8 @@ def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
 @example("kka OR kkb kkc NOT kka AND kkb")
 @example("title: kka + kkb")
 @example("- title : (kka OR kkb) AND ^kkc")
+@example("- {title text} : kka")
+@example("title: (text: kka OR kkb)")
 def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: str) -> None:
     expected = matching(pages, query)
     wanted = parse(query)
