@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 
 from browsers.cdp import CommandFailed, Session
-from browsers.settle import Look, Settling
+from browsers.settle import Settling
+from browsers.settle_rules import Look
 
 __all__ = ["reveal"]
 
@@ -33,20 +34,31 @@ SLOWEST = 5.0
 SCROLL_AND_SEE = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)));
+  requestAnimationFrame(() => requestAnimationFrame(() => %s));
 })"""
 """Observers fire with the second frame, and begin their requests in it. In a window as tall as its page
 nothing scrolls, so pages that only listen to scroll events are sent one."""
+AFTERWARDS = "setTimeout(done, 20)"
+AT_ONCE = "done()"
+DEBOUNCE_S = 0.15
+"""How long pages wait for the end of scrolling before they act; passes in no time where time is ours."""
+SKIP_LIMIT_S = 1.0
 
 
 async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
-    """Make the page show what it holds back for those who scroll; within `limit_s`."""
+    """Make the page show what it holds back for those who scroll; within `limit_s`.
+
+    Where quiet passed in virtual time there were perhaps no frames yet, and observers act in frames: such a
+    page is asked even when it fits its window.
+    """
     look = settling.last_look
-    if look is None or not look.scripted or _fits(look):
+    if look is None or not look.scripted or (_fits(look) and not settling.time.taken):
         return
     end = time.monotonic() + limit_s
     if not await _something_waits(settling, look):
         return
+    if _fits(look):
+        await settling.until_done(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
     before = -1
     for _ in range(ROUNDS):
         look = await settling.look()
@@ -58,6 +70,7 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
         await settling.until_done(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,
+            may_skip=False,
             quiet_s=QUIET_S * slowness,
             quiet_with_data_s=QUIET_WITH_DATA_S * slowness,
         )
@@ -93,7 +106,10 @@ async def _scroll(settling: Settling) -> float | None:
     """Seconds until observers have seen the end of the page; None when they did not."""
     begun = time.monotonic()
     try:
-        await settling.evaluate(SCROLL_AND_SEE, limit_s=FRAMES_LIMIT_S, promise=True)
+        ending = AT_ONCE if settling.time.taken else AFTERWARDS
+        await settling.evaluate(SCROLL_AND_SEE % ending, limit_s=FRAMES_LIMIT_S, promise=True)
+        if settling.time.taken:
+            await settling.time.skip(DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailed):
         return None
     return time.monotonic() - begun

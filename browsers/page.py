@@ -36,7 +36,9 @@ class Page:
         """Frames that run in a process of their own (full tier), by frame id."""
         self.failed_to_commit: str | None = None
         self.stopped_for_size = False
-        self.settling = Settling(tab.session, Traffic(tab.session), tab.frame_id, request.wait)
+        self.settling = Settling(
+            tab.session, Traffic(tab.session), tab.frame_id, request.wait, may_skip=tier is Tier.LIGHT
+        )
         self._tab = tab
         self._session = tab.session
         self._request = request

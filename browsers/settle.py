@@ -1,179 +1,54 @@
-"""When is a page done: by its own content and requests, not by a silent network.
-
-The rules and their figures come from 33 awkward pages (pollers, clocks, spinners, late scripts, endless
-streams), where waiting for a silent network took three times as long and missed six of them.
-"""
+"""Looks at one tab until it is done, and brings about what can be brought about sooner."""
 
 from __future__ import annotations
 
-import asyncio
-import enum
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from browsers.cdp import CommandFailed, Event, Session
+from browsers.cdp import CommandFailed, Session
 from browsers.scripts import PROBE
+from browsers.settle_rules import (
+    MIN_PAUSE_S,
+    QUIET_S,
+    QUIET_WITH_DATA_S,
+    Clock,
+    Decision,
+    Look,
+    decide,
+    pause_s,
+)
 from browsers.traffic import Traffic
+from browsers.virtual_time import VirtualTime
 
-__all__ = ["WORLD", "Clock", "Decision", "Look", "Settling", "decide", "pause_s"]
+__all__ = ["WORLD", "Settling"]
 
 WORLD = "settling"
 """Name of the isolated world that our scripts run in."""
 
-MIN_PAUSE_S = 0.02
-MAX_PAUSE_S = 0.12
-"""Between two looks. A look costs a millisecond of CPU, so none is taken before it can bring a decision."""
-
-QUIET_S = 0.10
-QUIET_WITH_DATA_S = 0.25
-"""How long nothing may have come: longer for pages that fetch data, whose parts come one after the other."""
-
-DATA_HOLDS_S = 1.2
-CODE_HOLDS_S = 0.8
-HOLDS_WHEN_THIN_S = 4.0
-"""A request older than this no longer holds the page: a long poll, a dead script host."""
-
-THIN_CHARS = 200
-THIN_HEIGHT = 1.1
-"""Less text than this and no taller than the window (in windows): the content is still to come."""
-
-THIN_WAIT_S = 1.5
-SPINNER_WAIT_S = 3.0
-SPINNER_QUIET_S = 1.0
-SOCKET_WAIT_S = 1.2
-
-DOM_READY_HOLDS_S = 0.5
-LOADING_HOLDS_S = 1.5
-LOADING_QUIET_S = 0.8
-"""A parser that waits for a dead script keeps readyState at "loading" for ever."""
-
 LOOK_LIMIT_S = 1.0
 """A page whose world does not answer within this runs an endless loop: its script is ended."""
 
-FORWARD_BUDGET_MS = 4000
+FORWARD_S = 4.0
 FORWARD_LIMIT_S = 3.0
-
-
-class Decision(enum.Enum):
-    """What to do after a look at the page."""
-
-    WAIT = "wait"
-    DONE = "done"
-    FORWARD = "forward"
-    """Only timers can bring more: let virtual time run ahead of real time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """One look at the page, as probe.js gives it."""
-
-    ready_state: str
-    quiet_s: float
-    contents: int
-    """Content mutations so far."""
-    text_chars: int
-    spinner: bool
-    height: int
-    window_height: int
-    wanted: bool
-    """Whether what the caller waits for is there."""
-    scripted: bool
-    """Whether the page has any script."""
-
-    @classmethod
-    def of(cls, raw: list[object]) -> Look:
-        """From the tuple of probe.js."""
-        ready_state, quiet_ms, contents, chars, spinner, height, window, wanted, scripted = raw
-        return cls(
-            str(ready_state),
-            float(str(quiet_ms)) / 1000,
-            int(str(contents)),
-            int(str(chars)),
-            bool(spinner),
-            int(str(height)),
-            int(str(window)),
-            bool(wanted),
-            bool(scripted),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Moments of `time.monotonic` that the decision needs."""
-
-    now: float
-    started_at: float
-    dom_ready_at: float | None
-    forwarded: bool
-    """Whether virtual time has been used up."""
-    may_be_thin: bool = True
-    """False once the page is known to have content, as in the lazy steps."""
-    quiet_s: float = QUIET_S
-    quiet_with_data_s: float = QUIET_WITH_DATA_S
-
-
-def decide(look: Look, traffic: Traffic, clock: Clock) -> Decision:
-    """Whether the page is done."""
-    thin = clock.may_be_thin and _is_thin(look)
-    waits = thin or look.spinner
-    quiet_for = _quiet_for(look, traffic, clock.now)
-    needed = clock.quiet_with_data_s if traffic.used_data else clock.quiet_s
-    if not _is_loaded(look, clock, thin) or _is_held(traffic, clock.now, waits) or quiet_for < needed:
-        return Decision.WAIT
-    age = clock.now - clock.started_at
-    if traffic.sockets and not traffic.socket_frames and age < SOCKET_WAIT_S:
-        return Decision.WAIT
-    if not look.wanted:
-        return Decision.WAIT
-    if not waits or clock.forwarded:
-        return Decision.DONE
-    if not (traffic.in_flight() or traffic.streams or traffic.sockets):
-        return Decision.FORWARD
-    patience, calm = (SPINNER_WAIT_S, SPINNER_QUIET_S) if look.spinner else (THIN_WAIT_S, needed)
-    return Decision.DONE if age > patience and quiet_for > calm else Decision.WAIT
-
-
-def pause_s(look: Look, traffic: Traffic, clock: Clock) -> float:
-    """How long nothing but a network event can change the decision."""
-    if not _is_loaded(look, clock, False) or _is_held(traffic, clock.now, False):
-        return MAX_PAUSE_S
-    needed = clock.quiet_with_data_s if traffic.used_data else clock.quiet_s
-    return min(MAX_PAUSE_S, max(MIN_PAUSE_S, needed - _quiet_for(look, traffic, clock.now)))
-
-
-def _quiet_for(look: Look, traffic: Traffic, now: float) -> float:
-    return look.quiet_s if traffic.polls else min(look.quiet_s, now - traffic.last_at)
-
-
-def _is_thin(look: Look) -> bool:
-    return look.text_chars < THIN_CHARS and look.height <= look.window_height * THIN_HEIGHT
-
-
-def _is_loaded(look: Look, clock: Clock, thin: bool) -> bool:
-    if look.ready_state == "complete":
-        return True
-    if look.ready_state == "interactive":
-        return clock.dom_ready_at is not None and clock.now - clock.dom_ready_at > DOM_READY_HOLDS_S
-    return not thin and clock.now - clock.started_at > LOADING_HOLDS_S and look.quiet_s > LOADING_QUIET_S
-
-
-def _is_held(traffic: Traffic, now: float, waits: bool) -> bool:
-    for request in traffic.in_flight():
-        limit_s = HOLDS_WHEN_THIN_S if waits else DATA_HOLDS_S if request.is_data else CODE_HOLDS_S
-        if now - request.since < limit_s and not traffic.is_polled(request.path):
-            return True
-    return False
 
 
 class Settling:
     """Looks at one tab until it is done."""
 
     def __init__(
-        self, session: Session, traffic: Traffic, frame_id: str, selector: str | None = None
+        self,
+        session: Session,
+        traffic: Traffic,
+        frame_id: str,
+        selector: str | None = None,
+        *,
+        may_skip: bool = False,
     ) -> None:
+        """`may_skip`: quiet may pass in virtual time, which a page can notice by comparing clocks."""
         self.traffic = traffic
+        self.time = VirtualTime(session)
+        self._may_skip = may_skip
         self.started_at = time.monotonic()
         self.dom_ready_at: float | None = None
         self.last_look: Look | None = None
@@ -201,6 +76,7 @@ class Settling:
         limit_s: float,
         *,
         may_be_thin: bool = True,
+        may_skip: bool = True,
         quiet_s: float = QUIET_S,
         quiet_with_data_s: float = QUIET_WITH_DATA_S,
         stop: Callable[[], bool] = lambda: False,
@@ -217,6 +93,7 @@ class Settling:
                     self.dom_ready_at,
                     self._forwarded,
                     may_be_thin,
+                    may_skip and self._may_skip,
                     quiet_s,
                     quiet_with_data_s,
                 )
@@ -224,10 +101,16 @@ class Settling:
                 if decision is Decision.DONE:
                     return True
                 if decision is Decision.FORWARD:
-                    await self._run_timers()
+                    await self._forward()
+                    continue
+                if decision is Decision.SKIP:
+                    quiet = quiet_with_data_s if self.traffic.used_data else quiet_s
+                    if await self._stays_quiet(look, quiet):
+                        return True
                     continue
                 wait_s = pause_s(look, self.traffic, clock)
             await self.traffic.quiet_or(wait_s)
+            self.time.keep_up()
         return False
 
     async def look(self) -> Look | None:
@@ -280,26 +163,17 @@ class Settling:
             self._contents = look.contents
             self.traffic.content_came()
 
-    async def _run_timers(self) -> None:
+    async def _forward(self) -> None:
         """Let the page's timers run ahead: a spinner of 1.2 s ends after 0.3 s."""
         self._forwarded = True
-        expired: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)
 
-        def on_expired(_: Event) -> None:
-            if not expired.done():
-                expired.set_result(None)
-
-        self._session.on("Emulation.virtualTimeBudgetExpired", on_expired)
-        try:
-            await self._session.send(
-                "Emulation.setVirtualTimePolicy",
-                policy="pauseIfNetworkFetchesPending",
-                budget=FORWARD_BUDGET_MS,
-                maxVirtualTimeTaskStarvationCount=1000,
-            )
-            async with asyncio.timeout(FORWARD_LIMIT_S):
-                await expired
-        except (TimeoutError, CommandFailed):
-            pass
-        finally:
-            self._session.post("Emulation.setVirtualTimePolicy", policy="advance")
+    async def _stays_quiet(self, before: Look, seconds: float) -> bool:
+        """Whether `seconds` of timers bring neither content nor requests."""
+        requests = self.traffic.requests
+        await self.time.skip(seconds, FORWARD_LIMIT_S)
+        after = await self.look()
+        if after is None:
+            return False
+        self._note(after)
+        return after.contents == before.contents and self.traffic.requests == requests

@@ -46,6 +46,8 @@ class Traffic:
         self.streams = 0
         self.sockets = 0
         self.socket_frames = 0
+        self.workers = 0
+        """Web workers, whose messages come at a time of their own."""
         self.received_bytes = 0
         """Decoded bytes of everything, by which a compression bomb is known."""
         self.document_bytes = 0
@@ -72,7 +74,7 @@ class Traffic:
         """A new main document: what the last one waited for no longer counts."""
         self.used_data = False
         self.last_at = time.monotonic()
-        self.streams = self.sockets = self.socket_frames = 0
+        self.streams = self.sockets = self.socket_frames = self.workers = 0
         self._live.clear()
         self._asked.clear()
 
@@ -99,6 +101,8 @@ class Traffic:
             self.streams += 1
         if kind == "Document":
             self._documents.add(event["requestId"])
+        if kind == "Script" and event["initiator"]["type"] == "other":
+            self.workers += 1
         if kind not in COUNTED or ANALYTICS.search(url):
             return
         path = url.split("?", 1)[0]

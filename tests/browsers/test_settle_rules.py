@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browsers.settle import Clock, Decision, Look, decide
+from browsers.settle_rules import SKIP_AFTER_S, Clock, Decision, Look, decide
 from browsers.traffic import Traffic
 
 NOW = 1000.0
@@ -36,10 +36,23 @@ class Player:
         self.traffic = Traffic(self._handlers)  # type: ignore[arg-type]
         self._number = 0
 
-    def ask(self, url: str, kind: str = "Fetch", seconds_ago: float = 10.0, *, ends: bool = False) -> None:
+    def ask(
+        self,
+        url: str,
+        kind: str = "Fetch",
+        seconds_ago: float = 10.0,
+        *,
+        ends: bool = False,
+        initiator: str = "script",
+    ) -> None:
         self._number += 1
         self._patch.setattr(time, "monotonic", lambda: NOW - seconds_ago)
-        request = {"requestId": str(self._number), "type": kind, "request": {"url": url}}
+        request = {
+            "requestId": str(self._number),
+            "type": kind,
+            "request": {"url": url},
+            "initiator": {"type": initiator},
+        }
         self._handlers.by_event["Network.requestWillBeSent"](request)
         if ends:
             self._handlers.by_event["Network.loadingFinished"](request)
@@ -55,6 +68,43 @@ def player(monkeypatch: pytest.MonkeyPatch) -> Player:
 
 def at(age_s: float = 10.0, *, forwarded: bool = False) -> Clock:
     return Clock(now=NOW, started_at=NOW - age_s, dom_ready_at=NOW - age_s, forwarded=forwarded)
+
+
+def skipping() -> Clock:
+    return replace(at(), may_skip=True)
+
+
+def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
+    just_there = replace(CALM, quiet_s=SKIP_AFTER_S)
+    assert decide(just_there, player.traffic, skipping()) is Decision.SKIP
+    assert decide(just_there, player.traffic, at()) is Decision.WAIT
+    assert decide(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.traffic, skipping()) is Decision.WAIT
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        replace(BLANK, quiet_s=0.07),
+        replace(CALM, quiet_s=0.07, spinner=True),
+        replace(CALM, quiet_s=0.07, wanted=False),
+    ],
+)
+def test_no_quiet_is_skipped_while_more_is_expected(player: Player, look: Look) -> None:
+    assert decide(look, player.traffic, skipping()) is Decision.WAIT
+
+
+@pytest.mark.parametrize("kind", ["request", "socket", "events", "worker"])
+def test_no_quiet_is_skipped_while_something_comes_at_its_own_time(player: Player, kind: str) -> None:
+    match kind:
+        case "request":
+            player.ask("https://a.example/data", ends=False)
+        case "socket":
+            player.socket()
+        case "events":
+            player.ask("https://a.example/events", "EventSource")
+        case "worker":
+            player.ask("blob:https://a.example/1", "Script", ends=True, initiator="other")
+    assert decide(replace(CALM, quiet_s=0.07), player.traffic, skipping()) is Decision.WAIT
 
 
 def test_a_calm_page_is_done(player: Player) -> None:

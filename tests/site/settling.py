@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.site.catalogue import fixed
 from tests.site.markup import page, scripted
-from tests.site.prose import mark, paragraphs
+from tests.site.prose import mark, paragraph_texts, paragraphs
 
 __all__ = ["PAGES"]
 
@@ -47,6 +49,38 @@ setInterval(() => { document.getElementById('time').textContent = Date.now(); },
 _SLIDES = """article('carousel', 0, 10, 300).then(put);
 let slide = 0;
 setInterval(() => { document.getElementById('slide').textContent = `Offer number ${slide++}`; }, 200);"""
+
+_WORKER = """article('workshop', 0, 5, 50).then(put);
+const code = "onmessage = e => setTimeout(() => postMessage(e.data), 180)";
+const worker = new Worker(URL.createObjectURL(new Blob([code])));
+worker.onmessage = e => put(e.data);
+worker.postMessage(%s);"""
+
+_STEPS = """(async () => {
+  for (let part = 0; part < 4; part++) {
+    put(await article('steps', 4 * part, 4 * part + 4, 40));
+    await pause(200);
+  }
+})();"""
+
+_PATIENT = """(async () => {
+  put(await article('patient', 0, 6, 40));
+  await pause(120);
+  const answer = await fetch('/api/article?name=patient&from=6&to=12&delay_ms=500',
+    {signal: AbortSignal.timeout(3000)});
+  put((await answer.json()).paragraphs);
+})();"""
+
+_SESSION = """setTimeout(() => put(texts), 700);
+setTimeout(() => { document.querySelector('#app').textContent = 'Your time is up.'; }, 30000);
+const texts = %s;"""
+
+_SCROLLED = """article('pauses', 0, 30, 40).then(put);
+let waiting = 0;
+addEventListener('scroll', () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => article('pauses', 30, 40, 60).then(put), 100);
+}, {once: true});"""
 
 _HYDRATED = """<script>
 setTimeout(() => document.querySelectorAll('p').forEach(p => { p.dataset.live = '1'; }), 150);
@@ -96,6 +130,26 @@ PAGES = (
         "five new slides a second",
         scripted("Carousel", _SLIDES, '<div id="slide"></div><div id="app"></div>'),
         marks=10,
+    ),
+    fixed(
+        "/workshop",
+        "half of its texts come late from a worker",
+        scripted("Workshop", _WORKER % json.dumps(paragraph_texts("workshop", 5, 10))),
+        marks=10,
+    ),
+    fixed("/steps", "rests between one request and the next", scripted("Steps", _STEPS), marks=16),
+    fixed("/patient", "gives its second request three seconds", scripted("Patient", _PATIENT), marks=12),
+    fixed(
+        "/session",
+        "takes its texts away after half a minute",
+        scripted("Session", _SESSION % json.dumps(paragraph_texts("session", 0, 10))),
+        marks=10,
+    ),
+    fixed(
+        "/pauses",
+        "loads more when scrolling has ended",
+        scripted("Pauses", _SCROLLED),
+        marks=40,
     ),
     fixed(
         "/hydrate",

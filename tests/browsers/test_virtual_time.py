@@ -1,0 +1,23 @@
+"""A page's clock in our hands, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers import Browsers
+from tests.browsers.reading import marks, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def test_timers_are_run_ahead_but_not_all_timers_there_are(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/session")
+    assert marks(snapshot) == 10
+    assert ">Your time is up" not in snapshot.html
+    assert snapshot.html.count("<p>") == 10
+
+
+async def test_a_page_that_gives_its_request_time_is_not_hurried(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/patient")
+    assert marks(snapshot) == 12
