@@ -1,0 +1,32 @@
+"""What ends a job before its list does; each says what to do."""
+
+from __future__ import annotations
+
+__all__ = ["BulkError", "DiskFull", "InUse", "MissingExtra", "OtherJob", "UnusableList"]
+
+
+class BulkError(Exception):
+    """Root of the tree; the text is one that a person can act on."""
+
+
+class UnusableList(BulkError):
+    """The list of URLs cannot be read at all."""
+
+
+class OtherJob(BulkError):
+    """The folder holds a job that was asked for differently."""
+
+
+class InUse(BulkError):
+    """Another process works on the folder."""
+
+
+class MissingExtra(BulkError):
+    """A library is not installed."""
+
+    def __init__(self, purpose: str, library: str) -> None:
+        super().__init__(f"{purpose} needs {library}: pip install 'search-mcp[bulk]'")
+
+
+class DiskFull(BulkError):
+    """There is no room for what was read."""

@@ -1,0 +1,144 @@
+"""Lists of URLs: lines of text or JSON, CSV, Parquet; a line that cannot be used is told, never lost."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from scraper.bulk.errors import MissingExtra, UnusableList
+from scraper.bulk.model import STDIN
+
+__all__ = ["Line", "fingerprint", "read"]
+
+COLUMN = "url"
+SHOWN_CHARS = 2_000
+"""How much of a line that cannot be used stands in the output."""
+_MAX_FIELD = 1 << 24
+"""Of a CSV file: a page's whole text may stand beside its URL."""
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the list: a text that should be a URL, or why there is none in it."""
+
+    text: str
+    problem: str = ""
+
+
+def read(source: str) -> Iterator[Line]:
+    """The lines of a file, told apart by its name's end, or of standard input.
+
+    Raises:
+        UnusableList: it cannot be read, or no column `url` is in it.
+        MissingExtra: it is Parquet, and pyarrow is not there.
+    """
+    if source == STDIN:
+        yield from _texts(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+        return
+    path = Path(source)
+    kind = path.with_suffix("").suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+    try:
+        if kind == ".parquet":
+            yield from _parquet(path)
+            return
+        with _opened(path) as stream:
+            yield from _rows(stream, source, kind) if kind in _SEPARATORS else _texts(stream)
+    except (OSError, EOFError) as error:
+        raise UnusableList(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def fingerprint(source: str) -> str:
+    """What tells one list from another; standard input, which is gone once read, has none.
+
+    Raises:
+        UnusableList: it cannot be read.
+    """
+    if source == STDIN:
+        return ""
+    try:
+        with Path(source).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UnusableList(f"{source} cannot be read: {error.strerror}.") from None
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
+
+
+def _texts(stream: Iterable[str]) -> Iterator[Line]:
+    """Lines of text, or of JSON where one begins with a brace."""
+    for line in stream:
+        text = line.strip()
+        if text.startswith("{"):
+            yield _of_json(text)
+        elif text and not text.startswith("#"):
+            yield Line(text)
+
+
+def _of_json(text: str) -> Line:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return Line(text[:SHOWN_CHARS], "The line is not JSON.")
+    return _line(found.get(COLUMN), text)
+
+
+def _rows(stream: Iterable[str], source: str, kind: str) -> Iterator[Line]:
+    csv.field_size_limit(_MAX_FIELD)
+    rows = csv.reader(stream, delimiter=_SEPARATORS[kind])
+    try:
+        names = [name.strip().lower() for name in next(rows, [])]
+    except csv.Error as error:
+        raise UnusableList(f"{source} is no CSV: {error}.") from None
+    if COLUMN not in names:
+        raise UnusableList(
+            f"{source} has no column `{COLUMN}`; its first line is {', '.join(names)[:200]!r}."
+        )
+    at = names.index(COLUMN)
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Line(f"line {rows.line_num}", f"The line is not CSV: {error}.")
+            continue
+        if row:
+            yield _line(row[at].strip() if len(row) > at else None, ",".join(row))
+
+
+def _parquet(path: Path) -> Iterator[Line]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("A list in Parquet", "pyarrow") from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            if COLUMN not in file.schema_arrow.names:
+                raise UnusableList(f"{path} has no column `{COLUMN}`.")
+            number = 0
+            for batch in file.iter_batches(columns=[COLUMN]):
+                for value in batch.column(0).to_pylist():
+                    number += 1
+                    yield _line(value, f"row {number}")
+    except pyarrow.ArrowInvalid as error:
+        raise UnusableList(f"{path} is no Parquet: {error}.") from None
+
+
+def _line(value: Any, whole: str) -> Line:
+    if isinstance(value, str) and value.strip():
+        return Line(value.strip())
+    return Line(whole[:SHOWN_CHARS], f"The line has no `{COLUMN}`.")

@@ -1,0 +1,127 @@
+"""The nouns of a job: what was asked for, a page to read, the row that comes of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from browsers.model import Snapshot
+
+__all__ = ["STDIN", "Fault", "Format", "Order", "Outcome", "Pace", "Page", "Place", "Row"]
+
+STDIN = "-"
+HOUR_S = 3_600.0
+DEADLINE_S = 60.0
+"""Of one page; it bounds what a page that never ends can cost."""
+
+
+class Format(enum.StrEnum):
+    """How the rows are written down."""
+
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+    WARC = "warc"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many pages at once, and how a host is to be asked."""
+
+    concurrency: int
+    """Pages under way in one process."""
+    per_host: int
+    """Of one host; a host is never asked for more."""
+    gap_s: float = 0.0
+    """Between two requests to one host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked for."""
+
+    source: str
+    """A file of URLs, or `-`."""
+    folder: Path
+    """Where everything is kept and written; the same folder goes on with the same job."""
+    format: Format
+    pace: Pace
+    render: str = "auto"
+    max_age_s: float | None = None
+    """What is kept and younger is not read anew; None: as the settings say."""
+    deadline_s: float = DEADLINE_S
+    limit: int | None = None
+    """Only the first so many of the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One line of the list."""
+
+    number: int
+    """Its place among the different lines, from 1."""
+    url: str
+    host: str
+    problem: str = ""
+    """Why the line names no page; such a line is a row all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a page could not be read."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One page as it is written down. None means unknown; empty means known to be empty."""
+
+    url: str
+    final_url: str | None = None
+    status: int | None = None
+    method: str | None = None
+    """`http`: as served. `browser`: rendered. `document`: by their readers."""
+    fetched_at: datetime | None = None
+    title: str | None = None
+    markdown: str | None = None
+    json_ld: tuple[Mapping[str, Any], ...] | None = None
+    """None where the page came from the cache, which does not keep it."""
+    links: tuple[tuple[str, str], ...] | None = None
+    """Address and text."""
+    error: Fault | None = None
+    timings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Seconds from the start of the visit to the end of each stage."""
+    hash: str | None = None
+    """SHA-256 of the Markdown in UTF-8, in hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What reading a page came to."""
+
+    page: Page
+    row: Row
+    seconds: float
+    """From the moment it was begun, waiting included."""
+    cached: bool = False
+    snapshot: Snapshot | None = None
+    """What Chromium saw, where it is to be written down."""
+
+    @property
+    def code(self) -> str:
+        """`ok`, or what was wrong."""
+        return "ok" if self.row.error is None else self.row.error.code
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far the output is safe: everything before it is on the disk, what is behind it is not counted."""
+
+    file: int = 1
+    offset: int = 0

@@ -1,0 +1,165 @@
+"""Rows as WARC: responses as they were served, what was rendered and read of them beside it.
+
+A page is up to four records under one address. `response`: what the server sent, content decoding undone.
+`conversion`: the rendered DOM as HTML, and the Markdown that was read. `metadata`: the row without its text;
+a page that could not be read has this one alone. Each record is a gzip member of its own.
+"""
+
+from __future__ import annotations
+
+import http
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from browsers.model import Snapshot
+from scraper.bulk.errors import MissingExtra
+from scraper.bulk.model import Outcome, Place, Row
+from scraper.bulk.outputs.appended import AppendedFile, remove_behind
+from scraper.bulk.outputs.jsonl import as_object
+
+try:
+    from warcio.recordbuilder import RecordBuilder
+    from warcio.recordloader import ArcWarcRecord
+    from warcio.statusandheaders import StatusAndHeaders
+    from warcio.warcwriter import BufferWARCWriter
+except ImportError:
+    raise MissingExtra("--format warc", "warcio") from None
+
+__all__ = ["WarcOutput"]
+
+FILE_BYTES = 1 << 30
+"""The usual size of a WARC file (the format's own recommendation)."""
+_NAME = "pages-{:05d}.warc.gz"
+_PATTERN = re.compile(r"pages-([0-9]{5,})\.warc\.gz")
+_UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
+"""Headers that tell of a body as it travelled; here it is as it was meant."""
+_BREAKS = re.compile(r"[\r\n\x00]+")
+_PLAIN = re.compile(r"[!-~]+")
+
+
+class WarcOutput:
+    """The `Output` protocol over `pages-NNNNN.warc.gz`."""
+
+    wants_snapshots = True
+
+    def __init__(self, folder: Path, place: Place, *, file_bytes: int = FILE_BYTES) -> None:
+        self._folder = folder
+        self._number = place.file
+        self._file_bytes = file_bytes
+        remove_behind(folder, place, _PATTERN)
+        self._file = AppendedFile(folder / _NAME.format(place.file), place.offset)
+
+    def append(self, outcomes: Sequence[Outcome]) -> Place:
+        """Write rows, and say how far the output is safe with them."""
+        buffer = BufferWARCWriter(gzip=True)
+        if not self._file.offset:
+            buffer.write_record(_head(buffer, self._file.path.name))
+        for outcome in outcomes:
+            for record in _records(buffer, outcome):
+                buffer.write_record(record)
+        self._file.append(buffer.get_contents())
+        return Place(self._number, self._file.offset)
+
+    def turned(self) -> Place | None:
+        """Begin a new file where the present one is large enough."""
+        if self._file.offset < self._file_bytes:
+            return None
+        following = AppendedFile(self._folder / _NAME.format(self._number + 1))
+        self._file.close()
+        self._file = following
+        self._number += 1
+        return Place(self._number)
+
+    def tidied(self) -> None:
+        """Nothing is needless."""
+
+    def finished(self) -> Place:
+        """Everything is readable already."""
+        return Place(self._number, self._file.offset)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _head(builder: RecordBuilder, name: str) -> ArcWarcRecord:
+    about = {"software": "search-mcp", "format": "WARC File Format 1.0"}
+    return builder.create_warcinfo_record(name, about)
+
+
+def _records(builder: RecordBuilder, outcome: Outcome) -> Iterator[ArcWarcRecord]:
+    row, snapshot = outcome.row, outcome.snapshot
+    address = _address(row.final_url or row.url)
+    headers = {"WARC-Date": _date(row)} if row.fetched_at else {}
+    first = ""
+    if snapshot is not None and (snapshot.body or not snapshot.rendered):
+        response = builder.create_warc_record(
+            address,
+            "response",
+            payload=io.BytesIO(snapshot.body),
+            length=len(snapshot.body),
+            http_headers=_http_headers(snapshot),
+            warc_headers_dict=dict(headers),
+        )
+        first = response.rec_headers.get_header("WARC-Record-ID")
+        yield response
+    refers = headers | ({"WARC-Refers-To": first} if first else {})
+    if snapshot is not None and snapshot.rendered:
+        yield _text(builder, address, "text/html; charset=utf-8", snapshot.html, refers)
+    if row.markdown is not None:
+        yield _text(builder, address, "text/markdown; charset=utf-8", row.markdown, refers)
+    yield _about(builder, address, row, refers)
+
+
+def _text(
+    builder: RecordBuilder, address: str, media_type: str, text: str, headers: Mapping[str, str]
+) -> ArcWarcRecord:
+    data = text.encode("utf-8", "replace")
+    return builder.create_warc_record(
+        address,
+        "conversion",
+        payload=io.BytesIO(data),
+        length=len(data),
+        warc_content_type=media_type,
+        warc_headers_dict=dict(headers),
+    )
+
+
+def _about(builder: RecordBuilder, address: str, row: Row, headers: Mapping[str, str]) -> ArcWarcRecord:
+    told = as_object(row)
+    del told["markdown"]
+    data = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+    return builder.create_warc_record(
+        address,
+        "metadata",
+        payload=io.BytesIO(data),
+        length=len(data),
+        warc_content_type="application/json",
+        warc_headers_dict=dict(headers),
+    )
+
+
+def _http_headers(snapshot: Snapshot) -> StatusAndHeaders:
+    try:
+        phrase = http.HTTPStatus(snapshot.status).phrase
+    except ValueError:
+        phrase = ""
+    kept = [
+        (name, _BREAKS.sub(" ", value)) for name, value in snapshot.headers.items() if name not in _UNDONE
+    ]
+    kept.append(("content-length", str(len(snapshot.body))))
+    return StatusAndHeaders(f"{snapshot.status} {phrase}".strip(), kept, protocol="HTTP/1.1")
+
+
+def _address(url: str) -> str:
+    """What stands in a header: a line of the list that is no URL may hold anything."""
+    return url if _PLAIN.fullmatch(url) else "urn:x-line:" + quote(url, errors="replace")
+
+
+def _date(row: Row) -> str:
+    assert row.fetched_at is not None
+    return row.fetched_at.strftime("%Y-%m-%dT%H:%M:%SZ")

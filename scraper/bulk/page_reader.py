@@ -1,0 +1,144 @@
+"""Reads one page of a job through the one door, and tells what is to be written of it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from browsers.model import Snapshot
+from scraper import errors
+from scraper.bulk.model import Order, Outcome, Page
+from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
+from scraper.extract import structured
+from scraper.model import Reading
+from scraper.workers import WorkerFailed, Workers
+
+__all__ = ["Fetches", "PageReader", "Read"]
+
+log = logging.getLogger(__name__)
+
+STRUCTURED_LIMIT_S = 5.0
+"""JSON-LD takes 5 to 20 ms; a page on which it takes longer than this was made to."""
+_JSON_LD = "ld+json"
+_UNASKED = (errors.BadRequest, errors.Refused, errors.Overloaded)
+"""With these nothing was asked of the host."""
+
+
+class Fetches(Protocol):
+    """The part of the fetcher that is used."""
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        render: str,
+        force_refresh: bool,
+        max_age_s: float | None,
+        deadline_s: float,
+        seen: Callable[[Snapshot], None],
+    ) -> Reading: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One reading of a page."""
+
+    outcome: Outcome
+    asked_at: float | None
+    """By when its last request had arrived at the host, of the monotonic clock; None: none was made."""
+    error: errors.ScraperError | None = None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the visit of one page brought, if there was one."""
+
+    snapshot: Snapshot | None = None
+    asked_at: float | None = None
+
+    def note(self, snapshot: Snapshot) -> None:
+        """Keep it; its request had arrived when the response did."""
+        timing = snapshot.timing
+        self.snapshot = snapshot
+        self.asked_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
+
+
+class PageReader:
+    """Reads pages."""
+
+    def __init__(self, fetcher: Fetches, workers: Workers, order: Order, *, keep_snapshots: bool) -> None:
+        """`keep_snapshots`: the responses themselves are wanted, so that nothing is taken from the cache."""
+        self._fetcher = fetcher
+        self._workers = workers
+        self._order = order
+        self._keep_snapshots = keep_snapshots
+
+    async def read(self, page: Page) -> Read:
+        """What one page comes to; a fault of ours is an error of this page alone."""
+        began = time.monotonic()
+        if page.problem:
+            return Read(Outcome(page, row_of_problem(page.url, page.problem), 0.0), None)
+        seen = _Seen()
+        # As a value, so that a fault of ours costs this page and nothing else.
+        (answer,) = await asyncio.gather(self._fetched(page, seen), return_exceptions=True)
+        seconds = time.monotonic() - began
+        if isinstance(answer, Reading):
+            return await self._told(page, answer, seen, seconds)
+        if isinstance(answer, asyncio.CancelledError):
+            raise answer
+        error = _as_told(answer, page)
+        row = row_of_fault(page.url, error, seen.snapshot, at=datetime.now(UTC))
+        snapshot = seen.snapshot if self._keep_snapshots else None
+        asked_at = seen.asked_at
+        if asked_at is None and not isinstance(error, _UNASKED):
+            asked_at = time.monotonic()
+        return Read(Outcome(page, row, seconds, snapshot=snapshot), asked_at, error)
+
+    async def _fetched(self, page: Page, seen: _Seen) -> Reading:
+        order = self._order
+        return await self._fetcher.fetch(
+            page.url,
+            render=order.render,
+            force_refresh=self._keep_snapshots,
+            max_age_s=order.max_age_s,
+            deadline_s=order.deadline_s,
+            seen=seen.note,
+        )
+
+    async def _told(self, page: Page, reading: Reading, seen: _Seen, seconds: float) -> Read:
+        json_ld = None if reading.cached else await self._json_ld(seen.snapshot)
+        row = row_of_reading(page.url, reading, seen.snapshot, json_ld)
+        snapshot = seen.snapshot if self._keep_snapshots else None
+        outcome = Outcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
+        return Read(outcome, seen.asked_at)
+
+    async def _json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
+        """What a page says of itself in JSON-LD; None: that is not to be known."""
+        if snapshot is None:
+            return None
+        if not snapshot.is_html or _JSON_LD not in snapshot.html:
+            return ()
+        light = dataclasses.replace(snapshot, body=b"", frames=(), json_responses=())
+        try:
+            found = await self._workers.run(structured.extract_simply, light, limit_s=STRUCTURED_LIMIT_S)
+        except WorkerFailed as fault:
+            log.warning("JSON-LD of a page could not be read: %s", fault)
+            return None
+        return found.json_ld
+
+
+def _as_told(answer: BaseException, page: Page) -> errors.ScraperError:
+    if isinstance(answer, errors.ScraperError):
+        return answer
+    log.error("a fault of ours while reading a page of %s", page.host, exc_info=answer)
+    return errors.Internal(
+        f"Reading the page at {page.host} failed by a fault of ours.",
+        target=page.url,
+        next_step="The log says more.",
+    )

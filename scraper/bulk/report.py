@@ -1,0 +1,185 @@
+"""What a job came to: as data, and as a page of text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from scraper.bulk.frontier import Counts, Frontier
+
+__all__ = ["ErrorKind", "HostTally", "Report", "Slow", "as_text", "gathered", "written"]
+
+EXAMPLES = 3
+HOSTS = 20
+SLOWEST = 10
+JSON_NAME, TEXT_NAME = "report.json", "report.txt"
+
+_BY_OUTCOME = """
+    SELECT outcome, count(*) FROM pages
+    WHERE outcome IS NOT NULL GROUP BY outcome ORDER BY count(*) DESC, outcome
+"""
+_EXAMPLES = """
+    SELECT coalesce(url, key), coalesce(message, '') FROM pages WHERE outcome = ? ORDER BY id LIMIT ?
+"""
+_BY_METHOD = """
+    SELECT CASE WHEN cached THEN 'cache' ELSE coalesce(method, 'none') END AS way, count(*) FROM pages
+    WHERE outcome = 'ok' GROUP BY way ORDER BY count(*) DESC
+"""
+_BY_HOST = """
+    SELECT hosts.name, count(*), sum(outcome <> 'ok'), avg(seconds), sum(bytes)
+    FROM pages JOIN hosts ON hosts.id = pages.host
+    WHERE outcome IS NOT NULL AND hosts.name <> ''
+    GROUP BY pages.host ORDER BY count(*) DESC, hosts.name LIMIT ?
+"""
+_SLOWEST = """
+    SELECT coalesce(url, key), seconds, outcome FROM pages
+    WHERE outcome IS NOT NULL ORDER BY seconds DESC, id LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """Pages that could not be read for one reason."""
+
+    code: str
+    pages: int
+    examples: tuple[tuple[str, str], ...]
+    """URL and what was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostTally:
+    """One host of the job."""
+
+    name: str
+    pages: int
+    failed: int
+    mean_s: float
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A page that took long."""
+
+    url: str
+    seconds: float
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a job came to so far."""
+
+    run: str
+    complete: bool
+    lines: int
+    """Of the list as it stands."""
+    pages: int
+    """Different ones."""
+    repeated: int
+    written: int
+    read: int
+    failed: int
+    by_method: dict[str, int]
+    errors: tuple[ErrorKind, ...]
+    hosts: int
+    largest_hosts: tuple[HostTally, ...]
+    slowest: tuple[Slow, ...]
+    markdown_bytes: int
+    output_bytes: int
+    spent_s: float
+    """Over all runs that came to their end."""
+    this_run: dict[str, float]
+    """`pages`, `seconds`, `pages_per_s`, `tried_again`."""
+
+
+def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
+    """The report of a job as it stands."""
+    counts: Counts = frontier.counts()
+    outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
+    kinds = [
+        ErrorKind(
+            code, number, tuple((str(u), str(m)) for u, m in frontier.select(_EXAMPLES, (code, EXAMPLES)))
+        )
+        for code, number in outcomes.items()
+        if code != "ok"
+    ]
+    written = sum(outcomes.values())
+    return Report(
+        run=str(frontier.fact("run")),
+        complete=counts.done >= counts.pages,
+        lines=counts.lines,
+        pages=counts.pages,
+        repeated=counts.repeated,
+        written=written,
+        read=outcomes.get("ok", 0),
+        failed=written - outcomes.get("ok", 0),
+        by_method={str(name): int(number) for name, number in frontier.select(_BY_METHOD)},
+        errors=tuple(kinds),
+        hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
+        largest_hosts=tuple(
+            HostTally(str(n), int(p), int(f), round(s, 3), int(b or 0))
+            for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS,))
+        ),
+        slowest=tuple(Slow(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST,))),
+        markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
+        output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
+        spent_s=round(frontier.fact("spent_s") or 0.0, 1),
+        this_run=this_run,
+    )
+
+
+def _examples(frontier: Frontier, code: str) -> tuple[tuple[str, str], ...]:
+    return tuple((str(url), str(why)) for url, why in frontier.select(_EXAMPLES, (code, EXAMPLES)))
+
+
+def written(report: Report, folder: Path) -> None:
+    """Write the report beside the output.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    data = json.dumps(asdict(report), ensure_ascii=False, indent=2)
+    (folder / JSON_NAME).write_text(data + "\n", encoding="utf-8", errors="replace")
+    (folder / TEXT_NAME).write_text(as_text(report), encoding="utf-8", errors="replace")
+
+
+def as_text(report: Report) -> str:
+    """The report for a person."""
+    ways = ", ".join(f"{count:,} {way}" for way, count in report.by_method.items())
+    run = report.this_run
+    head = [
+        f"Job {report.run}: {'complete' if report.complete else 'not complete'}",
+        f"{report.written:,} of {report.pages:,} pages written: {report.read:,} read"
+        f"{f' ({ways})' if ways else ''}, {report.failed:,} failed",
+        f"{report.lines:,} lines in the list, {report.repeated:,} of them repeated; {report.hosts:,} hosts",
+        f"{report.markdown_bytes / 1e6:,.1f} MB of text, {report.output_bytes / 1e6:,.1f} MB of output",
+        f"This run: {run['pages']:,.0f} pages in {run['seconds']:,.1f} s, {run['pages_per_s']:.1f} a second, "
+        f"{run['tried_again']:,.0f} tried again",
+    ]
+    parts = ["\n".join(head)]
+    parts += [_errors(report)] if report.errors else []
+    hosts = [
+        f"  {host.pages:>9,}  {host.failed:>7,} failed  {host.mean_s:>7.2f} s  {host.bytes / 1e6:>9,.1f} MB"
+        f"  {host.name}"
+        for host in report.largest_hosts
+    ]
+    parts += ["\n".join(["Largest hosts: pages, failed, mean time, text", *hosts])] if hosts else []
+    slow = [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_cut(page.url)}" for page in report.slowest]
+    parts += ["\n".join(["Slowest pages", *slow])] if slow else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _errors(report: Report) -> str:
+    lines = ["What failed"]
+    for kind in report.errors:
+        lines.append(f"  {kind.pages:>9,}  {kind.code}")
+        lines += [f"             {_cut(url)}: {_cut(message)}" for url, message in kind.examples]
+    return "\n".join(lines)
+
+
+def _cut(text: str, most: int = 160) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= most else plain[: most - 1] + "…"

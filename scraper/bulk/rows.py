@@ -1,0 +1,62 @@
+"""What a visit came to, as a row. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from browsers.model import Snapshot
+from scraper.bulk.model import Fault, Row
+from scraper.errors import ScraperError
+from scraper.model import Reading
+
+__all__ = ["row_of_fault", "row_of_problem", "row_of_reading"]
+
+
+def row_of_reading(
+    url: str,
+    reading: Reading,
+    snapshot: Snapshot | None,
+    json_ld: tuple[Mapping[str, Any], ...] | None,
+) -> Row:
+    """The row of a page that was read; `snapshot`: what the visit brought, None from the cache."""
+    document = reading.document
+    return Row(
+        url=url,
+        final_url=reading.url,
+        status=reading.status,
+        method=reading.method,
+        fetched_at=reading.retrieved_at,
+        title=document.title,
+        markdown=document.markdown,
+        json_ld=json_ld,
+        links=tuple((link.url, link.text) for link in document.links),
+        timings=_timings(snapshot),
+        hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),
+    )
+
+
+def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> Row:
+    """The row of a page that could not be read."""
+    return Row(
+        url=url,
+        final_url=snapshot.url if snapshot is not None else None,
+        status=snapshot.status if snapshot is not None else getattr(error, "status", None),
+        fetched_at=at,
+        error=Fault(error.code, error.sentence()),
+        timings=_timings(snapshot),
+    )
+
+
+def row_of_problem(url: str, problem: str) -> Row:
+    """The row of a line that names no page."""
+    return Row(url=url, error=Fault("bad_url", problem))
+
+
+def _timings(snapshot: Snapshot | None) -> dict[str, float]:
+    if snapshot is None:
+        return {}
+    return {name: round(value, 4) for name, value in asdict(snapshot.timing).items() if value}

@@ -1,0 +1,148 @@
+"""Whose turn it is: of the hosts that may be asked now, the one with the most pages left. Pure.
+
+Nobody waits at a host: what may not be read yet stands in no queue of the browsers. The host with the most
+pages goes first because at its own pace it is the one that the job ends with.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scraper.bulk.model import Pace, Page
+
+__all__ = ["Schedule"]
+
+LOW = 16
+"""Pages of a host at hand below which more are wanted."""
+
+
+@dataclass(slots=True)
+class _Host:
+    """One host under work."""
+
+    name: str
+    unread: int
+    """Its pages that were not begun, at hand or not."""
+    pages: deque[Page] = field(default_factory=deque)
+    under_way: int = 0
+    free_at: float = -math.inf
+    """Not asked before."""
+    was_free_at: float = -math.inf
+    """The same before its last page was begun."""
+    ticket: int = 0
+    """The entry by which it stands in one of the heaps; 0: in none. Others are stale."""
+
+
+class Schedule:
+    """The hosts under work, and the next page of them."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._hosts: dict[str, _Host] = {}
+        self._free: list[tuple[int, int, _Host]] = []
+        """May be asked now, most pages first; checked again when taken."""
+        self._resting: list[tuple[float, int, _Host]] = []
+        self._tickets = itertools.count(1)
+        self._wanting: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    @property
+    def longest_s(self) -> float:
+        """How long the host that has most left takes at the least, by its gap alone."""
+        most = max((host.unread for host in self._hosts.values()), default=0)
+        return most * self._pace.gap_s
+
+    def enter(self, name: str, unread: int) -> None:
+        """Take a host in, which has so many pages left."""
+        host = self._hosts[name] = _Host(name, unread)
+        self._note_wanting(host)
+
+    def supply(self, name: str, pages: Iterable[Page], *, now: float) -> None:
+        """Lay pages of a host at hand."""
+        host = self._hosts[name]
+        host.pages.extend(pages)
+        self._offer(host, now)
+
+    def wanting(self) -> list[str]:
+        """Hosts of which more pages should be laid at hand; each is named once."""
+        names = list(self._wanting)
+        self._wanting.clear()
+        return names
+
+    def take(self, now: float) -> Page | None:
+        """The page to begin now; None: nobody may be asked."""
+        while self._resting and self._resting[0][0] <= now:
+            _, ticket, host = heapq.heappop(self._resting)
+            if ticket == host.ticket:
+                heapq.heappush(self._free, (-host.unread, ticket, host))
+        while self._free:
+            _, ticket, host = heapq.heappop(self._free)
+            if ticket != host.ticket:
+                continue
+            host.ticket = 0
+            if self._may_ask(host) and host.free_at <= now:
+                return self._taken(host, now)
+            self._offer(host, now)
+        return None
+
+    def wait_s(self, now: float) -> float:
+        """Until a host that rests may be asked; infinite when there is none."""
+        return max(0.0, self._resting[0][0] - now) if self._resting else math.inf
+
+    def done(self, page: Page, *, asked_at: float | None, now: float) -> None:
+        """A page came to its end; `asked_at`: by when its request had arrived, None: none was made."""
+        host = self._hosts[page.host]
+        host.under_way -= 1
+        if asked_at is not None:
+            host.free_at = max(host.free_at, asked_at + self._pace.gap_s)
+        elif not host.under_way:
+            host.free_at = host.was_free_at
+            host.ticket = 0
+        self._leave_or_offer(host, now)
+
+    def again(self, page: Page, *, not_before: float, now: float) -> None:
+        """A page is to be read once more, behind its host's others; its host rests until then."""
+        host = self._hosts[page.host]
+        host.under_way -= 1
+        host.unread += 1
+        host.pages.append(page)
+        host.free_at = max(host.free_at, not_before)
+        self._leave_or_offer(host, now)
+
+    def _taken(self, host: _Host, now: float) -> Page:
+        page = host.pages.popleft()
+        host.unread -= 1
+        host.under_way += 1
+        host.was_free_at, host.free_at = host.free_at, now + self._pace.gap_s
+        self._note_wanting(host)
+        self._offer(host, now)
+        return page
+
+    def _note_wanting(self, host: _Host) -> None:
+        if len(host.pages) < min(LOW, host.unread):
+            self._wanting[host.name] = None
+
+    def _may_ask(self, host: _Host) -> bool:
+        return bool(host.pages) and host.under_way < self._pace.per_host
+
+    def _leave_or_offer(self, host: _Host, now: float) -> None:
+        if not host.unread and not host.under_way:
+            del self._hosts[host.name]
+            return
+        self._offer(host, now)
+
+    def _offer(self, host: _Host, now: float) -> None:
+        if host.ticket or not self._may_ask(host):
+            return
+        host.ticket = next(self._tickets)
+        if host.free_at > now:
+            heapq.heappush(self._resting, (host.free_at, host.ticket, host))
+        else:
+            heapq.heappush(self._free, (-host.unread, host.ticket, host))
