@@ -17,6 +17,9 @@ _MAX_COLUMNS = 200
 _COLUMN_OF_PROSE = 300
 """One column with a cell this long is a page laid out as a table."""
 
+_LONGEST_VALUE = 40
+"""A table in a cell that holds no more text than this is no part of the page's layout."""
+
 _MAX_SIDES = 3
 """Left of a relation, the relation, and right of it: more formulas in a row are a table of them."""
 
@@ -48,7 +51,9 @@ def cells_of(row: Element) -> list[Element]:
 
 def is_layout(table: Element) -> bool:
     """Whether a table only places things on the page, so that its cells are blocks in a row."""
-    if table.get("role") in ("presentation", "none") or _INNER_TABLES(table):
+    if table.get("role") in ("presentation", "none"):
+        return True
+    if not all(_sets_one_value(inner) for inner in _INNER_TABLES(table)) or _sets_one_value(table):
         return True
     if _HEADERS(table):
         return False
@@ -58,6 +63,13 @@ def is_layout(table: Element) -> bool:
     if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
+
+
+def _sets_one_value(table: Element) -> bool:
+    """Whether a table holds one short text and nothing else: a score beside a comment, a badge in a row."""
+    if len(text_of(table).strip()) > _LONGEST_VALUE or _INNER_TABLES(table) or _HEADERS(table):
+        return False
+    return sum(map(_has_content, (cell for row in rows_of(table) for cell in cells_of(row)))) <= 1
 
 
 def ranked_items(table: Element) -> list[tuple[str, list[Element]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,13 +38,27 @@ def expected_f1(chosen: NDArray[np.bool_], p: Floats, lengths: Floats) -> float:
     return float(2 * wanted[chosen].sum() / (lengths[chosen].sum() + wanted.sum() + 1e-9))
 
 
-def drop_repeated(chosen: NDArray[np.bool_], text_ids: Ints, characters: Floats) -> NDArray[np.bool_]:
-    """Without the longer texts that were chosen before."""
+def drop_repeated(
+    chosen: NDArray[np.bool_], text_ids: Ints, characters: Floats, tables: Sequence[slice] = ()
+) -> NDArray[np.bool_]:
+    """Without the longer texts that were chosen before.
+
+    A cell of one of the tables may say what another says: a table goes only as a whole, when it is one that
+    was there before.
+    """
     kept = chosen.copy()
+    cells = np.zeros(len(chosen), np.bool_)
+    known: set[tuple[int, ...]] = set()
+    for table in tables:
+        cells[table] = True
+        texts = tuple(text_ids[table].tolist())
+        if texts in known:
+            kept[table] = False
+        known.add(texts)
     seen: set[int] = set()
-    for number in np.flatnonzero(chosen & (characters > _MIN_REPEATED)).tolist():
+    for number in np.flatnonzero(kept & (characters > _MIN_REPEATED)).tolist():
         text = int(text_ids[number])
-        if text in seen:
+        if text in seen and not cells[number]:
             kept[number] = False
         seen.add(text)
     return kept

@@ -66,16 +66,14 @@ def with_title(page: Measures, chosen: Chosen, types: Mapping[str, float]) -> Ch
     return titled
 
 
-def complete_tables(page: Measures, chosen: Chosen) -> Chosen:
-    """With all cells of the tables that are mostly chosen."""
+def complete_tables(page: Measures, chosen: Chosen) -> tuple[Chosen, list[slice]]:
+    """With all cells of the tables that are mostly chosen, and where these stand."""
     elements = page.segments.elements
-    tables = [number for number, tag in enumerate(elements.tags) if tag == "table"]
-    if not tables:
-        return chosen
     completed = chosen.copy()
+    whole: list[slice] = []
     total = page.lengths.sum()
     behind = 0
-    for table in tables:
+    for table in (number for number, tag in enumerate(elements.tags) if tag == "table"):
         start, end = int(page.first[table]), int(page.last[table])
         if start < behind or start == end:
             continue  # inside of one that was looked at
@@ -85,4 +83,5 @@ def complete_tables(page: Measures, chosen: Chosen) -> Chosen:
         behind = end
         if words[chosen[start:end]].sum() >= _TABLE_KEPT * words.sum():
             completed[start:end] = True
-    return completed
+            whole.append(slice(start, end))
+    return completed, whole

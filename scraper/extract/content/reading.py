@@ -77,10 +77,10 @@ def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
     chosen = choose(opinion.p, page.lengths)
     chosen = without_asides(page, chosen, opinion.p, opinion.types)
-    chosen = complete_tables(page, chosen)
+    chosen, tables = complete_tables(page, chosen)
     if opinion.types["documentation"] >= MIN_DOCUMENTATION:
         return with_title(page, chosen, opinion.types)  # references say the same of many things
-    return drop_repeated(chosen, page.text_ids, page.characters)
+    return drop_repeated(chosen, page.text_ids, page.characters, tables)
 
 
 def _likeliest(opinion: Opinion) -> str | None:

@@ -45,10 +45,17 @@ def test_tables_of_values(html: str, markdown: str) -> None:
             "<table><tr><td>x</td><td><table><tr><th>h</tr><tr><td>1</tr></table></td></tr></table>",
             "x\n\n| h |\n| --- |\n| 1 |",
         ),
+        ("<table><tr><td>4</td><td></td></tr><tr><td></td><td></td></tr></table>", "4"),
     ],
 )
 def test_tables_of_layout_are_read_as_blocks(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
+
+
+def test_a_table_with_a_short_value_in_a_cell_does_not_make_a_layout() -> None:
+    score = "<table><tr><td>{}</td><td></td></tr></table>"
+    rows = "".join(f"<tr><td>{score.format(n)}</td><td>comment {n}</td></tr>" for n in (4, 17))
+    assert markdown_of(f"<table>{rows}</table>") == "| 4 | comment 4 |\n| --- | --- |\n| 17 | comment 17 |"
 
 
 def test_what_stands_beside_the_cells_is_kept() -> None:

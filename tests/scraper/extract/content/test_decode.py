@@ -34,3 +34,13 @@ def test_the_cut_follows_the_page() -> None:
 def test_longer_texts_are_given_once(characters: float, kept: list[bool]) -> None:
     chosen = np.array([True, True, True])
     assert drop_repeated(chosen, np.array([0, 0, 1]), np.full(3, characters)).tolist() == kept
+
+
+def test_cells_may_say_the_same_but_a_table_is_given_once() -> None:
+    chosen = np.ones(6, np.bool_)
+    two_tables = np.array([0, 1, 0, 0, 2, 0])
+    kept = drop_repeated(chosen, two_tables, np.full(6, 100.0), [slice(0, 3), slice(3, 6)])
+    assert kept.all()
+    one_table_twice = np.array([0, 1, 0, 0, 1, 0])
+    kept = drop_repeated(chosen, one_table_twice, np.full(6, 100.0), [slice(0, 3), slice(3, 6)])
+    assert kept.tolist() == [True] * 3 + [False] * 3

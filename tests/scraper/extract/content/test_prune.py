@@ -67,8 +67,8 @@ def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
     rows = "<tr><td>a name</td><td>7</td></tr>" * 3
     page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
     chosen = np.array([text != "7" for text in page.texts])
-    assert complete_tables(page, chosen).all()
-    assert not complete_tables(page, np.array([number == 0 for number in range(page.n)]))[1:].any()
+    assert complete_tables(page, chosen)[0].all()
+    assert not complete_tables(page, np.array([number == 0 for number in range(page.n)]))[0][1:].any()
 
 
 def test_the_title_of_documentation_is_kept_and_that_of_other_pages_left_to_the_model() -> None:
