@@ -31,6 +31,9 @@ MEMORY_SAMPLE_VISITS = 50
 """Reading the memory of a browser's processes costs milliseconds of kernel time: not after every visit."""
 
 
+_CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
+
+
 @dataclass(frozen=True, slots=True)
 class BrowserState:
     """One browser, as `status` shows it."""
@@ -152,11 +155,14 @@ class Pool:
         found = self._find(tier)
         if found is None:
             raise errors.NoBrowser("No Chromium was found on this machine.")
-        version = await asyncio.to_thread(locate.version, found)
+        product = await asyncio.to_thread(locate.product, found)
         try:
-            identity = Identity.of(version, tier, self._settings)
+            identity = Identity.of(product, tier, self._settings)
         except ValueError as error:
-            raise errors.NoBrowser(f"{found.executable} does not tell its version.") from error
+            raise errors.NoBrowser(
+                f"{found.executable} does not tell its version: it is no Chromium that can be started.",
+                next_step=_CORRECT if found.source == "setting" else None,
+            ) from error
         order = LaunchOrder(tier, found.executable, plan(tier, identity, self._settings))
         try:
             chromium = await launch(self._driver, order, self._folder.path)

@@ -20,6 +20,8 @@ __all__ = ["Slots"]
 REMEMBERED_DURATIONS = 50
 FIRST_GUESS_S = 1.0
 """How long a visit is thought to hold a slot before any has been seen."""
+LONGEST_RETRY_S = 120.0
+"""Nobody plans further ahead, and until then anything may have changed."""
 
 Hosts = OrderedDict[str, deque["asyncio.Future[None]"]]
 
@@ -37,7 +39,8 @@ class Slots:
         self._waiting: OrderedDict[str, Hosts] = OrderedDict()
         self._since: dict[asyncio.Future[None], float] = {}
         """When each that waits began to, the first of them first."""
-        self._durations: deque[float] = deque(maxlen=REMEMBERED_DURATIONS)
+        self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
+        """Of those that held a slot last, with their hosts."""
 
     @asynccontextmanager
     async def taken(
@@ -53,13 +56,12 @@ class Slots:
         try:
             yield
         finally:
-            self._durations.append(time.monotonic() - since)
+            self._durations.append((host, time.monotonic() - since))
             self._release(host)
 
     def expected_wait_s(self) -> float:
         """How long a newcomer would wait, from how long the last visits held their slots."""
-        held = statistics.median(self._durations) if self._durations else FIRST_GUESS_S
-        return held * (self.queued + 1) / self.size
+        return self._held_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
         """How long a newcomer of a host of its own would wait: nothing while a slot is free.
@@ -81,14 +83,14 @@ class Slots:
             return
         if bounded and (self._has_no_place(principal) or expected > wait_s):
             self._give_back(turn, principal, host)
-            raise self._busy(expected, url)
+            raise self._busy(url)
         try:
             async with asyncio.timeout(wait_s):
                 await turn
         except BaseException as error:
             self._give_back(turn, principal, host)
             if isinstance(error, TimeoutError):
-                raise self._busy(expected, url) from None
+                raise self._busy(url) from None
             raise
 
     def _has_no_place(self, principal: str) -> bool:
@@ -98,12 +100,28 @@ class Slots:
         share = self._queue_limit // len(self._waiting)
         return self.queued > self._queue_limit and (waiting > share or self.queued > 2 * self._queue_limit)
 
-    def _busy(self, expected_s: float, url: str) -> errors.Busy:
+    def _busy(self, url: str) -> errors.Busy:
         return errors.Busy(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
-            retry_after_s=max(1.0, round(expected_s)),
+            retry_after_s=min(LONGEST_RETRY_S, max(1.0, round(self._drained_s()))),
             url=url,
         )
+
+    def _drained_s(self) -> float:
+        """How long the queue takes to empty: a host has fewer slots than there are, and may be slow."""
+        waiting: Counter[str] = Counter()
+        for hosts in self._waiting.values():
+            for host, turns in hosts.items():
+                waiting[host] += len(turns)
+        by_host = (self._held_s(host) * count / self._per_host for host, count in waiting.items())
+        return max(self.expected_wait_s(), *by_host, 0.0)
+
+    def _held_s(self, host: str | None = None) -> float:
+        """How long visits hold a slot, those to `host` where any has ended."""
+        ended = [held for at, held in self._durations if host in {None, at}]
+        if ended:
+            return statistics.median(ended)
+        return FIRST_GUESS_S if host is None else self._held_s()
 
     def _give_back(self, turn: asyncio.Future[None], principal: str, host: str) -> None:
         """A turn that will not be used: out of the queue, or, when it was granted just now, to the next."""

@@ -22,6 +22,7 @@ __all__ = [
     "fonts",
     "install",
     "proxy_address",
+    "unusable_paths",
 ]
 
 FAKE_DNS_NETWORK = "198.18.0.0/15"
@@ -44,10 +45,18 @@ class Found:
 
 def chromiums(settings: BrowserSettings) -> tuple[Found, ...]:
     """Every tier's Chromium that is there and starts far enough to say its version."""
-    paths = {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
-    located = (locate.find(tier, path) for tier, path in paths.items())
+    located = (locate.find(tier, path) for tier, path in _paths(settings).items())
     found = (Found(c.tier, c.executable, locate.version(c), c.source) for c in located if c)
     return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
+
+
+def unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
+    """The paths in the settings at which there is no program; `start`: or one that is no Chromium."""
+    return {
+        tier: path
+        for tier, path in _paths(settings).items()
+        if path is not None and not _usable(locate.find(tier, path), start)
+    }
 
 
 def proxy_address(url: str) -> tuple[str, int]:
@@ -69,6 +78,14 @@ def fonts() -> dict[str, bool] | None:
         return {script: _has_font(lister, language) for script, language in _FONTS.items()}
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _paths(settings: BrowserSettings) -> dict[Tier, str | None]:
+    return {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
+
+
+def _usable(found: locate.Chromium | None, start: bool) -> bool:
+    return found is not None and (not start or locate.version(found) != locate.UNKNOWN_VERSION)
 
 
 def _has_font(lister: str, language: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from browsers import Browsers
+from browsers import Browsers, BrowserSettings, survey
 from browsers.browsers import Status
 from scraper.engines.registry import DEFAULTS, ENGINES
 from scraper.reading.document_snapshots import DocumentSnapshots
@@ -19,7 +19,7 @@ from scraper.reading.sides import SideReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
-from scraper.settings import Settings
+from scraper.settings import Settings, SettingsError
 from scraper.store.indexes.catalog import Catalog
 from scraper.store.indexes.model import Indexes
 from scraper.store.pages import NoPages, SqlitePages
@@ -76,9 +76,13 @@ class App:
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings) -> AsyncIterator[App]:
-        """Open all services; the browser starts in the background, and a visit waits for it."""
+        """Open all services; the browser starts in the background, and a visit waits for it.
+
+        Raises:
+            SettingsError: they name a Chromium that is not there.
+        """
         async with AsyncExitStack() as stack:
-            browsers = await stack.enter_async_context(Browsers(settings.browser_settings()))
+            browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))
             workers = await stack.enter_async_context(Workers())
             pages = open_pages(settings)
             stack.push_async_callback(pages.close)
@@ -113,6 +117,16 @@ class App:
             browsers=browsers,
             cache=await self.pages.stats(),
         )
+
+
+def _browser_settings(settings: Settings) -> BrowserSettings:
+    chosen = settings.browser_settings()
+    for tier, path in survey.unusable_paths(chosen).items():
+        raise SettingsError(
+            f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
+            "Correct it, or remove the setting: Chromium is then looked for."
+        )
+    return chosen
 
 
 def open_pages(settings: Settings) -> Pages:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from browsers.model import Tier
 
-__all__ = ["UNKNOWN_VERSION", "Chromium", "Machine", "find", "version"]
+__all__ = ["UNKNOWN_VERSION", "Chromium", "Machine", "find", "product", "version"]
 
 UNKNOWN_VERSION = "unknown"
 VERSION_LIMIT_S = 10.0
@@ -112,8 +112,15 @@ def find(tier: Tier, explicit: str | None, machine: Machine | None = None) -> Ch
 
 
 def version(chromium: Chromium, machine: Machine | None = None) -> str:
-    """Its version, such as 156.0.8078.79; asked once for each file and kept in the user's cache."""
-    notes = (machine or Machine()).cache / "search-mcp" / "chromium-versions.json"
+    """Its version, such as 156.0.8078.79."""
+    found = _VERSION.search(product(chromium, machine))
+    return found.group() if found else UNKNOWN_VERSION
+
+
+def product(chromium: Chromium, machine: Machine | None = None) -> str:
+    """What it calls itself, such as "Google Chrome 156.0.8078.79"; asked once for each file and kept in the
+    user's cache."""
+    notes = (machine or Machine()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)
     except OSError:
@@ -121,7 +128,7 @@ def version(chromium: Chromium, machine: Machine | None = None) -> str:
     key = f"{chromium.executable}|{stat.st_mtime_ns}|{stat.st_size}"
     known = _read_notes(notes)
     if key not in known:
-        asked = _ask_version(chromium.executable)
+        asked = _ask_product(chromium.executable)
         if asked == UNKNOWN_VERSION:
             return asked
         known = {key: asked, **_others(known, chromium.executable)}
@@ -169,7 +176,7 @@ def _runnable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _ask_version(executable: str) -> str:
+def _ask_product(executable: str) -> str:
     try:
         answer = subprocess.run(
             [executable, "--version"],
@@ -181,8 +188,9 @@ def _ask_version(executable: str) -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN_VERSION
-    found = _VERSION.search(answer.stdout.decode(errors="replace"))
-    return found.group() if found else UNKNOWN_VERSION
+    said = answer.stdout.decode(errors="replace").strip()
+    found = _VERSION.search(said)
+    return said[: found.end()] if found else UNKNOWN_VERSION
 
 
 def _others(known: Mapping[str, str], executable: str) -> dict[str, str]:

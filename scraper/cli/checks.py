@@ -64,12 +64,18 @@ def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
 def browsers(settings: BrowserSettings) -> Iterator[Finding]:
     """Both tiers of Chromium."""
     found = {one.tier.value: one for one in survey.chromiums(settings)}
+    wrong = {tier.value: path for tier, path in survey.unusable_paths(settings, start=True).items()}
     for name in ("light", "full"):
-        if one := found.get(name):
+        if path := wrong.get(name):
+            yield bad(
+                f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is no Chromium that can be started",
+                "Correct the path, or remove the setting: Chromium is then looked for",
+            )
+        elif one := found.get(name):
             yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
         elif found:
             yield poor(f"No Chromium of the {name} tier: {_replaced(name)}", "search-mcp install-browser")
-    if not found:
+    if not found and not wrong:
         yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
 
 

@@ -38,12 +38,15 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
 
 async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer:
     # Imported here: the command line must be able to print its help without loading the browsers.
-    from scraper.app import App
     from scraper.tools import registry
     from scraper.tools.model import Call
 
     every = registry.tools(dataclasses.replace(settings, tools=()))
     tool = next(tool for tool in every if tool.name == tool_name)
+    if (fault := tool.fault(arguments)) is not None:
+        return fault
+    from scraper.app import App
+
     with _ended_by_sigterm(), _bar() as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:

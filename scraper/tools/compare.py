@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.render import compare as render
-from scraper.search.compare import MAX_URLS, MIN_URLS, compare
+from scraper.search.compare import MAX_URLS, MIN_URLS, checked, compare
 from scraper.settings import Settings
 from scraper.tools.arguments import Parameter, Parameters, Text, Texts
 from scraper.tools.boundary import guarded
@@ -51,7 +51,7 @@ def tool(settings: Settings) -> Tool:
         title="Compare web pages",
         description=described("compare"),
         input_schema=_PARAMETERS.schema(),
-        run=guarded("compare", _PARAMETERS, _run),
+        run=guarded("compare", _PARAMETERS, _run, check=lambda given: checked(given["urls"])),
     )
 
 

@@ -11,6 +11,7 @@ from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
 from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+from scraper.urls import parse_target
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -29,7 +30,7 @@ def tool(settings: Settings) -> Tool:
         title="Structured data of a web page",
         description=described("extract_structured"),
         input_schema=parameters.schema(),
-        run=guarded("extract_structured", parameters, _run),
+        run=guarded("extract_structured", parameters, _run, check=lambda given: parse_target(given["url"])),
     )
 
 

@@ -12,6 +12,7 @@ from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
 from scraper.tools.shared import FORMAT, RENDER, RESULT_CHARS, body_budget, compact, new_region
+from scraper.urls import parse_target
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -47,7 +48,7 @@ def tool(settings: Settings) -> Tool:
         title="Read a web page",
         description=described("fetch"),
         input_schema=parameters.schema(),
-        run=guarded("fetch", parameters, _run),
+        run=guarded("fetch", parameters, _run, check=lambda given: parse_target(given["url"])),
         result_chars=RESULT_CHARS,
     )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from scraper.reading.progress import Progress
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Answer", "Call", "Run", "Tool"]
+__all__ = ["Answer", "Call", "Checking", "Run", "Tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ class Answer:
 Run = Callable[["App", Mapping[str, Any], Call], Awaitable[Answer]]
 
 
+@runtime_checkable
+class Checking(Protocol):
+    """A way to run that can tell what is wrong with arguments before anything is opened."""
+
+    def fault(self, arguments: Mapping[str, Any]) -> Answer | None:
+        """The answer that these arguments would get; None where they seem right."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One thing that can be asked for; `run` raises nothing but cancellation."""
@@ -54,3 +62,7 @@ class Tool:
     """Whether the same call twice does what it does once."""
     result_chars: int | None = None
     """Characters that an answer may have, where that is more than some clients take unasked."""
+
+    def fault(self, arguments: Mapping[str, Any]) -> Answer | None:
+        """What is wrong with arguments, as far as can be told before anything is opened."""
+        return self.run.fault(arguments) if isinstance(self.run, Checking) else None

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["tool"]
 
-MAX_OFFSET = 100_000_000
+MAX_OFFSET = 2**53
+"""The largest number that every client's JSON can carry exactly: what lies beyond a text's end is its end."""
 
 
 def tool(settings: Settings) -> Tool:
@@ -48,7 +49,7 @@ def tool(settings: Settings) -> Tool:
         title="Read a document",
         description=described("read_doc"),
         input_schema=parameters.schema(),
-        run=guarded("read_doc", parameters, _run),
+        run=guarded("read_doc", parameters, _run, check=lambda given: page_numbers(given["pages"])),
         result_chars=RESULT_CHARS,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ import pytest_asyncio
 from playwright.async_api import async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find, version
 from browsers.identity import Identity
+from tests.browsers.chromium.machines import program
 from tests.browsers.portrait import HOST, URL, portrait, served
 
 pytestmark = pytest.mark.browser
@@ -68,6 +70,20 @@ async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_l
     told = portraits[Tier.FULL]
     for fact in ("brands", "languages"):
         assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
+
+
+async def test_a_branded_chrome_given_as_the_light_one_says_its_own_name(tmp_path: Path) -> None:
+    chromium = find(Tier.LIGHT, None)
+    assert chromium is not None
+    called = f'[ "$1" = --version ] && {{ echo Google Chrome {version(chromium)}; exit 0; }}'
+    chrome = program(tmp_path / "chrome", f'{called}\nexec "{chromium.executable}" "$@"')
+    async with served() as port:
+        hosts = ((HOST, "127.0.0.1", port),)
+        settings = dataclasses.replace(SETTINGS, light_executable=str(chrome), test_hosts=hosts)
+        async with Browsers(settings) as browsers:
+            told = await _told(browsers, Tier.LIGHT)
+    assert "Google Chrome" in {brand["brand"] for brand in told["page"]["brands"]}
+    assert '"Google Chrome"' in told["document"]["sec-ch-ua"]
 
 
 @BOTH_TIERS

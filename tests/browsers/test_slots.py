@@ -78,6 +78,21 @@ async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
+async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue() -> None:
+    of, gate = slots(size=8, per_host=1, queue_limit=4), asyncio.Event()
+    for host, held_s in (("slow", 1.5), *[("quick", 0.0)] * 3):
+        async with of.taken("a", host, url="", wait_s=30):
+            await asyncio.sleep(held_s)
+    tasks = [asyncio.create_task(hold(of, [], "", "a", "slow", gate)) for _ in range(5)]
+    await turns()
+    with pytest.raises(errors.Busy) as caught:
+        async with of.taken("a", "slow", url="", wait_s=30):
+            pass
+    assert 6 <= caught.value.retry_after_s <= 20  # five of 1.5 s, one after the other
+    gate.set()
+    await asyncio.gather(*tasks)
+
+
 async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
     of, gate = slots(size=2, per_host=1), asyncio.Event()
     assert of.queue_s() == 0

@@ -44,6 +44,15 @@ async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path
     assert time.monotonic() - started < 60
 
 
+async def test_a_path_of_the_settings_that_leads_to_another_program_is_named_and_not_to_be_installed(
+    tmp_path: Path,
+) -> None:
+    other = program(tmp_path / "other", "echo an editor")
+    refusal = await refusal_of(only(other))
+    assert str(other) in str(refusal)
+    assert refusal.next_step == "Correct the path in the settings, then run `search-mcp doctor`."
+
+
 async def test_a_host_that_forbids_the_sandbox_gets_a_browser_without_and_a_loud_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import locate
-from browsers.chromium.locate import UNKNOWN_VERSION, Chromium, find, version
+from browsers.chromium.locate import UNKNOWN_VERSION, Chromium, find, product, version
 from browsers.model import Tier
 from tests.browsers.chromium.machines import (
     DEBIAN_FULL,
@@ -161,7 +161,7 @@ def test_an_updated_browser_is_asked_again_and_the_old_answer_forgotten(tmp_path
     assert version(chromium, made) == "156.0.8078.79"
     program(binary, "echo Chromium 157.0.9000.12 and more")
     assert version(chromium, made) == "157.0.9000.12"
-    notes = made.cache / "search-mcp" / "chromium-versions.json"
+    notes = made.cache / "search-mcp" / "chromium-products.json"
     assert "156.0.8078.79" not in notes.read_text()
 
 
@@ -172,8 +172,15 @@ def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
         str(program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12")), Tier.FULL, "system"
     )
     assert [version(light, made), version(full, made)] == ["156.0.8078.79", "157.0.9000.12"]
-    notes = (made.cache / "search-mcp" / "chromium-versions.json").read_text()
+    notes = (made.cache / "search-mcp" / "chromium-products.json").read_text()
     assert "156.0.8078.79" in notes and "157.0.9000.12" in notes
+
+
+def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
+    made = machine(tmp_path)
+    binary = program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12 unknown channel")
+    chrome = Chromium(str(binary), Tier.FULL, "setting")
+    assert [product(chrome, made) for _ in range(2)] == ["Google Chrome 157.0.9000.12"] * 2
 
 
 @pytest.mark.parametrize("script", ["exit 127", "echo no number here", "kill -9 $$"])
@@ -200,7 +207,7 @@ def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("spoiled", ["", "[]", '{"a": 1', '{"a": 1}', "\x00"])
 def test_a_spoiled_notebook_of_versions_is_written_anew(tmp_path: Path, spoiled: str) -> None:
     made = machine(tmp_path)
-    notes = made.cache / "search-mcp" / "chromium-versions.json"
+    notes = made.cache / "search-mcp" / "chromium-products.json"
     notes.parent.mkdir(parents=True)
     notes.write_text(spoiled)
     chromium = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browsers.chromium.machines import program
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 
@@ -31,13 +32,31 @@ async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
     assert "Traceback" not in told.err
 
 
-async def test_a_machine_without_chromium_is_told_what_to_run(tmp_path: Path) -> None:
-    gone = str(tmp_path / "chromium")
-    arguments = ("--light-chromium", gone, "--full-chromium", gone, "--data", str(tmp_path), "--port", "0")
-    told = await output_of(*SEARCH_MCP, "doctor", *arguments)
+@pytest.mark.parametrize("there", [False, True])
+async def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(
+    tmp_path: Path, there: bool
+) -> None:
+    wrong = program(tmp_path / "wrong", "echo an editor") if there else tmp_path / "wrong"
+    env = {"SEARCH_MCP_LIGHT_CHROMIUM": str(wrong), "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
+    told = await output_of(*SEARCH_MCP, "doctor", env=env)
     assert told.code == 1
-    assert "[no] No Chromium is installed, or none starts\n     search-mcp install-browser" in told.out
+    assert (
+        f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is no Chromium that can be started\n"
+        "     Correct the path, or remove the setting: Chromium is then looked for"
+    ) in told.out
+    assert "install-browser" not in told.out
     assert told.out.rstrip().endswith("This machine cannot serve yet.")
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("fetch", "https://example.org/")])
+async def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    env = {"SEARCH_MCP_FULL_CHROMIUM": str(tmp_path / "gone"), "SEARCH_MCP_DATA": str(tmp_path)}
+    told = await output_of(*SEARCH_MCP, *command, env=env)
+    assert told.code in {1, 2}
+    assert f"SEARCH_MCP_FULL_CHROMIUM={tmp_path / 'gone'}: there is no program at that path." in told.err
+    assert "install" not in told.err and "Traceback" not in told.err
 
 
 async def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:

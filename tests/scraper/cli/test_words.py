@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from scraper.settings import setting_table
+from tests.browsers.chromium.machines import program
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 from tests.scraper.server.wire import initialize
@@ -60,6 +62,29 @@ async def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str,
     assert (told.code, told.out) == (2, "")
     assert reason in told.err
     assert "Traceback" not in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("fetch", "weather in Berlin"), "search"),
+        (("fetch", "https://example.org/", "--length", "0"), "length must be a whole number from 1 to"),
+        (("research", "tides", "--depth", "99"), "depth must be a whole number from 1 to 8"),
+        (("read-doc", "https://example.org/a.pdf", "--pages", "all"), "pages must be numbers and ranges"),
+        (("compare", "which one", "https://example.org/"), "compare takes 2 to 5 different URLs, not 1."),
+        (("extract-structured", "file:///etc/passwd"), "http"),
+    ],
+)
+async def test_arguments_are_looked_at_before_a_browser_is(
+    arguments: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    mark = tmp_path / "started"
+    chromium = program(tmp_path / "chromium", f"touch {mark}; echo Chromium 156.0.8078.79")
+    env = {name: str(chromium) for name in ("SEARCH_MCP_LIGHT_CHROMIUM", "SEARCH_MCP_FULL_CHROMIUM")}
+    told = await output_of(*SEARCH_MCP, *arguments, env=env | {"SEARCH_MCP_DATA": str(tmp_path / "data")})
+    assert (told.code, told.out) == (1, "")
+    assert reason in told.err and "Traceback" not in told.err
+    assert not mark.exists() and not (tmp_path / "data").exists()
 
 
 async def test_a_wrong_variable_is_told_too() -> None:
