@@ -44,16 +44,22 @@ class DocumentSnapshots:
         """
         if not is_document(snapshot.body, snapshot.media_type):
             return None
+        if snapshot.truncated and kind_in(snapshot) not in _CUT_IS_FINE:
+            raise _cut_off(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
         return await self.read(snapshot, Asked(), deadline, source=job.url)
 
-    async def read(self, snapshot: Snapshot, asked: Asked, deadline: Deadline, *, source: str) -> Reading:
+    async def read(
+        self, snapshot: Snapshot, asked: Asked, deadline: Deadline, *, source: str, limit_bytes: int = 0
+    ) -> Reading:
         """The reading of a document; what `asked` says of pages and password is kept to.
+
+        `limit_bytes`: how much of it was let in, for the words about one that came in part.
 
         Raises:
             ScraperError: it cannot be read.
         """
         if snapshot.truncated and kind_in(snapshot) not in _CUT_IS_FINE:
-            raise _cut_off(snapshot)
+            raise _cut_off(snapshot, limit_bytes, "The operator can raise SEARCH_MCP_DOCUMENT_MB.")
         asked = replace(
             asked,
             media_type=snapshot.headers.get("content-type", snapshot.media_type),
@@ -97,12 +103,23 @@ def document_of(parsed: Parsed, url: str) -> Document:
     )
 
 
-def _cut_off(snapshot: Snapshot) -> errors.TooLarge:
-    return errors.TooLarge(
-        f"The document at {host_of(snapshot.url)} is larger than the limit, or came too slowly: only "
-        f"{len(snapshot.body) / MB:,.0f} MB of it came.",
+def _cut_off(snapshot: Snapshot, limit_bytes: int, for_larger_ones: str) -> errors.ScraperError:
+    """Why a document came in part only: it is too large, the connection ended, or time did."""
+    host, came = host_of(snapshot.url), len(snapshot.body)
+    length = snapshot.headers.get("content-length", "")
+    whole = int(length) if length.isdecimal() else None
+    if came >= limit_bytes or (whole is not None and whole > limit_bytes):
+        return errors.TooLarge(
+            f"The document at {host} is larger than the {limit_bytes / MB:,.0f} MB that are read here.",
+            target=snapshot.requested_url,
+            next_step=f"{for_larger_ones} Or look for a smaller copy.",
+        )
+    parts = f"{came / MB:,.1f} MB" if whole is None else f"{came / MB:,.1f} of {whole / MB:,.1f} MB"
+    return errors.Unreachable(
+        f"The document at {host} came in part only ({parts}): the connection broke off or was too slow.",
         target=snapshot.requested_url,
-        next_step="`read_doc` takes larger documents than `fetch`; otherwise look for a smaller copy.",
+        next_step="Try once more, or look for another copy.",
+        retryable=True,
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import hashlib
 import re
-from collections.abc import Hashable
+from collections.abc import Awaitable, Hashable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -34,10 +34,12 @@ from scraper.reading.revalidation import (
     renewed,
     with_validators,
 )
-from scraper.reading.visits import Job, Tell, Visited
+from scraper.reading.shared_flights import SharedFlights
+from scraper.reading.visits import Job, Tell, Visited, told
 from scraper.reading.wanted import Wanted
 from scraper.settings import Settings
 from scraper.store.protocols import Entry, Pages, Shelf
+from scraper.store.shared.protocols import Shared
 from scraper.urls import cache_key, host_of, parse_target
 
 __all__ = ["DocumentReader"]
@@ -46,8 +48,12 @@ MB = 1_000_000
 AT_ONCE = 1_000
 """Pages of a document that are read in one go: `documents.pdf.source.MAX_PAGES`."""
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
+_CERTAIN_URL = re.compile(
+    r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I
+)
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _A_PAGE = "This is a web page: `fetch` is the tool for it."
+_NO_DOCUMENT = "This is a web page, though it was sent as {media_type}: not what the address promised."
 
 
 class PageReader(Protocol):
@@ -67,7 +73,10 @@ class DocumentReader:
         parser: Parser,
         pages: Pages,
         settings: Settings,
+        shared: Shared | None = None,
     ) -> None:
+        """`shared`: what other servers are told; without it there are none."""
+        self._elsewhere = SharedFlights(shared.claims if shared else None, settings)
         self._fetcher = fetcher
         self._parser = parser
         self._snapshots = DocumentSnapshots(parser)
@@ -108,7 +117,7 @@ class DocumentReader:
     async def _within(self, wanted: Wanted, deadline: Deadline, progress: Progress | None) -> Reading:
         try:
             async with asyncio.timeout(deadline.left_s()):
-                if _is_url(wanted.source):
+                if await self._is_url(wanted.source):
                     return await self._remote(wanted, deadline, progress)
                 return await self._local(wanted, deadline)
         except TimeoutError:
@@ -130,7 +139,13 @@ class DocumentReader:
             return replace(cached.fresh, cached=True, requested_url=target)
         tell = functools.partial(_tell, progress, host_of(url))
         tell(0, "reading")
-        reading = await self._flights.join(wanted, lambda: self._visit(wanted, deadline, tell, cached.stale))
+
+        def work() -> Awaitable[Reading]:
+            return self._visit(wanted, deadline, tell, cached.stale)
+
+        # What a password opens is for nobody else, not even for a moment.
+        elsewhere = self._elsewhere if wanted.password is None else SharedFlights()
+        reading = await self._flights.join(wanted, lambda: elsewhere.join(wanted, work, anew=False))
         tell(1, "read")
         return replace(reading, requested_url=target)
 
@@ -145,11 +160,17 @@ class DocumentReader:
             self._keep(wanted, same)
             return replace(same, cached=True)
         outcome.check(snapshot, visited.document)
-        if kind_in(snapshot) is Kind.HTML:
+        is_page = kind_in(snapshot) is Kind.HTML
+        if is_page and snapshot.html:
             return await self._page(wanted, deadline)
         asked = Asked(password=wanted.password, pages=wanted.pages)
-        reading = await self._snapshots.read(snapshot, asked, deadline, source=wanted.source)
-        reading = with_validators(reading, snapshot.headers)
+        reading = await self._snapshots.read(
+            snapshot, asked, deadline, source=wanted.source, limit_bytes=self._limits.body_bytes
+        )
+        if is_page:
+            warning = _NO_DOCUMENT.format(media_type=snapshot.media_type[:60] or "a file")
+            reading = replace(reading, warnings=(*reading.warnings, warning))
+        reading = with_validators(told(reading, visited), snapshot.headers)
         self._keep(wanted, reading)
         return reading
 
@@ -186,8 +207,20 @@ class DocumentReader:
 
     # From the operator's folder
 
+    async def _is_url(self, source: str) -> bool:
+        """Whether a source is an address rather than a path; a file that is there may hold a colon.
+
+        Raises:
+            Refused: a file: URL.
+        """
+        if _CERTAIN_URL.match(source) or not _is_url(source):
+            return _is_url(source)
+        return not await asyncio.to_thread(self._files.holds, source)
+
     async def _local(self, wanted: Wanted, deadline: Deadline) -> Reading:
-        source = wanted.source.strip() if wanted.source.strip() else wanted.source
+        source = wanted.source
+        if source != source.strip() and not await asyncio.to_thread(self._files.holds, source):
+            source = source.strip()
         identity = await asyncio.to_thread(self._files.identify, source)
         key = (_memory_key(replace(wanted, principal="")), identity)
         kept = self._recent.get(key)

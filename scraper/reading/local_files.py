@@ -63,6 +63,14 @@ class LocalFiles:
         self._limit_bytes = limit_bytes
         self._open: Callable[[int, bytes], int] = _walked if walks or sys.platform != "linux" else _opened
 
+    def holds(self, source: str) -> bool:
+        """Whether there is a file of exactly this name that may be read."""
+        try:
+            self.identify(source)
+        except errors.ScraperError:
+            return False
+        return True
+
     def identify(self, source: str) -> tuple[int, ...]:
         """Which file a path means now; the same answer means that nothing has changed.
 

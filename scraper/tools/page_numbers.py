@@ -11,7 +11,7 @@ __all__ = ["page_numbers"]
 MOST = 1_000
 """Pages in one selection."""
 LAST = 100_000
-_PART = re.compile(r"(\d{1,6})\s*(?:(?:-|–|\.\.|:|to)\s*(\d{1,6}))?")
+_PART = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 def page_numbers(text: str | None) -> tuple[int, ...]:
@@ -25,7 +25,7 @@ def page_numbers(text: str | None) -> tuple[int, ...]:
     chosen: set[int] = set()
     for part in filter(None, (piece.strip() for piece in re.split(r"[,;]", text))):
         match = _PART.fullmatch(part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        first, last = _ends(match, MOST - len(chosen)) if match else (0, 0)
         if not 1 <= first <= last <= LAST:
             raise BadArgument(
                 f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".',
@@ -37,3 +37,10 @@ def page_numbers(text: str | None) -> tuple[int, ...]:
     if not chosen:
         raise BadArgument('pages must name pages, such as "3-5,9".', target="pages")
     return tuple(sorted(chosen))
+
+
+def _ends(part: re.Match[str], room: int) -> tuple[int, int]:
+    """First and last page of a range; one without an end goes as far as a selection may."""
+    first = int(part[1])
+    open_end = min(LAST, first + max(room, 1) - 1) if part[2] else first
+    return first, int(part[3]) if part[3] else open_end

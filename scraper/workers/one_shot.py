@@ -77,7 +77,8 @@ class OneShots:
         """
         wall_s = min(self._watch.wall_s, limit_s or self._watch.wall_s)
         try:
-            async with asyncio.timeout(wall_s), self._room, self._child() as child:
+            # Who waits for room waits for others: that time is none of this document's.
+            async with self._room, asyncio.timeout(wall_s), self._child() as child:
                 answer = await child.answer(asked, data, self._watch)
         except TimeoutError:
             raise WorkerTimeout(f"it took longer than {wall_s:g} s") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from browsers.charset import decode
 from scraper.extract.characters import clean
-from scraper.extract.documents.model import MAX_CHARACTERS, Asked
+from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, Asked
 
 __all__ = ["letters"]
 
@@ -14,5 +14,5 @@ def letters(data: bytes, asked: Asked) -> tuple[str, tuple[str, ...]]:
     text = decode(data[: 4 * MAX_CHARACTERS], asked.media_type)
     text, _ = clean(text.removeprefix("\ufeff"))
     if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
-        return text[:MAX_CHARACTERS], (f"Only the first {MAX_CHARACTERS:,} characters are shown.",)
+        return text[:MAX_CHARACTERS], (CUT_OFF,)
     return text, ()

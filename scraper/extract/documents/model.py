@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["MAX_CHARACTERS", "Asked", "Parsed"]
+__all__ = ["CUT_OFF", "MAX_CHARACTERS", "Asked", "Parsed"]
 
 MAX_CHARACTERS = 4_000_000
 """Of Markdown; a million tokens, beyond what any caller can page through."""
+
+CUT_OFF = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from scraper.errors import Empty, Malformed, OcrNeeded, TooLarge
+from scraper.errors import Empty, OcrNeeded
 from scraper.extract.characters import clean, line
-from scraper.extract.documents.model import MAX_CHARACTERS, Asked, Parsed
+from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, Asked, Parsed
 from scraper.extract.documents.sniff import Kind, kind_of
 
 __all__ = ["Reader", "has_second_reader", "read", "reader_of"]
@@ -88,22 +88,15 @@ def finished(parsed: Parsed) -> Parsed:
         raise Empty("The document holds no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
-        warnings += (f"Only the first {MAX_CHARACTERS:,} characters are shown.",)
+        warnings += (CUT_OFF,)
     return replace(
         parsed,
         markdown=markdown[:MAX_CHARACTERS],
         title=_fact(parsed.title),
         author=_fact(parsed.author),
-        warnings=warnings,
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
 def _fact(text: str | None) -> str | None:
     return line(text, _MAX_FACT) or None if text else None
-
-
-def understood(error: Exception) -> Exception:
-    """What a reader's own limits mean, in the words of the tree of errors."""
-    if isinstance(error, RecursionError):
-        return Malformed("The document nests deeper than any document does.")
-    return TooLarge("The document needs more memory than reading it may take.")

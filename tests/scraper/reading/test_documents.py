@@ -128,11 +128,36 @@ async def test_a_page_is_read_as_fetch_reads_it_and_names_the_tool_for_it(shots:
     assert len(house.door.requests) == visits
 
 
-async def test_a_document_that_was_cut_off_is_told(shots: OneShots) -> None:
+async def test_a_page_that_is_sent_as_a_document_is_read_and_told(shots: OneShots) -> None:
+    house = House(shots, b"<html><body><h1>Sign in</h1><p>Please sign in first.</p></body></html>")
+    reading = await house.reader.read(Wanted(URL))
+    assert "Please sign in first." in reading.document.markdown
+    assert "web page, though it was sent as application/pdf" in reading.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("length", "error", "words"),
+    [
+        ("60000000", errors.TooLarge, "larger than the 50 MB"),
+        ("3000000", errors.Unreachable, r"in part only \(0.0 of 3.0 MB\)"),
+        ("", errors.Unreachable, "broke off or was too slow"),
+    ],
+)
+async def test_a_document_that_came_in_part_says_why(
+    shots: OneShots, length: str, error: type[errors.ScraperError], words: str
+) -> None:
     house = House(shots)
-    house.door._more["truncated"] = True
-    with pytest.raises(errors.TooLarge, match="larger than the limit"):
+    house.door._more |= {"truncated": True, "headers": {"content-length": length}}
+    with pytest.raises(error, match=words):
         await house.text()
+
+
+async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more(shots: OneShots) -> None:
+    house = House(shots)
+    house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
+    with pytest.raises(errors.TooLarge) as raised:
+        await house.fetcher.fetch(URL)
+    assert "`read_doc` takes larger documents" in raised.value.next_step
 
 
 async def test_the_sites_own_refusal_is_told(shots: OneShots) -> None:
@@ -153,6 +178,15 @@ async def test_local_files_are_read_by_path_and_again_when_they_change(
     assert "Porto" in await house.text("a.csv")
     assert not house.pages.entries
     assert not house.door.requests
+
+
+@pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
+async def test_a_local_file_is_found_by_exactly_its_name(shots: OneShots, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("the words in it")
+    house = House(shots, document_root=tmp_path)
+    assert await house.text(name) == "the words in it"
+    with pytest.raises(errors.ScraperError):
+        await House(shots).text(name)
 
 
 @pytest.mark.parametrize("source", ["file:///etc/passwd", "FILE:/etc/passwd", " file://localhost/etc/passwd"])

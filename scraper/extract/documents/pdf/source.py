@@ -134,7 +134,7 @@ def _parser(asked: Asked, *, complexity: bool = False) -> LiteParse:
 
 def _told(message: str, asked: Asked) -> Exception:
     if "password" in message.lower():
-        wrong = "another one than was given" if asked.password else "a password"
+        wrong = "another password than the one given" if asked.password else "a password"
         return Encrypted(
             f"The PDF is locked and asks for {wrong}.",
             next_step="Give `password`, or look for another copy.",
