@@ -30,7 +30,7 @@ class MadeTexts:
     def text(self, words: int) -> str:
         """A text of so many words."""
         places = np.searchsorted(self._limits, self._numbers.random(words))
-        return " ".join(self.words[min(place, _WORDS - 1)] for place in places)
+        return " ".join([self.words[place] for place in np.minimum(places, _WORDS - 1).tolist()])
 
     def page(self, characters: int) -> str:
         """A text of about so many characters."""
