@@ -40,6 +40,7 @@ class _Runner:
         self._stop = stop
         self._changed = asyncio.Event()
         self._schedule = Schedule(job.order.pace)
+        job.tally.at_least_s = self._schedule.longest_s
         self._feed = Feed(job, self._schedule, on_supply=self._changed.set)
         self._under_way: set[asyncio.Task[None]] = set()
         self._tries: Counter[int] = Counter()

@@ -53,7 +53,6 @@ class Schedule:
     def __len__(self) -> int:
         return len(self._hosts)
 
-    @property
     def longest_s(self) -> float:
         """How long the host that has most left takes at the least, by its gap alone."""
         most = max((host.unread for host in self._hosts.values()), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scraper.bulk.frontier import Counts
 from scraper.bulk.model import Outcome
@@ -24,6 +24,8 @@ class Tally:
         """Written by earlier runs."""
         self.outcomes: Counter[str] = Counter()
         self.tried_again = 0
+        self.at_least_s: Callable[[], float] = lambda: 0.0
+        """What the host with most pages left takes by its gap alone: no number of machines ends sooner."""
         self._recent: deque[tuple[float, int]] = deque()
 
     @property
@@ -51,19 +53,19 @@ class Tally:
         since, before = self._recent[0]
         return (self.written_now - before) / max(now - since, 0.001)
 
-    def left_s(self, now: float, *, at_least_s: float = 0.0) -> float | None:
+    def left_s(self, now: float) -> float | None:
         """Seconds until the end at this rate; None when there is none yet."""
         left = self.total - self.done_before - self.written_now
         rate = self.rate(now)
         if not left:
             return 0.0
-        return max(left / rate, at_least_s) if rate > 0 else None
+        return max(left / rate, self.at_least_s()) if rate > 0 else None
 
-    def line(self, now: float, *, at_least_s: float = 0.0) -> str:
+    def line(self, now: float) -> str:
         """All of it in a line."""
         done = self.done_before + self.written_now
         failed = self.written_now - self.outcomes["ok"]
-        left_s = self.left_s(now, at_least_s=at_least_s)
+        left_s = self.left_s(now)
         parts = [f"{done:,} of {self.total:,} pages", f"{self.rate(now):.1f} a second", f"{failed:,} failed"]
         common = [(code, count) for code, count in self.outcomes.most_common(4) if code != "ok"]
         if common:

@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from scraper.cli.bulk import bulk
 from scraper.cli.cache import cache
 from scraper.cli.demo import demo_engines
 from scraper.cli.doctor import doctor
@@ -53,6 +54,7 @@ for _command in (
     research,
     compare,
     extract_structured,
+    bulk,
     cache,
     engines,
     web_search,

@@ -1,0 +1,204 @@
+"""`search-mcp bulk`: a list of URLs read into a folder, by this machine or by a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import shlex
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+from scraper.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from scraper.bulk.job import BulkJob
+    from scraper.bulk.model import Order
+    from scraper.bulk.report import Report
+
+__all__ = ["bulk"]
+
+_INTERRUPTED = 130
+_TERMINAL_S = 0.5
+_PLAIN_S = 10.0
+"""Between two lines of progress: on a terminal, and where the lines are kept."""
+_HOUR_S = 3_600.0
+_PACE = {"host_pages", "host_gap_s"}
+"""Settings that have options of their own here, with defaults for long lists."""
+
+
+@click.command(cls=Command)
+@click.argument("urls")
+@click.option(
+    "--out",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the pages, the report and the state; given again, the job goes on.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "jsonl", "warc"]),
+    default="parquet",
+    help="What to write.  [parquet]",
+)
+@click.option(
+    "--render",
+    type=click.Choice(["auto", "http", "browser"]),
+    default="auto",
+    help="auto renders only what needs it.  [auto]",
+)
+@click.option("--concurrency", type=click.IntRange(1, 64), help="Pages at once in one process.")
+@click.option("--per-host", type=click.IntRange(1, 64), help="Pages at once of one host.  [2]")
+@click.option(
+    "--gap",
+    type=click.FloatRange(0, 3_600),
+    help="Seconds between two requests to one host.  [SEARCH_MCP_HOST_GAP; 0]",
+)
+@click.option(
+    "--max-age",
+    "--max-age-hours",
+    "max_age_h",
+    type=click.FloatRange(0),
+    help="Take pages from the cache that are younger than so many hours.",
+)
+@click.option(
+    "--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Seconds that one page may take.  [60]"
+)
+@click.option("--limit", type=click.IntRange(1), help="Only the first so many of the list.")
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Read on a Ray cluster: its address, auto for the one of this machine, local for one of its own.",
+)
+@with_settings(without=SERVER_ONLY | _PACE)
+def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
+    """Read a long list of URLs into files.
+
+    URLS is a file of lines, CSV or Parquet with a column url, or JSON lines; - is standard input. Every page
+    of the list is written once; what could not be read stands there with its reason. A job that was cut off
+    goes on with the same command.
+    """
+    names = ("form", "render", "concurrency", "per_host", "gap", "max_age_h", "deadline", "limit")
+    options = {name: given.pop(name) for name in names}
+    settings = load(given)
+    order = _order(urls, folder, options, settings)
+    level = "warning" if settings.log_level == "info" else settings.log_level
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    from scraper.bulk.errors import BulkError
+    from scraper.bulk.report import as_text
+
+    try:
+        report = asyncio.run(_run(order, settings, cluster))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except BulkError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(as_text(report), nl=False)
+    if report.complete:
+        return 0
+    left = report.pages - report.written
+    click.echo(f"Stopped: {left:,} pages are left. The same command goes on:\n  {_command()}", err=True)
+    return _INTERRUPTED
+
+
+def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> Order:
+    from scraper.bulk.model import Format, Order
+    from scraper.bulk.start import usual_pace
+
+    usual = usual_pace(settings)
+    pace = dataclasses.replace(
+        usual,
+        concurrency=options["concurrency"] or usual.concurrency,
+        per_host=options["per_host"] or usual.per_host,
+        gap_s=usual.gap_s if options["gap"] is None else options["gap"],
+    )
+    hours = options["max_age_h"]
+    return Order(
+        source=urls,
+        folder=folder,
+        format=Format(options["form"]),
+        pace=pace,
+        render=options["render"],
+        max_age_s=None if hours is None else hours * _HOUR_S,
+        deadline_s=options["deadline"],
+        limit=options["limit"],
+    )
+
+
+async def _run(order: Order, settings: Settings, cluster: str | None) -> Report:
+    from scraper.bulk.start import bulk as run
+
+    stop = asyncio.Event()
+    watcher = _Watcher()
+    with _stopped_by_signals(stop, watcher):
+        return await run(order, settings, cluster=cluster, watcher=watcher, stop=stop)
+
+
+class _Watcher:
+    """Tells on stderr how the job goes: one line that changes on a terminal, else a line now and then."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+
+    def say(self, sentence: str) -> None:
+        """Say something worth a line."""
+        click.echo(f"{self._erase()}{sentence}", err=True)
+
+    @contextlib.asynccontextmanager
+    async def watch(self, job: BulkJob) -> AsyncIterator[None]:
+        """Show how the job stands while the block runs."""
+        before = job.tally.done_before
+        if before:
+            self.say(f"Going on with job {job.run}: {before:,} of {job.tally.total:,} pages are written.")
+        task = asyncio.create_task(self._tell(job))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            self.say(job.tally.line(time.monotonic()))
+
+    async def _tell(self, job: BulkJob) -> None:
+        while True:
+            await asyncio.sleep(_TERMINAL_S if self._is_terminal else _PLAIN_S)
+            line = job.tally.line(time.monotonic())
+            click.echo(f"{self._erase()}{line}", err=True, nl=not self._is_terminal)
+
+    def _erase(self) -> str:
+        return "\r\x1b[K" if self._is_terminal else ""
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
+    """The first signal ends the job when what was begun is written; the second ends the process."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def ask() -> None:
+        if stop.is_set():
+            task.cancel()
+            return
+        stop.set()
+        watcher.say("Stopping: what was begun is ended and written first.")
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ask)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _command() -> str:
+    return shlex.join(["search-mcp", *sys.argv[1:]])
