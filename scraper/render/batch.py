@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from scraper.errors import ScraperError
 from scraper.extract import tokens
 from scraper.extract.characters import line
 from scraper.model import Reading
 from scraper.render import errors
-from scraper.render.fetch import BODY_BUDGET, characters_for, header, page_object, piece_of, sealed_page
+from scraper.render.fetch import (
+    BODY_BUDGET,
+    MAX_FACT,
+    MAX_URL,
+    characters_for,
+    header,
+    page_object,
+    piece_of,
+    sealed_page,
+)
 from scraper.render.paging import Cut, cut
 from scraper.render.sealed import EXPLANATION
+from scraper.render.shortened import compact
 
 __all__ = ["Item", "as_json", "as_markdown"]
+
+T = TypeVar("T")
 
 RULE = "\n\n---\n\n"
 
@@ -26,6 +39,14 @@ _HEADER_TOKENS = 90
 
 _JSON_TOKENS = 150
 """An object's names and facts."""
+_WHOLE = 1.2
+"""All that an answer may have, against the budget of its texts."""
+_FACT_CHARS = (10_000, 2_000, 500, 160, 60)
+"""Addresses, titles and errors of fifty pages can take more than an answer may: they are cut until it fits.
+The first leaves everything as it is."""
+_LEAST_TEXT = 0.5
+"""Of the budget, for the texts: rather than less, facts are cut shorter."""
+_UNCUT = frozenset({"content", "notice", "retrieved_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +70,59 @@ def as_markdown(
     read = sum(isinstance(item.outcome, Reading) for item in items)
     opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
 
-    def within(text_budget: int) -> str:
-        pieces = _pieces(items, text_budget, characters_for(budget))
+    def within(tokens_left: int, chars: int) -> tuple[str, int]:
+        pieces = _pieces(items, tokens_left, characters_for(budget))
         sections = [
-            _section(number, item, piece, region, now, again)
+            _section(number, item, piece, region, now, again, chars)
             for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
         ]
-        return RULE.join([opening, *sections])
+        answer = RULE.join([opening, *sections])
+        return answer, tokens.estimate(answer) - budget
 
-    text_budget = budget - _HEADER_TOKENS * len(items)
-    answer = within(text_budget)
-    # Addresses and titles of uncommon length: what they take is taken from the texts.
-    excess = tokens.estimate(answer) - budget
-    return within(max(0, text_budget - excess)) if excess > 0 else answer
+    return _fitted(within, budget - _HEADER_TOKENS * len(items))
 
 
 def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
     """An object for each URL in order; `error` is null where the page was read."""
-    pieces = _pieces(items, budget - _JSON_TOKENS * len(items), characters_for(budget))
-    return [_object(item, piece) for item, piece in zip(items, pieces, strict=True)]
+
+    def within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
+        pieces = _pieces(items, tokens_left, characters_for(budget))
+        objects = [
+            _with_short_facts(_object(item, piece), chars) for item, piece in zip(items, pieces, strict=True)
+        ]
+        return objects, round(tokens.estimate(compact(objects)) - _WHOLE * budget)
+
+    return _fitted(within, budget - _JSON_TOKENS * len(items))
+
+
+def _fitted(within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
+    """The richest answer that fits: `within` makes one of a budget for texts and a length for facts, and tells
+    by how much it is too large."""
+    text_budget = max(0, text_budget)
+    for chars in _FACT_CHARS:
+        answer, excess = within(text_budget, chars)
+        spared = 1.0 if chars == _FACT_CHARS[-1] else 1 - _LEAST_TEXT
+        # What uncommon addresses and titles take is taken from the texts.
+        if 0 < excess <= spared * text_budget or chars == _FACT_CHARS[-1]:
+            answer, excess = within(max(0, text_budget - max(0, excess)), chars)
+        if excess <= 0:
+            break
+    return answer
 
 
 def _section(
-    number: int, item: Item, piece: Cut | None, region: str, now: datetime | None, again: str
+    number: int, item: Item, piece: Cut | None, region: str, now: datetime | None, again: str, chars: int
 ) -> str:
-    heading = f"## {number}. {line(item.url, _MAX_URL)}"
+    heading = f"## {number}. {line(item.url, min(chars, _MAX_URL))}"
     if isinstance(item.outcome, ScraperError):
-        return f"{heading}\n\nError: {line(errors.sentence(item.outcome), _MAX_ERROR)}"
+        return f"{heading}\n\nError: {line(errors.sentence(item.outcome), min(chars, _MAX_ERROR))}"
     if piece is None:
         piece = piece_of(item.outcome.document, 0, 0)
+    url_chars, fact_chars = min(chars, MAX_URL), min(chars, MAX_FACT)
     parts = [
         heading,
-        "\n".join(header(item.outcome, piece, now)),
-        sealed_page(item.outcome.document, piece, region),
+        "\n".join(header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars)),
+        sealed_page(item.outcome.document, piece, region, fact_chars=fact_chars),
     ]
     if piece.next_start is not None:
         parts.append(f"Cut here. To go on, call fetch on this URL with start={piece.end}{again}.")
@@ -106,6 +147,16 @@ def _object(item: Item, piece: Cut | None) -> dict[str, object]:
         failure = errors.as_object(item.outcome) if isinstance(item.outcome, ScraperError) else {}
         return {**blank, "url": item.url, "content": "", "truncated": False, "tokens_estimated": 0, **failure}
     return {**page_object(item.outcome, piece), "error": None}
+
+
+def _with_short_facts(page: dict[str, object], chars: int) -> dict[str, object]:
+    return {name: value if name in _UNCUT else _short(value, chars) for name, value in page.items()}
+
+
+def _short(value: object, chars: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= chars else value[: chars - 1] + "…"
+    return [_short(part, chars) for part in value] if isinstance(value, list) else value
 
 
 def _pieces(items: Sequence[Item], budget: int, characters: int) -> list[Cut | None]:

@@ -13,7 +13,9 @@ from scraper.render.sealed import EXPLANATION, NOTICE, seal
 __all__ = [
     "BODY_BUDGET",
     "MAX_CHARACTERS",
+    "MAX_FACT",
     "MAX_LENGTH",
+    "MAX_URL",
     "as_json",
     "as_markdown",
     "characters_for",
@@ -33,8 +35,11 @@ MAX_CHARACTERS = 32_000
 MAX_LENGTH = 100_000
 """Characters in an answer at the caller's own wish."""
 
-_MAX_FACT = 300
-_MAX_URL = 2_000
+MAX_FACT = 300
+MAX_URL = 500
+"""Of an address in the header: some have thousands of characters. JSON has all of them."""
+_USUAL_URL = 200
+"""Characters of an address for which the budget of an answer leaves room."""
 _MAX_WARNING = 300
 
 
@@ -71,7 +76,8 @@ def as_json(
     Raises:
         BadArgument: a negative length.
     """
-    return page_object(reading, piece_of(reading.document, start, length, budget))
+    excess = tokens.estimate(reading.url[_USUAL_URL:])
+    return page_object(reading, piece_of(reading.document, start, length, max(1, budget - excess)))
 
 
 def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
@@ -116,11 +122,18 @@ def characters_for(budget: int) -> int:
     return max(MAX_CHARACTERS, MAX_CHARACTERS * budget // BODY_BUDGET)
 
 
-def header(reading: Reading, piece: Cut, now: datetime | None) -> list[str]:
+def header(
+    reading: Reading,
+    piece: Cut,
+    now: datetime | None,
+    *,
+    url_chars: int = MAX_URL,
+    fact_chars: int = MAX_FACT,
+) -> list[str]:
     """What we know ourselves; nothing here is the site's own words but the address it redirected to."""
-    lines = [f"URL: {line(reading.url, _MAX_URL)}"]
+    lines = [f"URL: {line(reading.url, url_chars)}"]
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
-        lines.append(f"Requested: {line(reading.requested_url, _MAX_URL)}")
+        lines.append(f"Requested: {line(reading.requested_url, url_chars)}")
     lines.append(f"Method: {reading.method}")
     lines.append(f"Tokens: about {tokens.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
@@ -133,17 +146,17 @@ def header(reading: Reading, piece: Cut, now: datetime | None) -> list[str]:
         lines.append(f"Left out: {hidden}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
-    lines += [f"Warning: {line(warning, _MAX_WARNING)}" for warning in reading.warnings]
+    lines += [f"Warning: {line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings]
     return lines
 
 
-def sealed_page(document: Document, piece: Cut, region: str) -> str:
+def sealed_page(document: Document, piece: Cut, region: str, *, fact_chars: int = MAX_FACT) -> str:
     """The page's facts and text, all of it the site's own words, in the region."""
     facts = {
-        "Title": _fact(document.title),
-        "Author": _fact(document.author),
+        "Title": _fact(document.title, fact_chars),
+        "Author": _fact(document.author, fact_chars),
         "Published": published(document),
-        "Site": _fact(document.site_name),
+        "Site": _fact(document.site_name, fact_chars),
     }
     told = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     body = piece.shown or "(no text)"
@@ -159,8 +172,8 @@ def published(document: Document) -> str | None:
     return moment.date().isoformat() if bare else moment.isoformat(timespec="seconds")
 
 
-def _fact(text: str | None) -> str | None:
-    return line(text, _MAX_FACT) or None if text else None
+def _fact(text: str | None, chars: int = MAX_FACT) -> str | None:
+    return line(text, chars) or None if text else None
 
 
 def _left_out(document: Document) -> str:

@@ -18,6 +18,7 @@ RULE = "\n\n---\n\n"
 
 _MAX_QUESTION = 500
 _MAX_URL = 2_000
+_MAX_ALSO = 5
 _MAX_TITLE = 200
 _MAX_SNIPPET = 240
 _MAX_HINT = 400
@@ -139,7 +140,7 @@ def _source(rank: int, result: Result, brief: Brief) -> dict[str, object]:
         "read": tried.get(result.url, False),
     }
     if result.also:
-        source["also"] = [line(url, _MAX_URL) for url in result.also]
+        source["also"] = [line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
     return source
 
 

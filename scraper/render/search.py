@@ -55,7 +55,7 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
 def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
     """The answer as an object; `errors`, `hint` and `warnings` only where there are any."""
     objects = [result_object(row) for row in answer.results]
-    fitting = len(_fitting([f"{row['title']}{row['url']}{row['snippet']}" for row in objects], budget))
+    fitting = len(_fitting([_counted_text(row) for row in objects], budget))
     data: dict[str, object] = {
         "results": objects[:fitting],
         "engines": list(answer.engines),
@@ -136,6 +136,11 @@ def _age(answer: SearchAnswer, now: datetime) -> str:
     if minutes < 120:
         return f", cached {minutes} min ago"
     return f", cached {minutes // 60} h ago" if minutes < 48 * 60 else f", cached {minutes // 1440} days ago"
+
+
+def _counted_text(row: Mapping[str, object]) -> str:
+    """What of a row varies in length."""
+    return f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}"
 
 
 def _fitting(texts: Sequence[str], budget: int) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from scraper.errors import HttpError, Overloaded, TimedOut
@@ -109,3 +111,24 @@ def test_errors_are_one_line_with_the_next_step() -> None:
     )
     assert errors.sentence(Overloaded("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
     assert len(errors.sentence(TimedOut("x" * 5_000))) <= 1_000
+
+
+@pytest.mark.parametrize("length", [300, 2_000, 8_000])
+@pytest.mark.parametrize("failed", [False, True])
+def test_addresses_of_any_length_leave_the_whole_within_what_clients_take(length: int, failed: bool) -> None:
+    def item(number: int) -> Item:
+        url = (f"https://{number}.example/" + "a%C3%A4" * length)[:length]
+        return Item(url, TimedOut(f"{url} did not answer.") if failed else reading(LONG, url=url))
+
+    pages = [item(number) for number in range(50)]
+    found = as_json(pages)
+    assert tokens.estimate(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) <= 9_000
+    assert [str(page["url"])[:20] for page in found] == [page.url[:20] for page in pages]
+    assert tokens.estimate(as_markdown(pages, region=REGION)) <= 9_000
+
+
+def test_a_few_long_addresses_are_given_whole() -> None:
+    urls = [f"https://{number}.example/".ljust(1_500, "a") for number in range(5)]
+    found = as_json([Item(url, reading(LONG, url=url)) for url in urls])
+    assert [page["url"] for page in found] == urls
+    assert all(page["content"] for page in found)
