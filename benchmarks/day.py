@@ -1,9 +1,10 @@
 """A day of traffic in ten minutes: 20,000 calls of all tools on the local web, with faults: what grows?
 
 `pss_ratio` is the memory of the server and all its processes in the last quarter of the day over that in the
-first, but for its start: medians of looks at rest, between which spare tabs and browsers come and go. What is still there at rest or after closing is `left_over`: calls, visits, tabs, folders. The
-faults: pages that fail or trap, engines that refuse (others in each part of the day), a browser killed,
-and one call in fifty that its client leaves half way.
+first, but for its start: medians of looks at rest, between which spare tabs and browsers come and go. What is
+still there at rest or after closing is `left_over`: calls, visits, tabs, folders. The faults: pages that fail or
+trap, engines that refuse (others in each part of the day), a browser killed, and one call in fifty that its
+client leaves half way.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[st
 
 
 def _fitted(within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
-    """The richest answer that fits: `within` makes one of a budget for texts and a length for facts, and tells
+    """The richest answer that fits: `within` makes one of a budget for texts and a length for facts, and says
     by how much it is too large."""
     text_budget = max(0, text_budget)
     for chars in _FACT_CHARS:
