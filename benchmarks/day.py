@@ -2,7 +2,7 @@
 
 `pss_ratio` is the memory of the server and all its processes in the last quarter of the day over that in the
 first, but for its start: medians of looks at rest, between which spare tabs and browsers come and go. What is
-still there at rest or after closing is `left_over`: calls, visits, tabs, folders. The faults: pages that fail or
+still there at rest or after closing is `left_over`: calls, visits, tabs, folders. Faults: pages that fail or
 trap, engines that refuse (others in each part of the day), a browser killed, and one call in fifty that its
 client leaves half way.
 """
