@@ -27,6 +27,7 @@ from scraper.bulk.errors import BulkError, DiskFull, InUse, OtherJob
 from scraper.bulk.frontier import FILE_NAME, Counts, Frontier, HostLeft
 from scraper.bulk.lists import Line
 from scraper.bulk.model import STDIN, Format, Order, Outcome, Page
+from scraper.bulk.numbers import Numbers
 from scraper.bulk.outputs.protocol import Output
 from scraper.bulk.tally import Tally
 
@@ -83,6 +84,7 @@ class BulkJob:
         self._room = asyncio.Event()
         self._failure: BulkError | None = None
         self._closing = False
+        self._delivered = Numbers()
         self._began = time.monotonic()
 
     @classmethod
@@ -133,6 +135,10 @@ class BulkJob:
             self._room.clear()
             await self._room.wait()
         self.check()
+        if outcome.page.number in self._delivered:
+            # A cluster may read a page twice; it is written once.
+            return
+        self._delivered.add(outcome.page.number)
         self._waiting.add(outcome)
         self._some.set()
 

@@ -32,10 +32,10 @@ class Format(enum.StrEnum):
 class Pace:
     """How many pages at once, and how a host is to be asked."""
 
-    concurrency: int
-    """Pages under way in one process."""
-    per_host: int
-    """Of one host; a host is never asked for more."""
+    concurrency: int | None = None
+    """Pages under way in one process; None: as many as keep its cores busy."""
+    per_host: int = 2
+    """Pages of one host at once, never more; two are what a person with two tabs asks for."""
     gap_s: float = 0.0
     """Between two requests to one host."""
 

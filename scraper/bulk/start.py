@@ -15,16 +15,13 @@ from scraper.app import App
 from scraper.bulk import report
 from scraper.bulk.errors import MissingExtra
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Order, Pace
+from scraper.bulk.model import Order
 from scraper.bulk.page_reader import PageReader
 from scraper.bulk.report import Report
 from scraper.bulk.runner import run_here
 from scraper.settings import Settings
 
-__all__ = ["Watcher", "bulk", "settings_for", "usual_pace"]
-
-PER_HOST = 2
-"""Pages of one host at once, when nobody says: what a person with two tabs asks for."""
+__all__ = ["Watcher", "bulk", "settings_for"]
 
 
 class Watcher(Protocol):
@@ -45,11 +42,6 @@ class _Nobody:
     async def watch(self, job: BulkJob) -> AsyncIterator[None]:
         """Nothing."""
         yield
-
-
-def usual_pace(settings: Settings) -> Pace:
-    """As many pages at once as keep browsers and readers busy."""
-    return Pace(settings.peek_slots + settings.render_slots, PER_HOST, settings.host_gap_s)
 
 
 async def bulk(
@@ -85,11 +77,12 @@ async def bulk(
 def settings_for(order: Order, settings: Settings) -> Settings:
     """The settings under which a process reads for a job: the browsers take what its pace lets through."""
     pace = order.pace
+    wanted = pace.concurrency
     return dataclasses.replace(
         settings,
-        peek_slots=max(1, min(64, settings.peek_slots, pace.concurrency)),
-        render_slots=max(1, min(64, settings.render_slots, pace.concurrency)),
-        queue_limit=max(settings.queue_limit, pace.concurrency),
+        peek_slots=settings.peek_slots if wanted is None else wanted,
+        render_slots=settings.render_slots if wanted is None else min(settings.render_slots, wanted),
+        queue_limit=max(settings.queue_limit, wanted or 0),
         host_pages=pace.per_host,
         host_gap_s=pace.gap_s,
     )
@@ -102,7 +95,8 @@ async def _read_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> N
         return
     async with App.open(settings) as app:
         reader = PageReader(app.fetcher, app.workers, job.order, keep_snapshots=job.wants_snapshots)
-        await run_here(job, reader.read, stop)
+        at_once = job.order.pace.concurrency or settings.peek_slots + settings.render_slots
+        await run_here(job, reader.read, stop, concurrency=at_once)
 
 
 async def _reported(job: BulkJob, seconds: float) -> Report:

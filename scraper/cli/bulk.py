@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import logging
 import shlex
 import signal
@@ -58,7 +57,7 @@ _PACE = {"host_pages", "host_gap_s"}
     help="auto renders only what needs it.  [auto]",
 )
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Pages at once in one process.")
-@click.option("--per-host", type=click.IntRange(1, 64), help="Pages at once of one host.  [2]")
+@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Pages at once of one host.  [2]")
 @click.option(
     "--gap",
     type=click.FloatRange(0, 3_600),
@@ -112,16 +111,10 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
 
 
 def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> Order:
-    from scraper.bulk.model import Format, Order
-    from scraper.bulk.start import usual_pace
+    from scraper.bulk.model import Format, Order, Pace
 
-    usual = usual_pace(settings)
-    pace = dataclasses.replace(
-        usual,
-        concurrency=options["concurrency"] or usual.concurrency,
-        per_host=options["per_host"] or usual.per_host,
-        gap_s=usual.gap_s if options["gap"] is None else options["gap"],
-    )
+    gap_s = options["gap"]
+    pace = Pace(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
     hours = options["max_age_h"]
     return Order(
         source=urls,

@@ -1,0 +1,124 @@
+"""Reads what a schedule says, as many pages at once as may be; whoever feeds it, and wherever it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from scraper.bulk.again import after_s
+from scraper.bulk.model import Outcome, Page
+from scraper.bulk.page_reader import Read
+from scraper.bulk.schedule import Schedule
+
+__all__ = ["Deliver", "ReadPage", "UnderWay"]
+
+GRACE_S = 10.0
+"""What is under way may take so long to end when the job is told to stop; the rest is read next time."""
+
+ReadPage = Callable[[Page], Awaitable[Read]]
+Deliver = Callable[[Outcome], Awaitable[None]]
+
+
+class UnderWay:
+    """The pages under way in one process."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        read: ReadPage,
+        deliver: Deliver,
+        *,
+        concurrency: int,
+        on_taken: Callable[[], None],
+    ) -> None:
+        """`on_taken`: is told when pages were begun, so that more can be laid at hand."""
+        self.tried_again = 0
+        self._schedule = schedule
+        self._read = read
+        self._deliver = deliver
+        self._concurrency = concurrency
+        self._on_taken = on_taken
+        self._changed = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._tries: Counter[int] = Counter()
+        self._fault: BaseException | None = None
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def look(self) -> None:
+        """Something changed outside: there are more pages, or it is time to end."""
+        self._changed.set()
+
+    def fail(self, fault: BaseException) -> None:
+        """End with this."""
+        self._fault = self._fault or fault
+        self._changed.set()
+
+    async def run(self, over: Callable[[], bool]) -> None:
+        """Read until it is `over`; what is under way then is given a little time.
+
+        Raises:
+            BaseException: what `deliver` raised, or whom `fail` was told of.
+        """
+        try:
+            while not over():
+                if self._fault is not None:
+                    raise self._fault
+                self._begin()
+                await self._something(self._schedule.wait_s(time.monotonic()))
+        finally:
+            await self._end()
+        if self._fault is not None:
+            raise self._fault
+
+    async def _something(self, wait_s: float) -> None:
+        """Wait until something changed, or a host may be asked again."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
+                await self._changed.wait()
+        self._changed.clear()
+
+    def _begin(self) -> None:
+        now = time.monotonic()
+        while len(self._tasks) < self._concurrency:
+            page = self._schedule.take(now)
+            if page is None:
+                break
+            task = asyncio.create_task(self._one(page), name=f"bulk {page.host}")
+            self._tasks.add(task)
+            task.add_done_callback(self._over)
+        self._on_taken()
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._fault = self._fault or fault
+        self._changed.set()
+
+    async def _one(self, page: Page) -> None:
+        read = await self._read(page)
+        now = time.monotonic()
+        if read.error is not None:
+            self._tries[page.number] += 1
+            pause_s = after_s(read.error, self._tries[page.number])
+            if pause_s is not None:
+                self.tried_again += 1
+                self._schedule.again(page, not_before=now + pause_s, now=now)
+                return
+            del self._tries[page.number]
+        self._schedule.done(page, asked_at=read.asked_at, now=now)
+        self._changed.set()
+        await self._deliver(read.outcome)
+
+    async def _end(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GRACE_S)
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
