@@ -66,11 +66,10 @@ def with_title(page: Measures, chosen: Chosen, types: Mapping[str, float]) -> Ch
     return titled
 
 
-def complete_tables(page: Measures, chosen: Chosen) -> tuple[Chosen, list[slice]]:
-    """With all cells of the tables that are mostly chosen, and where these stand."""
+def complete_tables(page: Measures, chosen: Chosen) -> tuple[Chosen, Chosen]:
+    """With all cells of the tables that are mostly chosen, and which blocks these are."""
     elements = page.segments.elements
-    completed = chosen.copy()
-    whole: list[slice] = []
+    cells = np.zeros(page.n, np.bool_)
     total = page.lengths.sum()
     behind = 0
     for table in (number for number, tag in enumerate(elements.tags) if tag == "table"):
@@ -82,6 +81,5 @@ def complete_tables(page: Measures, chosen: Chosen) -> tuple[Chosen, list[slice]
             continue
         behind = end
         if words[chosen[start:end]].sum() >= _TABLE_KEPT * words.sum():
-            completed[start:end] = True
-            whole.append(slice(start, end))
-    return completed, whole
+            cells[start:end] = True
+    return chosen | cells, cells

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract import regions
-from scraper.extract.content.decode import choose, drop_repeated, expected_f1
+from scraper.extract.content.decode import choose, drop_copies, drop_repeated, expected_f1
 from scraper.extract.content.guard import MIN_DOCUMENTATION, complete_tables, with_title, without_asides
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import Model, Opinion
@@ -77,10 +77,11 @@ def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
     chosen = choose(opinion.p, page.lengths)
     chosen = without_asides(page, chosen, opinion.p, opinion.types)
-    chosen, tables = complete_tables(page, chosen)
+    chosen, cells = complete_tables(page, chosen)
     if opinion.types["documentation"] >= MIN_DOCUMENTATION:
         return with_title(page, chosen, opinion.types)  # references say the same of many things
-    return drop_repeated(chosen, page.text_ids, page.characters, tables)
+    chosen = drop_copies(chosen, page.text_ids, page.characters, page.first, page.last)
+    return drop_repeated(chosen, page.text_ids, page.characters, cells)
 
 
 def _likeliest(opinion: Opinion) -> str | None:
