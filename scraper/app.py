@@ -25,6 +25,8 @@ from scraper.store.indexes.model import Indexes
 from scraper.store.pages import NoPages, SqlitePages
 from scraper.store.protocols import Pages, PagesStats
 from scraper.store.searches import SqliteSearches
+from scraper.store.shared.opening import open_shared
+from scraper.store.shared.protocols import Shared, SharedStatus
 from scraper.workers import Workers
 from scraper.workers.one_shot import OneShots
 
@@ -42,6 +44,7 @@ class AppStatus:
     pages_under_way: int
     browsers: Status
     cache: PagesStats
+    shared: SharedStatus
 
 
 class App:
@@ -58,6 +61,7 @@ class App:
         searcher: Searcher,
         structured: StructuredReader,
         indexes: Indexes,
+        shared: Shared,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
@@ -68,6 +72,7 @@ class App:
         self.searcher = searcher
         self.indexes = indexes
         self.structured = structured
+        self.shared = shared
         self.sides = SideReader(fetcher, workers)
         self.library = Library(pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings)
@@ -79,29 +84,36 @@ class App:
         """Open all services; the browser starts in the background, and a visit waits for it.
 
         Raises:
-            SettingsError: they name a Chromium that is not there.
+            SettingsError: they name a Chromium that is not there, or what needs a library that is not.
         """
         async with AsyncExitStack() as stack:
             browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))
             workers = await stack.enter_async_context(Workers())
             pages = open_pages(settings)
             stack.push_async_callback(pages.close)
+            shared = await open_shared(settings)
+            stack.push_async_callback(shared.close)
             shots = OneShots()
             stack.push_async_callback(shots.close)
             parser = Parser(shots)
-            fetcher = Fetcher(browsers, workers, pages, settings, documents=DocumentSnapshots(parser))
+            reads = DocumentSnapshots(parser)
+            fetcher = Fetcher(browsers, workers, pages, settings, documents=reads, shared=shared)
             stack.push_async_callback(fetcher.close)
             structured = StructuredReader(fetcher, workers)
             stack.push_async_callback(structured.close)
-            documents = DocumentReader(fetcher, parser, pages, settings)
+            documents = DocumentReader(fetcher, parser, pages, settings, shared)
             stack.push_async_callback(documents.close)
             searches = SqliteSearches(settings.data_dir, keeps_answers=settings.cache_mb > 0)
             stack.push_async_callback(searches.close)
-            searcher = Searcher(browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS)
+            searcher = Searcher(
+                browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS, shared=shared
+            )
             stack.push_async_callback(searcher.close)
             indexes = Catalog(settings.data_dir)
             stack.push_async_callback(indexes.close)
-            yield cls(settings, browsers, workers, pages, fetcher, documents, searcher, structured, indexes)
+            yield cls(
+                settings, browsers, workers, pages, fetcher, documents, searcher, structured, indexes, shared
+            )
 
     def ready(self) -> bool:
         """Whether a page can be read now."""
@@ -116,6 +128,7 @@ class App:
             pages_under_way=self.fetcher.under_way,
             browsers=browsers,
             cache=await self.pages.stats(),
+            shared=self.shared.status(),
         )
 
 

@@ -8,6 +8,7 @@
         Refused             our policy said no
             PrivateAddress      the URL leads to a host that is not public
             LocalReadsDisabled  local files are not read unless the operator says where
+            RobotsRefused       the site's robots.txt said no, and the operator obeys it
             OutsideRoot         a local file that is not beneath the operator's root, or no file at all
         Unreachable         the network said no
             TimedOut            the deadline passed with nothing to show
@@ -23,6 +24,7 @@
             OcrNeeded           pictures of pages: there are no letters in it
             ParserFailed        its reader went over a limit or crashed; `code` says which
         Overloaded          we are full; carries `retry_after_s`
+            HostBusy            the host must not be asked now: politeness, or its own wish
         Broken              our own browser failed, twice
         Internal            a fault of ours
 
@@ -40,6 +42,7 @@ __all__ = [
     "Broken",
     "Empty",
     "Encrypted",
+    "HostBusy",
     "HttpError",
     "Internal",
     "LocalReadsDisabled",
@@ -51,6 +54,7 @@ __all__ = [
     "ParserFailed",
     "PrivateAddress",
     "Refused",
+    "RobotsRefused",
     "ScraperError",
     "TimedOut",
     "TooLarge",
@@ -127,6 +131,12 @@ class OutsideRoot(Refused):
     """A local file that is not beneath the operator's root, or is no file."""
 
     code = "outside_root"
+
+
+class RobotsRefused(Refused):
+    """The site's robots.txt does not let the page be read, and the operator obeys it."""
+
+    code = "robots"
 
 
 class Unreachable(ScraperError):
@@ -230,6 +240,12 @@ class Overloaded(ScraperError):
     def __init__(self, message: str, *, retry_after_s: float, target: str = "") -> None:
         super().__init__(message, target=target, next_step=f"Try again in {retry_after_s:.0f} s.")
         self.retry_after_s = retry_after_s
+
+
+class HostBusy(Overloaded):
+    """The host must not be asked now; not a word of how busy we are ourselves."""
+
+    code = "host_busy"
 
 
 class Broken(ScraperError):

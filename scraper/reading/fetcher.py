@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,7 +14,9 @@ from scraper.model import Reading
 from scraper.reading import outcome
 from scraper.reading.batch import read_all
 from scraper.reading.deadline import Deadline
+from scraper.reading.door import Door
 from scraper.reading.flights import Flights
+from scraper.reading.manners import manners_of
 from scraper.reading.progress import Progress
 from scraper.reading.recent import Recent
 from scraper.reading.revalidation import (
@@ -26,10 +28,13 @@ from scraper.reading.revalidation import (
     renewed,
     with_validators,
 )
+from scraper.reading.shared_flights import SharedFlights
 from scraper.reading.tiers import TierMemory
-from scraper.reading.visits import Door, Job, Tell, Visited, Visits, out_of_time
+from scraper.reading.visits import Job, Tell, Visited, Visits, out_of_time, told
 from scraper.settings import Settings
 from scraper.store.protocols import Entry, Pages, Shelf
+from scraper.store.shared.alone import Alone
+from scraper.store.shared.protocols import Shared
 from scraper.urls import cache_key, parse_target
 from scraper.workers import Workers
 
@@ -65,10 +70,15 @@ class Fetcher:
         settings: Settings,
         *,
         documents: ReadsDocuments | None = None,
+        shared: Shared | None = None,
     ) -> None:
-        """`documents`: reads what turns out to be no page; without it that is an error."""
+        """`documents`: reads what turns out to be no page; without it that is an error. `shared`: what other
+        servers are told; without it there are none."""
+        shared = shared or Alone()
         self._documents = documents
-        self._visits = Visits(browsers, workers, settings.language)
+        self._manners = manners_of(settings, browsers, shared)
+        self._visits = Visits(browsers, workers, settings.language, self._manners)
+        self._elsewhere = SharedFlights(shared.claims, settings)
         self._pages = pages
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
@@ -87,6 +97,7 @@ class Fetcher:
     async def close(self) -> None:
         """End what is being read."""
         await self._flights.close()
+        await self._manners.close()
 
     async def fetch(
         self,
@@ -120,11 +131,14 @@ class Fetcher:
             return _given(cached.fresh, target)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
+
+        def work() -> Awaitable[Reading]:
+            return self._read(job, deadline, tell, cached.stale, seen)
+
+        anew = force_refresh or max_age_s == 0
         try:
             async with asyncio.timeout(deadline.left_s()):
-                reading = await self._flights.join(
-                    job, lambda: self._read(job, deadline, tell, cached.stale, seen)
-                )
+                reading = await self._flights.join(job, lambda: self._elsewhere.join(job, work, anew=anew))
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")
@@ -206,7 +220,7 @@ class Fetcher:
                 wanted_rendering=job.render != "http",
                 requested_url=job.url,
             )
-        reading = with_validators(reading, snapshot.headers)
+        reading = with_validators(told(reading, visited), snapshot.headers)
         if outcome.is_lasting(visited.snapshot, reading):
             self._pages.put(Entry(self._shelf(job), job.url, reading, self._exceptions))
         return reading

@@ -13,7 +13,7 @@ from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
-__all__ = ["check", "is_lasting", "may_open", "pause_s", "reading_of", "way_warnings"]
+__all__ = ["check", "is_lasting", "may_open", "pause_s", "reading_of", "retry_after_s", "way_warnings"]
 
 PAUSE_S = 0.5
 """Before a failing site is asked again, when it names no time itself."""
@@ -133,7 +133,7 @@ def may_open(snapshot: Snapshot, document: Document) -> bool:
 
 def pause_s(snapshot: Snapshot) -> float | None:
     """After which pause the same request may fare better; None: it would not, or the site says no number."""
-    asked = _retry_after_s(snapshot)
+    asked = retry_after_s(snapshot)
     if snapshot.status in _PASSING:
         return PAUSE_S if asked is None else asked
     return asked if snapshot.status == 429 else None
@@ -157,7 +157,7 @@ def _is_file(snapshot: Snapshot, document: Document) -> bool:
     return document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_MARK)
 
 
-def _retry_after_s(snapshot: Snapshot) -> float | None:
+def retry_after_s(snapshot: Snapshot) -> float | None:
     """How long the site asks to be left alone; None when it does not say."""
     value = snapshot.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value):
@@ -279,7 +279,7 @@ def _limits_step(snapshot: Snapshot) -> str:
 
 
 def _asked_pause(snapshot: Snapshot) -> str:
-    wait_s = _retry_after_s(snapshot)
+    wait_s = retry_after_s(snapshot)
     return "" if wait_s is None else f"The site asks to try again in {_span(wait_s)}."
 
 

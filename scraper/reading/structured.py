@@ -86,7 +86,7 @@ class StructuredReader:
             )
             raise _no_page(visited.snapshot)
         found = await self._extracted(visited.snapshot, deadline)
-        return replace(found, warnings=(*self._judged(visited, found, job), *found.warnings))
+        return replace(found, warnings=(*self._judged(visited, found, job), *visited.notes, *found.warnings))
 
     def _judged(self, visited: Visited, found: StructuredData, job: Job) -> tuple[str, ...]:
         """Warnings about the page.

@@ -11,17 +11,18 @@ import tenacity
 
 from browsers import errors as door_errors
 from browsers.model import Limits, Mode, Request, Snapshot, Tier
-from browsers.visit import Enough
 from scraper import errors
-from scraper.model import Document
+from scraper.model import Document, Reading
 from scraper.reading import outcome
 from scraper.reading.deadline import Deadline
+from scraper.reading.door import Door
 from scraper.reading.errors import translated
 from scraper.reading.judge import Judge
+from scraper.reading.manners import Manners
 from scraper.urls import host_of
 from scraper.workers import WorkerFailed, Workers
 
-__all__ = ["Door", "Job", "Tell", "Visited", "Visits", "out_of_time"]
+__all__ = ["Job", "Tell", "Visited", "Visits", "out_of_time", "told"]
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +34,6 @@ READ_RESERVE_SHARE = 0.2
 TRIES = 2
 PATIENCE_S = 5.0
 """A site that asks for a longer pause is left to the caller."""
-
-
-class Door(Protocol):
-    """The part of `Browsers` that is used."""
-
-    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot: ...
 
 
 class Tell(Protocol):
@@ -72,13 +67,16 @@ class Visited:
 
     snapshot: Snapshot
     document: Document
+    notes: tuple[str, ...] = ()
+    """What the caller is to be told of the way."""
 
 
 class Visits:
     """Makes visits."""
 
-    def __init__(self, browsers: Door, workers: Workers, language: str) -> None:
+    def __init__(self, browsers: Door, workers: Workers, language: str, manners: Manners) -> None:
         self._browsers = browsers
+        self._manners = manners
         self._workers = workers
         self._language = language
 
@@ -88,6 +86,18 @@ class Visits:
         Raises:
             ScraperError: nothing came.
         """
+
+        before: Visited | None = None
+
+        async def visit() -> Visited:
+            nonlocal before
+            try:
+                before = await self.once(job, tier, deadline, tell)
+            except errors.HostBusy:
+                # There is no second turn in time: what came is the answer.
+                if before is None:
+                    raise
+            return before
 
         def pause_s(state: tenacity.RetryCallState) -> float:
             assert state.outcome is not None
@@ -103,7 +113,7 @@ class Visits:
             retry=tenacity.retry_if_result(may_pass),
             retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
-        visited: Visited = await retrying(self.once, job, tier, deadline, tell)
+        visited: Visited = await retrying(visit)
         return visited
 
     async def once(self, job: Job, tier: Tier, deadline: Deadline, tell: Tell) -> Visited:
@@ -113,19 +123,21 @@ class Visits:
             ScraperError: nothing came.
         """
         judge = Judge(self._workers, deadline, on_render=lambda: tell(0, "rendering"))
-        request = self._request(job, tier, deadline)
-        # The door keeps the deadline itself; this is for a door that does not.
-        limit_s = (request.deadline_s + deadline.left_s()) / 2
-        try:
-            async with asyncio.timeout(limit_s):
-                snapshot = await self._browsers.visit(request, judge.enough)
-        except (door_errors.BrowsersError, TimeoutError) as error:
-            _log_failure(job, tier, error)
-            if isinstance(error, door_errors.Refused) or not judge.has_text:
-                raise _told(error, job) from error
-            return _as_served(judge)
+        async with self._manners.visiting(job.url, job.principal, deadline) as notes:
+            request = self._request(job, tier, deadline)
+            # The door keeps the deadline itself; this is for a door that does not.
+            limit_s = (request.deadline_s + deadline.left_s()) / 2
+            try:
+                async with asyncio.timeout(limit_s):
+                    snapshot = await self._browsers.visit(request, judge.enough)
+            except (door_errors.BrowsersError, TimeoutError) as error:
+                _log_failure(job, tier, error)
+                if isinstance(error, door_errors.Refused) or not judge.has_text:
+                    raise _told(error, job) from error
+                return replace(_as_served(judge), notes=notes)
         _log_visit(job, snapshot)
-        return await _read_by(judge, snapshot)
+        more = await self._manners.visited(job.url, snapshot, job.principal, deadline)
+        return replace(await _read_by(judge, snapshot), notes=tuple(dict.fromkeys((*notes, *more))))
 
     def _request(self, job: Job, tier: Tier, deadline: Deadline) -> Request:
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
@@ -149,6 +161,11 @@ def out_of_time(job: Job) -> errors.TimedOut:
         target=job.url,
         next_step="Try again later, or another source.",
     )
+
+
+def told(reading: Reading, visited: Visited) -> Reading:
+    """The reading with what is to be told of the way to it."""
+    return replace(reading, warnings=(*reading.warnings, *visited.notes)) if visited.notes else reading
 
 
 async def _read_by(judge: Judge, snapshot: Snapshot) -> Visited:

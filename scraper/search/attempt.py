@@ -56,10 +56,12 @@ class Attempt:
 class Attempts:
     """Asks engines."""
 
-    def __init__(self, browsers: EngineDoor, workers: Workers, breakers: Breakers) -> None:
+    def __init__(
+        self, browsers: EngineDoor, workers: Workers, breakers: Breakers, spacing: Spacing | None = None
+    ) -> None:
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
-        self._spacing = Spacing()
+        self._spacing = spacing or Spacing()
 
     async def ask(
         self, engine: Engine, query: SearchQuery, *, rows: int, principal: str, deadline_s: float
@@ -73,7 +75,7 @@ class Attempts:
         error, had_s = "busy", 0.0
         try:
             async with asyncio.timeout(deadline_s):
-                async with self._spacing.turn(engine.name):
+                async with self._spacing.turn(engine.name, engine.spacing_s):
                     # Asked for in turn: the answer to whoever was before us may have put it to rest.
                     resting = await self._resting(engine)
                     if resting is not None:

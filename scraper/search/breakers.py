@@ -10,9 +10,10 @@ import hashlib
 import time
 from dataclasses import replace
 
-from scraper.store.searches import Rest, Searches
+from scraper.store.searches import Rest
+from scraper.store.shared.protocols import Rests
 
-__all__ = ["RESTS_S", "Breakers", "after_failure", "is_resting"]
+__all__ = ["RESTS_S", "Breakers", "after_failure", "egress_name", "is_resting"]
 
 RESTS_S = (60.0, 300.0, 1_800.0, 3_600.0)
 """DuckDuckGo's wall was seen to last an hour, Brave's 5 to 15 minutes."""
@@ -36,25 +37,30 @@ def is_resting(rest: Rest | None, now: float) -> bool:
     return rest is not None and now < rest.until <= now + RESTS_S[-1]
 
 
+def egress_name(way_out: str) -> str:
+    """The name under which servers with the same way to the engines know each other."""
+    return hashlib.sha256(way_out.encode()).hexdigest()[:12] if way_out else "direct"
+
+
 class Breakers:
     """How every engine stands, from this server's egress address."""
 
-    def __init__(self, searches: Searches, way_out: str = "") -> None:
+    def __init__(self, rests: Rests, way_out: str = "") -> None:
         """`way_out`: what tells this server's way to the engines from others; only its hash is kept."""
-        self._searches = searches
-        self._egress = hashlib.sha256(way_out.encode()).hexdigest()[:12] if way_out else "direct"
+        self._rests = rests
+        self._egress = egress_name(way_out)
 
     async def resting(self, engine: str) -> tuple[str, float] | None:
         """Why an engine rests, and for how many seconds still; None when it can be asked."""
-        rest, now = await self._searches.rest(engine, self._egress), time.time()
+        rest, now = await self._rests.rest(engine, self._egress), time.time()
         if rest is None or not is_resting(rest, now):
             return None
         return rest.reason, rest.until - now
 
     async def note(self, engine: str, reason: str | None) -> None:
         """Note what became of a request: None when it was answered."""
-        rest = await self._searches.rest(engine, self._egress)
+        rest = await self._rests.rest(engine, self._egress)
         if reason is not None:
-            self._searches.set_rest(engine, self._egress, after_failure(rest, reason, time.time()))
+            self._rests.set_rest(engine, self._egress, after_failure(rest, reason, time.time()))
         elif rest is not None:
-            self._searches.set_rest(engine, self._egress, None)
+            self._rests.set_rest(engine, self._egress, None)

@@ -12,7 +12,7 @@ from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.model import Engine, EngineResponse, Entrance, Outcome, SearchQuery
 from scraper.reading.deadline import Deadline
-from scraper.reading.visits import Door
+from scraper.reading.door import Door
 from scraper.search.consent import refusal
 from scraper.workers import WorkerFailed, Workers
 

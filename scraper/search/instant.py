@@ -10,8 +10,8 @@ from scraper import errors
 from scraper.engines import instant_answer
 from scraper.model import InstantAnswer
 from scraper.reading.deadline import Deadline
+from scraper.reading.door import Door
 from scraper.reading.errors import translated
-from scraper.reading.visits import Door
 from scraper.search import query as checks
 from scraper.search.spacing import Spacing
 from scraper.settings import Settings

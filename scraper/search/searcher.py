@@ -22,15 +22,18 @@ from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
 from scraper.search import query as checks
 from scraper.search.attempt import Attempt, Attempts
-from scraper.search.breakers import Breakers
+from scraper.search.breakers import Breakers, egress_name
 from scraper.search.engine_page import EngineDoor
 from scraper.search.filters import Filters
 from scraper.search.fusion import Merged, Ranked, fused, without_copies
 from scraper.search.hints import LITTLE, hint
+from scraper.search.spacing import Spacing
 from scraper.search.words import content_words
 from scraper.settings import Settings
 from scraper.store.protocols import Shelf
 from scraper.store.searches import Searches
+from scraper.store.shared.alone import Alone
+from scraper.store.shared.protocols import Shared
 from scraper.workers import Workers
 
 __all__ = ["ENGINE_DEADLINE_S", "Searcher"]
@@ -60,7 +63,9 @@ class Searcher:
         *,
         engines: Mapping[str, Engine],
         usual: Sequence[str],
+        shared: Shared | None = None,
     ) -> None:
+        """`shared`: what other servers are told; without it there are none."""
         self.engines = tuple(engines)
         """Names that `engines` of a search may hold."""
         self._browsers = browsers
@@ -70,7 +75,7 @@ class Searcher:
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
         self._way_out = _way_out(settings)
-        self._attempts = Attempts(browsers, workers, Breakers(searches, self._way_out))
+        self._attempts = _attempts(browsers, workers, searches, self._way_out, shared or Alone())
         self._flights: Flights[tuple[str, str], SearchAnswer] = Flights()
 
     @property
@@ -223,6 +228,15 @@ class _Job:
         """What an answer is kept under."""
         said = [self.way_out, self.text, sorted(self.engines), self.max_results, astuple(self.filters)]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+
+def _attempts(
+    browsers: EngineDoor, workers: Workers, searches: Searches, way_out: str, shared: Shared
+) -> Attempts:
+    """Asks engines as one of all servers that look the same to them."""
+    leases = None if shared.alone else shared.leases
+    breakers = Breakers(shared.rests(searches), way_out)
+    return Attempts(browsers, workers, breakers, Spacing(leases, egress_name(way_out)))
 
 
 def _usual_reuse_s(kept: SearchAnswer, wanted: int) -> float:

@@ -1,4 +1,7 @@
-"""One request in flight per engine, and a pause between two: what engines take for a person."""
+"""One request in flight per engine, and a pause between two: what engines take for a person.
+
+Servers that look the same to the engines are one person together.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from scraper.store.shared.protocols import Leases, Terms, Wait
+
 __all__ = ["Spacing"]
 
+LOOK_S = 0.25
+"""Between two looks whether another server is done with an engine."""
 JITTER = 0.3
 """Up to this share longer: nobody clicks to the beat."""
 
@@ -26,19 +33,42 @@ class _Lane:
 class Spacing:
     """The lanes of all engines."""
 
-    def __init__(self) -> None:
+    def __init__(self, leases: Leases | None = None, egress: str = "") -> None:
+        """`leases`: where other servers ask too, those that look the same by `egress`."""
         self._lanes: dict[str, _Lane] = {}
+        self._leases = leases
+        self._egress = egress
 
     @asynccontextmanager
-    async def turn(self, engine: str) -> AsyncIterator[None]:
+    async def turn(self, engine: str, spacing_s: float = 0.0) -> AsyncIterator[None]:
         """Wait until nobody else asks the engine; holds it for the block."""
         lane = self._lanes.setdefault(engine, _Lane())
         lane.ahead += 1
         try:
             async with lane.turn:
-                yield
+                if self._leases is None:
+                    yield
+                    return
+                async with self._leased(self._leases, engine, spacing_s):
+                    yield
         finally:
             lane.ahead -= 1
+
+    @asynccontextmanager
+    async def _leased(self, leases: Leases, engine: str, spacing_s: float) -> AsyncIterator[None]:
+        """The turn among all servers; the pause after it is theirs too."""
+        key, terms = f"engine:{engine}:{self._egress}", Terms(at_once=1, gap_s=spacing_s)
+        got = await leases.take(key, terms)
+        while isinstance(got, Wait):
+            await asyncio.sleep(min(got.seconds, LOOK_S) * random.uniform(0.5, 1.0))
+            got = await leases.take(key, terms)
+        try:
+            yield
+        finally:
+            left_s = self._lanes[engine].free_at - time.monotonic()
+            if left_s > 0:
+                await leases.rest(key, left_s)
+            leases.give_back(got)
 
     def least_wait_s(self, engine: str, spacing_s: float) -> float:
         """How long whoever comes now waits at least, if all who came before ask."""

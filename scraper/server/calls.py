@@ -28,6 +28,8 @@ from scraper.server.progress import Progress, Send, reporting
 from scraper.server.rates import TOO_MANY
 from scraper.server.signals import first_of
 from scraper.server.turns import Turns
+from scraper.store.shared.local_limits import LocalLimits
+from scraper.store.shared.protocols import Limits
 from scraper.tools.model import Answer, Call, Tool
 
 if TYPE_CHECKING:
@@ -105,7 +107,10 @@ class Calls:
         *,
         deadline_s: float,
         turns: Turns | None = None,
+        limits: Limits | None = None,
     ) -> None:
+        """`limits`: who counts what callers do; this process where nobody is named."""
+        self.limits = limits or LocalLimits()
         self.running = 0
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
@@ -134,7 +139,7 @@ class Calls:
                 raise ShuttingDown
             tool = offered.get(name)
             try:
-                with self._turns.taken(caller.principal):
+                async with self._turns.taken(caller.principal):
                     answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
             except Overloaded as error:
                 line.ended("busy", 0)
@@ -155,7 +160,7 @@ class Calls:
             if self.draining:
                 raise ShuttingDown
             try:
-                with self._turns.taken(caller.principal):
+                async with self._turns.taken(caller.principal):
                     async with asyncio.timeout(limit_s):
                         found = await work(await self._house.app())
             except Overloaded as error:

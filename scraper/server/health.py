@@ -40,6 +40,7 @@ class Health:
                 "draining": self._calls.draining,
                 "calls": self._calls.running,
                 "browsers": self._browsers(),
+                "shared": self._shared(),
                 "documents": {"confinement_lacks": list(confinement.abilities().missing)},
             }
         )
@@ -48,7 +49,7 @@ class Health:
         reason = self._unready()
         queue = {"queue_seconds": round(self._queue_s(), 3)}
         if reason is None:
-            return JSONResponse({"ready": True, **queue})
+            return JSONResponse({"ready": True, **queue, **self._note()})
         answer = {"ready": False, "reason": reason, **queue}
         return JSONResponse(answer, status_code=503, headers={"Retry-After": "1"})
 
@@ -62,6 +63,19 @@ class Health:
         if self._calls.full or app.browsers.status().queued >= max(1, self._queue_limit):
             return "full"
         return None
+
+    def _note(self) -> dict[str, str]:
+        """What is wrong although work can be taken."""
+        app = self._house.present()
+        return {"note": "shared state away"} if app is not None and app.shared.status().away else {}
+
+    def _shared(self) -> dict[str, Any] | None:
+        """How the state that servers share stands; None where none is. Its address stays in the log."""
+        app = self._house.present()
+        status = None if app is None else app.shared.status()
+        if status is None or not status.configured:
+            return None
+        return {"away": status.away, "slow": status.slow, "servers": status.servers}
 
     def _queue_s(self) -> float:
         """How long a page that is asked for now would wait."""

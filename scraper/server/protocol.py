@@ -55,7 +55,9 @@ def build(
     server = _server(tools, calls, version, INSTRUCTIONS, on_settled)
     prompting.add(server, prompts)
     resources.add(server, calls)
-    search_methods.add(server, calls, rate or Rate(), tools=tools, prompts=prompts)
+    search_methods.add(
+        server, calls, rate or Rate(calls.limits, name="searches"), tools=tools, prompts=prompts
+    )
     return server
 
 

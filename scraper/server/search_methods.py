@@ -61,19 +61,19 @@ def add(
     prompt_offers = [offer_of_prompt(prompt) for prompt in prompts]
 
     async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
-        query, start = _asked(context, params, rate)
+        query, start = await _asked(context, params, rate)
         places, cursor = _page(ranked(query, tool_offers), query, start)
         found = [described.tool(tools[at]) for at in places]
         return ListToolsResult(tools=found, next_cursor=cursor, **_FRESH)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
-        query, start = _asked(context, params, rate)
+        query, start = await _asked(context, params, rate)
         places, cursor = _page(ranked(query, prompt_offers), query, start)
         found = [described.prompt(prompts[at]) for at in places]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_FRESH)
 
     async def search_resources(context: Context, params: SearchParams) -> ListResourcesResult:
-        query, start = _asked(context, params, rate)
+        query, start = await _asked(context, params, rate)
         caller = caller_of(context)
         items, more = await calls.look(
             context.method,
@@ -103,7 +103,7 @@ async def declared(ctx: Context, call_next: CallNext) -> HandlerResult:
     return result
 
 
-def _asked(context: Context, params: SearchParams, rate: Rate) -> tuple[str, int]:
+async def _asked(context: Context, params: SearchParams, rate: Rate) -> tuple[str, int]:
     """What is searched for, and from which place on.
 
     Raises:
@@ -115,7 +115,7 @@ def _asked(context: Context, params: SearchParams, rate: Rate) -> tuple[str, int
             INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters."
         )
     start = 0 if params.cursor is None else _start(params.cursor, query)
-    rate.take(caller_of(context).principal)
+    await rate.take(caller_of(context).principal)
     return query, start
 
 

@@ -16,6 +16,7 @@ from scraper.server.lines import Lines
 from scraper.server.messages import Messages
 from scraper.server.outbox import Outbox
 from scraper.server.service import Service
+from scraper.server.shared_limits import HouseLimits
 from scraper.server.signals import first_of
 from scraper.server.turns import Turns
 
@@ -30,8 +31,9 @@ _LAST_BYTES_S = 2.0
 async def serve(service: Service, descriptor: int) -> bool:
     """Serve until the client hangs up or the process is told to stop; whether the conversation has ended."""
     settings, house, stops = service.settings, service.house, service.stops
-    turns = Turns(limit=settings.call_limit, per_minute=settings.calls_per_minute)
-    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns)
+    limits = HouseLimits(house)
+    turns = Turns(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
+    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
     build, tools = (protocol.build_pair, service.pair) if service.pair else (protocol.build, service.tools)
     server = build(tools, calls, version=service.version, on_settled=house.open)
     lines, outbox = Lines(descriptor), Outbox()

@@ -6,10 +6,12 @@ import contextlib
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 
 from scraper.errors import Overloaded
 from scraper.server.rates import Rate, TooMany
+from scraper.store.shared.local_limits import LocalLimits
+from scraper.store.shared.protocols import Limits
 
 __all__ = ["Turns"]
 
@@ -27,12 +29,22 @@ class Turns:
     """
 
     def __init__(
-        self, *, limit: int, per_minute: int = 0, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        limit: int,
+        per_minute: int = 0,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`per_minute`: calls of one caller, at once or spread over it; 0 is no bound."""
+        """`per_minute`: calls of one caller, at once or spread over it; 0 is no bound. `limits`: who counts
+        them."""
         self._limit = limit
         self._per_minute = per_minute
-        self._rate = Rate(burst=per_minute, per_second=per_minute / 60, clock=clock) if per_minute else None
+        limits = limits or LocalLimits(clock)
+        rate = (
+            Rate(limits, name="calls", burst=per_minute, per_second=per_minute / 60) if per_minute else None
+        )
+        self._rate = rate
         self._clock = clock
         self._held: Counter[str] = Counter()
         self._usual_s = _USUAL_S
@@ -42,21 +54,23 @@ class Turns:
         """Whether a caller with calls of its own under way would be told to wait."""
         return self._held.total() >= self._limit
 
-    @contextlib.contextmanager
-    def taken(self, principal: str) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def taken(self, principal: str) -> AsyncIterator[None]:
         """Be under way while the block runs.
 
         Raises:
             Overloaded: too many are, or this caller has called too often.
         """
         self._check_room(principal)
-        self._check_rate(principal)
         self._held[principal] += 1
-        begun = self._clock()
         try:
-            yield
+            await self._check_rate(principal)
+            begun = self._clock()
+            try:
+                yield
+            finally:
+                self._usual_s += _MEMORY * (self._clock() - begun - self._usual_s)
         finally:
-            self._usual_s += _MEMORY * (self._clock() - begun - self._usual_s)
             self._held[principal] -= 1
             if not self._held[principal]:
                 del self._held[principal]
@@ -69,11 +83,11 @@ class Turns:
             wait_s = min(_LONGEST_WAIT_S, max(1, math.ceil(self._usual_s)))
             raise Overloaded(f"The server is busy: {under_way} calls are under way.", retry_after_s=wait_s)
 
-    def _check_rate(self, principal: str) -> None:
+    async def _check_rate(self, principal: str) -> None:
         if self._rate is None:
             return
         try:
-            self._rate.take(principal)
+            await self._rate.take(principal)
         except TooMany as refused:
             raise Overloaded(
                 f"The server is busy: it takes {self._per_minute} calls a minute from one caller.",

@@ -28,6 +28,7 @@ from scraper.server.metrics import Metrics
 from scraper.server.people.routes import People
 from scraper.server.revival import Revival
 from scraper.server.service import Service
+from scraper.server.shared_limits import HouseLimits
 from scraper.server.signals import first_of
 from scraper.server.streams import Streams
 from scraper.server.turns import Turns
@@ -54,8 +55,9 @@ _LAST_BYTES_S = 2
 async def serve(service: Service, rules: AccessRules, sockets: list[socket.socket]) -> None:
     """Serve until told to stop, then finish what runs."""
     settings, house, stops = service.settings, service.house, service.stops
-    turns = Turns(limit=settings.call_limit, per_minute=settings.calls_per_minute)
-    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns)
+    limits = HouseLimits(house)
+    turns = Turns(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
+    calls = Calls(service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
     how: Any = {"version": service.version, "on_settled": house.open}
     servers = {_PATH: protocol.build(service.tools, calls, **how)}
     if service.pair:

@@ -12,6 +12,7 @@ __all__ = ["Alone"]
 class Alone:
     """The `Shared` protocol in one process."""
 
+    alone = True
     claims = None
     texts = None
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from scraper.store.searches import Rest
+if TYPE_CHECKING:
+    # What a server loads before its first answer must not bring a database along.
+    from scraper.store.searches import Rest
 
 __all__ = [
     "Claim",
@@ -156,6 +158,7 @@ class SharedStatus:
     """Why it is away, in one sentence without secrets; None while it is there."""
     note: str | None = None
     """What is wrong although it works: it is slow, or may drop what it is told."""
+    slow: bool = False
     servers: int = 1
     """Servers last seen alive, this one among them."""
     command_s: float = math.nan
@@ -169,6 +172,10 @@ class SharedStatus:
 
 class Shared(Protocol):
     """All of it, opened by `open_shared`."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is no other server: then nothing here waits for a service."""
 
     @property
     def limits(self) -> Limits: ...

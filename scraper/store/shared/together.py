@@ -17,6 +17,8 @@ __all__ = ["Together"]
 class Together:
     """The `Shared` protocol over Valkey."""
 
+    alone = False
+
     def __init__(self, url: str) -> None:
         self._valkey = Valkey(url)
         self._roll = Roll(self._valkey)
@@ -45,7 +47,7 @@ class Together:
         note = (
             f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
         )
-        return SharedStatus(True, valkey.problem, note, self._roll.servers, valkey.command_s)
+        return SharedStatus(True, valkey.problem, note, slow, self._roll.servers, valkey.command_s)
 
     async def close(self) -> None:
         """Take leave."""

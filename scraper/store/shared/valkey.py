@@ -170,8 +170,10 @@ class Valkey:
         self.note = note_of(info)
         for script in ALL:
             await self._execute("SCRIPT", "LOAD", script.text)
+        begun = time.monotonic()
         # It may answer and yet take no writes.
         await self._redis.set(self.key("greeting", "all"), 1, px=1_000)
+        self._took(time.monotonic() - begun)
 
     async def _stay(self) -> None:
         while self.there:

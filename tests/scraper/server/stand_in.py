@@ -17,6 +17,7 @@ from typing import Any
 from scraper.server import logs, start
 from scraper.settings import Settings
 from scraper.store.pages import NoPages
+from scraper.store.shared.alone import Alone
 from scraper.tools.model import Answer, Call, Tool
 
 
@@ -51,6 +52,7 @@ class App:
     def __init__(self) -> None:
         self.browsers = Browsers()
         self.pages = NoPages()
+        self.shared = Alone()
 
     @classmethod
     @contextlib.asynccontextmanager

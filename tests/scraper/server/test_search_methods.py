@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequest
 
 from scraper.server.rates import Rate
+from scraper.store.shared.local_limits import LocalLimits
 from tests.scraper.kept_texts import KeptApp, kept_app
 from tests.scraper.process import Program
 from tests.scraper.server.in_memory import TOOLS, talking
@@ -128,7 +129,9 @@ async def test_no_query_breaks_a_search(texts: KeptApp, query: str) -> None:
 
 
 async def test_who_searches_too_often_is_told_to_wait(texts: KeptApp) -> None:
-    async with talking(texts, "auto", rate=Rate(burst=2, per_second=0.001)) as client:
+    async with talking(
+        texts, "auto", rate=Rate(LocalLimits(), name="searches", burst=2, per_second=0.001)
+    ) as client:
         await search(client, "tools", {"query": "x"})
         await search(client, "resources", {"query": "x"})
         with pytest.raises(MCPError, match="Too many searches") as refused:

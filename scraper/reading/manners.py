@@ -1,0 +1,87 @@
+"""What stands before and after each visit to a page: its site's robots.txt, and a turn at its host."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from browsers.model import Snapshot
+from scraper.reading.deadline import Deadline
+from scraper.reading.door import Door
+from scraper.reading.politeness import Politeness
+from scraper.settings import Settings
+from scraper.store.shared.protocols import Shared
+from scraper.urls import host_of, parse_target
+
+if TYPE_CHECKING:
+    from scraper.reading.robots import Robots, Said
+
+__all__ = ["Manners", "manners_of"]
+
+
+class Manners:
+    """Lets visits happen when they may."""
+
+    def __init__(self, politeness: Politeness, robots: Robots | None, *, obeys: bool) -> None:
+        """`robots`: None where nobody asks it; `obeys`: what it forbids is not visited, else only told."""
+        self._politeness = politeness
+        self._robots = robots
+        self._obeys = obeys
+
+    async def close(self) -> None:
+        """End what is being fetched."""
+        if self._robots is not None:
+            await self._robots.close()
+
+    @asynccontextmanager
+    async def visiting(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
+        """Be allowed to visit a canonical URL while the block runs; yields what is to be told of it.
+
+        Raises:
+            RobotsRefused: its site does not want it.
+            HostBusy: there is no turn before the deadline.
+        """
+        gap_s: float | None = None
+        notes: tuple[str, ...] = ()
+        if self._robots is not None:
+            said = await self._said(self._robots, url, principal, deadline)
+            gap_s, notes = self._politeness.gap_s(said.gap_s), _notes(said)
+        async with self._politeness.turn(host_of(url), principal, deadline, gap_s=gap_s):
+            yield notes
+
+    async def visited(
+        self, url: str, snapshot: Snapshot, principal: str, deadline: Deadline
+    ) -> tuple[str, ...]:
+        """Take in what a site answered; what is to be told of the address at which the visit ended.
+
+        Raises:
+            RobotsRefused: the visit was led to where its site does not want it.
+        """
+        await self._politeness.heard(snapshot)
+        if self._robots is None or not snapshot.hops:
+            return ()
+        return _notes(await self._said(self._robots, parse_target(snapshot.url), principal, deadline))
+
+    async def _said(self, robots: Robots, url: str, principal: str, deadline: Deadline) -> Said:
+        said = await robots.said(url, principal, deadline)
+        if self._obeys and not said.allowed:
+            from scraper.reading.robots import refused
+
+            raise refused(said, url)
+        return said
+
+
+def manners_of(settings: Settings, door: Door, shared: Shared) -> Manners:
+    """The manners that an operator has chosen."""
+    politeness = Politeness(shared.leases, settings)
+    if settings.robots == "off":
+        return Manners(politeness, None, obeys=False)
+    # Imported where it is asked for: the rules of robots.txt are a library of their own.
+    from scraper.reading.robots import Robots
+
+    return Manners(politeness, Robots(door, politeness, shared.texts), obeys=settings.robots == "obey")
+
+
+def _notes(said: Said) -> tuple[str, ...]:
+    return () if said.allowed else (said.why,)

@@ -1,0 +1,207 @@
+"""What robots.txt lets be read: fetched over the one door, kept as RFC 9309 says, shared between servers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+
+import ada_url
+
+from browsers import errors as door_errors
+from browsers.model import Limits, Mode, Request, Snapshot
+from scraper import errors
+from scraper.reading.deadline import Deadline
+from scraper.reading.door import Door
+from scraper.reading.errors import translated
+from scraper.reading.flights import Flights
+from scraper.reading.politeness import Politeness
+from scraper.reading.robots_rules import RobotsRules, rules_of
+from scraper.store.shared.protocols import Texts
+from scraper.urls import host_of
+
+__all__ = ["Robots", "Said", "refused"]
+
+log = logging.getLogger(__name__)
+
+DAY_S = 86_400.0
+"""RFC 9309, 2.4: no longer, unless the file cannot be reached."""
+UNREACHABLE_S = 300.0
+"""Before an unreachable file is asked for again."""
+GIVEN_UP_S = 30 * DAY_S
+"""RFC 9309, 2.3.1.4: unreachable for so long, a file may be taken for one that is not there."""
+LIMIT_BYTES = 500 * 1024
+"""RFC 9309, 2.5: what must be parsed at least; we parse no more."""
+HOPS = 5
+"""RFC 9309, 2.3.1.2: redirects that are followed at least."""
+FETCH_S = 10.0
+FETCH_SHARE = 0.5
+"""Of the call's time."""
+FAIR_S = 3.0
+"""A site that had less time than this did not fail: the caller is in a hurry."""
+HOSTS_KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a site's robots.txt says of one URL."""
+
+    allowed: bool = True
+    why: str = ""
+    """The rule that forbids it, or why there is no saying."""
+    gap_s: float | None = None
+    """The pause between two visits that the site asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One site's robots.txt as it was found."""
+
+    text: str = ""
+    fetched_at: float = 0.0
+    """Seconds of the epoch: when `text` was last seen; 0: never."""
+    failed_since: float = 0.0
+    """Since when it cannot be reached; 0: it can be."""
+    failure: str = ""
+    ask_again_at: float = 0.0
+    rules: RobotsRules | None = field(default=None, compare=False)
+
+
+class Robots:
+    """Asks sites what they let be read."""
+
+    def __init__(self, door: Door, politeness: Politeness, texts: Texts | None) -> None:
+        self._door = door
+        self._politeness = politeness
+        self._texts = texts
+        self._files: OrderedDict[str, _File] = OrderedDict()
+        self._flights: Flights[str, _File] = Flights()
+
+    async def close(self) -> None:
+        """End what is being fetched."""
+        await self._flights.close()
+
+    async def said(self, url: str, principal: str, deadline: Deadline) -> Said:
+        """What the site of a canonical URL says of it.
+
+        Raises:
+            ScraperError: we could not ask, by no fault of the site.
+        """
+        origin: str = ada_url.URL(url).origin
+        now = time.time()
+        file = self._files.get(origin)
+        if file is None or file.ask_again_at <= now:
+            file = await self._flights.join(origin, lambda: self._found(origin, principal, deadline))
+        self._files.move_to_end(origin)
+        return _said(file, url, now)
+
+    async def _found(self, origin: str, principal: str, deadline: Deadline) -> _File:
+        """As this server or another has it, or as the site gives it now."""
+        file = self._files.get(origin, _File())
+        if self._texts is not None and (kept := _loaded(await self._texts.get(_key(origin)))) is not None:
+            file = max(file, kept, key=lambda one: one.ask_again_at)
+        if file.ask_again_at <= time.time():
+            file = await self._fetched(origin, principal, deadline, file)
+            if self._texts is not None:
+                self._texts.put(_key(origin), _dumped(file), GIVEN_UP_S if file.fetched_at else DAY_S)
+        self._files[origin] = file = replace(file, rules=rules_of(file.text))
+        if len(self._files) > HOSTS_KEPT:
+            self._files.popitem(last=False)
+        return file
+
+    async def _fetched(self, origin: str, principal: str, deadline: Deadline, before: _File) -> _File:
+        request = Request(
+            f"{origin}/robots.txt",
+            mode=Mode.PEEK,
+            principal=principal,
+            deadline_s=min(FETCH_S, deadline.left_s() * FETCH_SHARE),
+            limits=Limits(body_bytes=LIMIT_BYTES, hops=HOPS),
+        )
+        try:
+            # A page of the site as far as its number goes; the pause between pages is kept from it.
+            async with self._politeness.turn(host_of(origin), principal, deadline, gap_s=0.0):
+                snapshot = await self._door.visit(request)
+        except door_errors.TooManyRedirects:
+            return _seen("")
+        except (door_errors.Unreachable, door_errors.TooLarge) as error:
+            return _failed(before, str(error))
+        except door_errors.DeadlineExceeded as error:
+            if request.deadline_s < FAIR_S:
+                raise translated(error, request.url) from error
+            return _failed(before, str(error))
+        except door_errors.BrowsersError as error:
+            raise translated(error, request.url) from error
+        await self._politeness.heard(snapshot)
+        return _judged(snapshot, before)
+
+
+def _judged(snapshot: Snapshot, before: _File) -> _File:
+    status = snapshot.status
+    if status >= 500:
+        return _failed(before, f"The server answered {status}.")
+    if 200 <= status < 300:
+        return _seen(snapshot.body[:LIMIT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff"))
+    return _seen("")
+
+
+def _seen(text: str) -> _File:
+    now = time.time()
+    return _File(text, fetched_at=now, ask_again_at=now + DAY_S)
+
+
+def _failed(before: _File, why: str) -> _File:
+    """The file as it was known; what cannot be reached does not change what was said."""
+    now = time.time()
+    return replace(
+        before,
+        failed_since=before.failed_since or now,
+        failure=why,
+        ask_again_at=now + UNREACHABLE_S,
+        rules=None,
+    )
+
+
+def _said(file: _File, url: str, now: float) -> Said:
+    host = host_of(url)
+    never_seen = not file.fetched_at
+    if file.failed_since and now - (file.fetched_at or file.failed_since) > GIVEN_UP_S:
+        return Said()
+    if file.failed_since and never_seen:
+        return Said(False, f"The robots.txt of {host} cannot be reached, which means no. {file.failure}")
+    rules = file.rules or rules_of(file.text)
+    rule = rules.forbidding(url)
+    if rule is None:
+        return Said(gap_s=rules.gap_s)
+    return Said(False, f"The robots.txt of {host} does not let it be read (Disallow: {rule}).", rules.gap_s)
+
+
+def refused(said: Said, url: str) -> errors.RobotsRefused:
+    """What a caller is told where robots.txt is obeyed."""
+    return errors.RobotsRefused(
+        said.why,
+        target=url,
+        next_step="This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source.",
+    )
+
+
+def _key(origin: str) -> str:
+    return f"robots:{origin}"
+
+
+def _dumped(file: _File) -> bytes:
+    row = [file.text, file.fetched_at, file.failed_since, file.failure, file.ask_again_at]
+    return zlib.compress(json.dumps(row).encode(), 1)
+
+
+def _loaded(data: bytes | None) -> _File | None:
+    if data is None:
+        return None
+    try:
+        text, fetched_at, failed_since, failure, ask_again_at = json.loads(zlib.decompress(data))
+        return _File(str(text), float(fetched_at), float(failed_since), str(failure), float(ask_again_at))
+    except (ValueError, TypeError, zlib.error) as error:
+        log.warning("a kept robots.txt cannot be read: %s", error)
+        return None

@@ -1,0 +1,45 @@
+"""The rules of one robots.txt for us."""
+
+from __future__ import annotations
+
+import re
+
+from protego import Protego
+
+__all__ = ["PRODUCT", "RobotsRules", "rules_of"]
+
+PRODUCT = "search-mcp"
+"""The product token by which a robots.txt may speak of us; where it does not, `*` is meant."""
+GAP_LIMIT_S = 120.0
+"""A crawl-delay beyond this was written for crawlers: pages are read here because somebody waits for them."""
+RULES_TRIED = 5_000
+
+_DISALLOW = re.compile(r"^\s*dis+al+ow\s*:\s*([^#\r\n]*)", re.IGNORECASE | re.MULTILINE)
+
+
+class RobotsRules:
+    """What may be read, and how fast."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._parser = Protego.parse(text)
+        delay_s = self._parser.crawl_delay(PRODUCT)
+        self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
+
+    def forbidding(self, url: str) -> str | None:
+        """The rule that forbids a URL; None where it may be read."""
+        if self._parser.can_fetch(url, PRODUCT):
+            return None
+        # The parser does not say by which rule: the longest that would do it by itself is the one.
+        values = {value.strip() for value in _DISALLOW.findall(self._text)[:RULES_TRIED]}
+        return max((value for value in values if _forbids(value, url)), key=len, default="/")
+
+
+def rules_of(text: str) -> RobotsRules:
+    """The rules in the text of a robots.txt."""
+    return RobotsRules(text)
+
+
+def _forbids(value: str, url: str) -> bool:
+    alone = Protego.parse(f"User-agent: *\nDisallow: {value}")
+    return not alone.can_fetch(url, PRODUCT)

@@ -1,0 +1,144 @@
+"""The same page wanted by several servers at once is visited by one of them; the others get what it read."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from scraper import errors
+from scraper.model import Reading
+from scraper.settings import Settings
+from scraper.store.serial import dump_reading, load_reading
+from scraper.store.shared.protocols import Claim, Claims, Landed
+
+__all__ = ["SharedFlights"]
+
+log = logging.getLogger(__name__)
+
+FIRST_LOOK_S = 0.03
+LAST_LOOK_S = 0.25
+"""Between two looks whether the other server is done: a page as served takes 30 to 100 ms, a rendered one
+seconds."""
+
+_READING, _ERROR = b"R", b"E"
+_ABOUT_THE_PAGE: Mapping[str, Callable[..., errors.ScraperError]] = {
+    kind.__name__: kind
+    for kind in (
+        errors.Unreachable,
+        errors.HttpError,
+        errors.Walled,
+        errors.UnsupportedType,
+        errors.TooLarge,
+        errors.Empty,
+        errors.Encrypted,
+        errors.Malformed,
+        errors.OcrNeeded,
+    )
+}
+"""Failures that another server would meet as well; all others it shall find out by itself."""
+
+
+class SharedFlights:
+    """Work under way on any server, by what is worked on."""
+
+    def __init__(self, claims: Claims | None = None, settings: Settings | None = None) -> None:
+        """`claims`: None where there is no other server."""
+        self._claims = claims
+        self._way = _way_of(settings or Settings())
+
+    async def join(self, job: Hashable, work: Callable[[], Awaitable[Reading]], *, anew: bool) -> Reading:
+        """What the flight under way for a job brings, or `work` itself.
+
+        `anew`: a flight that has landed already does not count. Whoever waits does so until cancelled.
+
+        Raises:
+            ScraperError: of `work`, here or there.
+        """
+        if self._claims is None:
+            return await work()
+        key, waited, look_s = _key(self._way, job), False, FIRST_LOOK_S
+        while True:
+            got = await self._claims.begin(key, waited=waited or not anew)
+            if isinstance(got, Claim):
+                return await _flown(self._claims, got, work)
+            if isinstance(got, Landed) and (reading := _loaded(got.value)) is not None:
+                return reading if waited else replace(reading, cached=True)
+            waited = True
+            await asyncio.sleep(look_s * random.uniform(0.7, 1.3))
+            look_s = min(2 * look_s, LAST_LOOK_S)
+
+
+async def _flown(claims: Claims, claim: Claim, work: Callable[[], Awaitable[Reading]]) -> Reading:
+    try:
+        reading = await work()
+    except errors.ScraperError as error:
+        if type(error).__name__ in _ABOUT_THE_PAGE:
+            claims.land(claim, _dumped_error(error))
+        raise
+    else:
+        claims.land(claim, _READING + dump_reading(reading))
+        return reading
+    finally:
+        # Without effect where it has landed.
+        claims.give_up(claim)
+
+
+def _key(way: str, job: Hashable) -> str:
+    """What names a piece of work on every server; nobody can tell from it what is read."""
+    return hashlib.sha256(f"{way} {job!r}".encode("utf-8", "replace")).hexdigest()
+
+
+def _way_of(settings: Settings) -> str:
+    """What tells servers apart that would read a page differently, or may not read the same ones."""
+    hosts = [f"{name}={address}:{port}" for name, address, port in settings.test_hosts]
+    proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
+    own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)
+    return repr((sorted((*settings.allow_nets, *hosts)), own))
+
+
+def _loaded(value: bytes) -> Reading | None:
+    """What another server read; None where it cannot be understood, as that of another version.
+
+    Raises:
+        ScraperError: what it failed with.
+    """
+    kind, text = value[:1], value[1:]
+    try:
+        if kind == _READING:
+            return load_reading(text)
+        error = _loaded_error(json.loads(text))
+    except (ValueError, KeyError, TypeError) as fault:
+        log.warning("what another server read cannot be understood: %s", fault)
+        return None
+    raise error
+
+
+def _dumped_error(error: errors.ScraperError) -> bytes:
+    row = {
+        "kind": type(error).__name__,
+        "message": str(error),
+        "target": error.target,
+        "next_step": error.next_step,
+        "status": getattr(error, "status", None),
+        "reason": getattr(error, "reason", None),
+        "retryable": error.retryable,
+    }
+    return _ERROR + json.dumps(row).encode()
+
+
+def _loaded_error(row: dict[str, object]) -> errors.ScraperError:
+    message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
+    kind = _ABOUT_THE_PAGE[str(row["kind"])]
+    if kind is errors.HttpError:
+        return errors.HttpError(message, status=int(str(row["status"])), target=target, next_step=next_step)
+    if kind is errors.Walled:
+        return errors.Walled(message, reason=str(row["reason"]), target=target, next_step=next_step)
+    error = kind(message, target=target, next_step=next_step)
+    error.retryable = bool(row["retryable"])
+    return error
