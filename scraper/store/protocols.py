@@ -48,6 +48,8 @@ class PagesStats:
     written: int = 0
     lost: int = 0
     """Pages that could not be kept."""
+    waiting: int = 0
+    """Pages that are not kept yet."""
 
 
 class Pages(Protocol):

@@ -1,1 +1,1 @@
-"""The store in PostgreSQL, for servers that share what they have read; imported where a setting asks for it."""
+"""The store in PostgreSQL, for servers that share what they read; imported where a setting asks for it."""

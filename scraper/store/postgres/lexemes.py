@@ -7,7 +7,6 @@ for queries that want it to be the first.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ from scraper.store.fulltext.words import TOKENIZER, indexable
 
 __all__ = [
     "BEGINNING",
+    "LEVELS",
     "LONG",
     "TITLE",
     "TITLE_WEIGHT",
@@ -28,6 +28,7 @@ __all__ = [
     "owner_mark",
     "vector",
     "window_mark",
+    "window_marks",
     "words_of",
 ]
 
@@ -35,6 +36,8 @@ TITLE = "="
 BEGINNING = "<"
 LONG = "#long"
 """On pages of which PostgreSQL cannot hold every word's every place."""
+LEVELS = (12, 14, 16, 18, 20, 22)
+"""Sizes of the blocks, as powers of two, into which pages are put by their numbers: the newest first."""
 TITLE_WEIGHT = 5
 """A word of the title counts as so many of the text; as in SQLite."""
 
@@ -47,7 +50,7 @@ LAST_PLACE = 16_382
 VECTOR_BYTES = 900_000
 """Of words and places: PostgreSQL's limit is 2 ** 20."""
 PROFILE_WORDS = 4_000
-"""Words whose counts are kept for ranking, the most frequent ones: a word beyond counts as standing once."""
+"""Words whose counts are kept for ranking, the most frequent ones: any other counts as standing once."""
 
 _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
@@ -148,18 +151,23 @@ def _profile(tally: Mapping[str, int]) -> bytes:
     packed = [
         (crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen
     ]
-    return struct.pack(f"<{len(packed)}I", *packed)
+    # The last byte is for the finder of a fingerprint across two words at the very end.
+    return struct.pack(f"<{len(packed)}Ix", *packed)
 
 
-def owner_mark(principal: str, allowances: str) -> str:
+def owner_mark(owner: int) -> str:
     """On every page of one principal that was read under the same exceptions."""
-    said = f"{principal}\0{allowances}".encode(errors="replace")
-    return f"#o{hashlib.blake2b(said, digest_size=8).hexdigest()}"
+    return f"#o{owner}"
 
 
-def window_mark(level: int, number: int) -> str:
-    """On every page whose number is in the same row of 2 ** level."""
-    return f"#w{level}:{number >> level}"
+def window_mark(level: int, block: int) -> str:
+    """On every page of one block of 2 ** level numbers."""
+    return f"#w{level}:{block}"
+
+
+def window_marks(number: int) -> list[str]:
+    """The marks of the blocks that a page is in."""
+    return [window_mark(level, number >> level) for level in LEVELS]
 
 
 def vector(places: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,9 +12,12 @@ import pytest
 
 from scraper.model import Document, Reading
 from scraper.store.pages import SqlitePages
+from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.server import Server
 from scraper.store.protocols import Entry, Pages, Shelf
 
 from .plain_pages import PlainPages
+from .postgres_server import PostgresServer, missing, running_postgres
 
 OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
 
@@ -79,15 +82,40 @@ BACKENDS: Mapping[str, Callable[[Path], Pages]] = {
     "sqlite": lambda folder: SqlitePages(folder, limit_bytes=100_000_000),
     "plain": lambda folder: PlainPages(),
 }
-"""Every backend of the cache: one more line here runs the contract's tests over another one."""
+"""Every backend of the cache that needs nothing: another line runs the contract's tests over another one."""
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=[*BACKENDS, "postgres"])
 async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
     """An empty cache of each backend."""
+    if request.param == "postgres":
+        async with shared_pages(await request.getfixturevalue("postgres").database()) as shared:
+            yield shared
+        return
     cache = BACKENDS[request.param](tmp_path)
     yield cache
     await cache.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real server, for all tests that do not stop it."""
+    if reason := missing():
+        pytest.skip(reason)
+    with running_postgres() as server:
+        yield server
+
+
+@asynccontextmanager
+async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIterator[PostgresPages]:
+    """The cache of a database, closed when the block ends."""
+    server = Server(url)
+    pages = PostgresPages(server, limit_bytes=limit_bytes)
+    try:
+        yield pages
+    finally:
+        await pages.close()
+        await server.close()
 
 
 @pytest.fixture

@@ -1,0 +1,115 @@
+"""Finds kept pages by their words: one hit a page, with its best passage."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from scraper.model import PageHit, PageHits, Reading
+from scraper.store.fulltext.query import Wanted, parse
+from scraper.store.fulltext.ranking import WEIGHED
+from scraper.store.fulltext.snippets import best_passage
+from scraper.store.page_rows import searched_text
+from scraper.store.page_search import FIRST_LOOK
+from scraper.store.postgres import page_rows
+from scraper.store.postgres.lexemes import Cutter, owner_mark
+from scraper.store.postgres.matching import matches
+from scraper.store.postgres.ranking import Hit, Search, hits
+from scraper.store.postgres.schema import Connection
+from scraper.store.postgres.tsquery import Asked, asked
+
+__all__ = ["Desk", "search"]
+
+READ_AT_ONCE = 50
+"""Pages fetched together, to look at them or to show their passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where texts are read: a thread, and its tokenizer."""
+
+    thread: Executor
+    cutter: Cutter
+
+
+async def search(
+    connection: Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int, desk: Desk
+) -> PageHits:
+    """The pages of one principal that hold what is asked for, best first, each page once."""
+    loop = asyncio.get_running_loop()
+    wanted = parse(query)
+    question = await loop.run_in_executor(desk.thread, asked, wanted.tree, desk.cutter)
+    owners = await page_rows.valid_owners(connection, principal, allowed)
+    if not question.condition or not owners:
+        return PageHits((), wanted.note)
+    marks = " | ".join(f"'{owner_mark(owner)}'" for owner in owners)
+    wish = Search(question.condition, question.ranked, f"({marks})")
+    look = WEIGHED if question.is_near else limit * FIRST_LOOK
+    while True:
+        ranked = await hits(connection, wish, look)
+        found = await _shown(connection, ranked, wanted, question, limit, desk)
+        if len(found) == limit or len(ranked) < look or look >= WEIGHED:
+            return PageHits(tuple(found), wanted.note)
+        look = min(look * FIRST_LOOK, WEIGHED)
+
+
+async def _shown(
+    connection: Connection, ranked: list[Hit], wanted: Wanted, question: Asked, limit: int, desk: Desk
+) -> list[PageHit]:
+    """The first hits of different addresses that are what was asked for."""
+    loop = asyncio.get_running_loop()
+    found: dict[str, PageHit] = {}
+    while ranked and len(found) < limit:
+        # As many as are missing; more at once where most may turn out to be nothing.
+        count = READ_AT_ONCE if question.is_near else limit - len(found)
+        part, ranked = ranked[:count], ranked[count:]
+        part = [hit for hit in part if hit.url not in found]
+        rows = await connection.fetch(
+            "SELECT id, reading FROM pages WHERE id = ANY($1)", [hit.number for hit in part]
+        )
+        readings = {row["id"]: row["reading"] for row in rows}
+        for hit in await loop.run_in_executor(
+            desk.thread, _read, part, readings, wanted, question, desk.cutter
+        ):
+            found.setdefault(hit.url, hit)
+    return list(found.values())[:limit]
+
+
+def _read(
+    ranked: Sequence[Hit], readings: dict[int, bytes], wanted: Wanted, question: Asked, cutter: Cutter
+) -> list[PageHit]:
+    """What of these pages is shown; nothing of those that only looked like hits."""
+    found: dict[str, PageHit] = {}
+    for hit in ranked:
+        data = readings.get(hit.number)
+        reading = None if data is None or hit.url in found else page_rows.reading_of(data)
+        if reading is None:
+            continue
+        uncertain = question.is_near or (question.counts_places and hit.is_long)
+        if uncertain and not _is_meant(reading, wanted, cutter):
+            continue
+        found[hit.url] = _hit(reading, wanted, hit.score)
+    return list(found.values())
+
+
+def _is_meant(reading: Reading, wanted: Wanted, cutter: Cutter) -> bool:
+    assert wanted.tree is not None
+    columns = {
+        "title": cutter.document(page_rows.storable(reading.document.title or "")),
+        "text": cutter.document(page_rows.storable(searched_text(reading.document))),
+    }
+    return matches(wanted.tree, columns, cutter)
+
+
+def _hit(reading: Reading, wanted: Wanted, score: float) -> PageHit:
+    passage = best_passage(reading.document.markdown or reading.document.text, wanted.units)
+    return PageHit(
+        url=reading.url,
+        title=reading.document.title or "",
+        snippet=passage.text,
+        start=passage.start,
+        retrieved_at=reading.retrieved_at.timestamp(),
+        score=score,
+    )

@@ -1,0 +1,177 @@
+"""Connections to a PostgreSQL that may be slow or away or not ours: callers learn `Unavailable`, in time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import asyncpg
+
+from scraper.store.postgres.faults import Address, Refused, Unavailable, is_away, is_of_the_value, told
+from scraper.store.postgres.schema import NAME, Connection, prepare
+
+__all__ = ["Server"]
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+CONNECTIONS = 6
+"""Of one server of ours: one writes, one keeps indexes, the others read."""
+CONNECT_LIMIT_S = 10.0
+"""A first connection is about eight round trips: 3 s on a line of 200 ms each way."""
+AWAY_PAUSE_S = 2.0
+"""No call tries a database so soon after another has tried in vain."""
+REFUSED_PAUSE_S = 30.0
+"""Between two looks at one that is not ours to use."""
+QUICK_S = 2.0
+"""An operation that may take longer than this says nothing about the database when it does."""
+RELEASE_LIMIT_S = 2.0
+CLOSE_LIMIT_S = 2.0
+
+_SESSION = {
+    "application_name": "search-mcp",
+    "search_path": NAME,
+    # Texts are found through the index whatever the planner thinks of it: reading them all is never quicker.
+    "enable_seqscan": "off",
+    # To compile a query takes longer than any of ours.
+    "jit": "off",
+    # Which pages match is noted exactly for a million; with less, PostgreSQL looks at each text again.
+    "work_mem": "32MB",
+    "statement_timeout": "60s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "60s",
+}
+
+
+class Server:
+    """Owner of the connections, shared by all that is kept in one database."""
+
+    def __init__(self, url: str) -> None:
+        self.address = Address.of(url)
+        self.problem: str | None = None
+        self._url = url
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._opening = asyncio.Lock()
+        self._preparing = asyncio.Lock()
+        self._is_prepared = False
+        self._not_before = 0.0
+        self._problem_is_writing = False
+
+    async def run(
+        self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False
+    ) -> T:
+        """Do `work` with a connection, once more when that was gone; both times it must come to the same.
+
+        Raises:
+            Unavailable: it could not be done within `limit_s`.
+        """
+        if time.monotonic() < self._not_before:
+            raise Unavailable
+        try:
+            async with asyncio.timeout(limit_s):
+                result = await self._run_again(work)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError, Refused) as error:
+            if not is_of_the_value(error):
+                self._on_fault(error, limit_s, writes=writes)
+            raise Unavailable(error) from None
+        # A full disk can still be read: that a read went well does not mean that it is over.
+        if writes or not self._problem_is_writing:
+            self._note(None)
+        return result
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await pool.close()
+        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            pool.terminate()
+
+    async def _run_again(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        try:
+            return await self._run_once(work)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError) as error:
+            if not is_away(error):
+                raise
+        # The server was started anew, and the connection is of its last life.
+        return await self._run_once(work)
+
+    async def _run_once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        pool = await self._opened()
+        connection = await pool.acquire()
+        try:
+            if not self._is_prepared:
+                await self._prepare(connection)
+            return await work(connection)
+        except asyncpg.UndefinedTableError:
+            self._is_prepared = False  # somebody has dropped them
+            raise
+        except BaseException as error:
+            if not isinstance(error, asyncpg.PostgresError):
+                # Whatever it is in the middle of, nobody will wait for.
+                connection.terminate()
+            raise
+        finally:
+            with contextlib.suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await asyncio.shield(pool.release(connection, timeout=RELEASE_LIMIT_S))
+
+    async def _opened(self) -> asyncpg.Pool[asyncpg.Record]:
+        async with self._opening:
+            if self._pool is None:
+                # No connection is made here: that is done by whoever first needs one.
+                self._pool = await asyncpg.create_pool(
+                    self._url,
+                    min_size=0,
+                    max_size=CONNECTIONS,
+                    timeout=CONNECT_LIMIT_S,
+                    server_settings=_SESSION,
+                    init=_understand_vectors,
+                )
+            return self._pool
+
+    async def _prepare(self, connection: Connection) -> None:
+        async with self._preparing:
+            if not self._is_prepared:
+                await prepare(connection)
+                self._is_prepared = True
+
+    def _on_fault(self, error: Exception, limit_s: float, *, writes: bool) -> None:
+        if isinstance(error, Refused):
+            self._not_before = time.monotonic() + REFUSED_PAUSE_S
+        elif (
+            is_away(error)
+            or isinstance(error, asyncpg.InvalidAuthorizationSpecificationError)
+            or limit_s <= QUICK_S
+        ):
+            self._not_before = time.monotonic() + AWAY_PAUSE_S
+        self._note(told(error, self.address, limit_s), writing=writes)
+
+    def _note(self, problem: str | None, *, writing: bool = False) -> None:
+        """One line in the log for each change."""
+        self._problem_is_writing = writing
+        if problem == self.problem:
+            return
+        self.problem = problem
+        if problem is None:
+            log.info("shared store usable again: %s", self.address)
+        else:
+            log.warning("going on without the shared store: %s", problem)
+
+
+async def _understand_vectors(connection: Connection) -> None:
+    """Vectors are sent as they are made here, without being written as text and read again."""
+    await connection.set_type_codec(
+        "tsvector", schema="pg_catalog", format="binary", encoder=_same, decoder=_same
+    )
+
+
+def _same(data: bytes) -> bytes:
+    return data

@@ -1,0 +1,164 @@
+"""A query as PostgreSQL's `tsquery`: what finds each page that SQLite would, and what is looked at again.
+
+PostgreSQL has no NEAR, and does not hold every place of every word on long pages. There the query finds more
+than was asked for, never less, and `matching` decides by the page itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scraper.store.fulltext.tree import COLUMNS, AllOf, AnyOf, Near, Node, Row, Unit, Within, Without
+from scraper.store.fulltext.words import askable
+from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Cutter
+
+__all__ = ["Asked", "Word", "asked", "either_column", "words_of_row"]
+
+RANKED_WORDS = 16
+"""Of a query, by which pages are ranked: a look into each page's counts for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a query; `prefix` when it may go on."""
+
+    text: str
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query for the index."""
+
+    condition: str
+    """As `tsquery`; empty when nothing can match."""
+    ranked: tuple[str, ...]
+    """The words by which hits are ranked."""
+    counts_places: bool
+    """Whether long pages must be looked at again, since not all their places are known."""
+    is_near: bool
+    """Whether every page must be."""
+
+
+def asked(tree: Node | None, cutter: Cutter) -> Asked:
+    """The query for the index."""
+    if tree is None:
+        return Asked("", (), False, False)
+    writer = _Writer(cutter)
+    condition = writer.most(tree, COLUMNS)
+    ranked = dict.fromkeys(
+        word.text for row in _wanted(tree) for word in words_of_row(row, cutter) if not word.prefix
+    )
+    return Asked(condition, tuple(ranked)[:RANKED_WORDS], writer.counts_places, writer.is_near)
+
+
+def words_of_row(row: Row | Unit, cutter: Cutter) -> list[Word]:
+    """The words that follow one another, as the index holds them."""
+    units = row.units if isinstance(row, Row) else (row,)
+    found: list[Word] = []
+    for unit in units:
+        text, single = askable(unit.text.replace('"', " "))
+        words = cutter.words(text, query=True)
+        found += [Word(word) for word in words[:-1]]
+        found += [Word(word, unit.prefix or single) for word in words[-1:]]
+    return found
+
+
+def either_column(word: str) -> str:
+    """A condition for pages that hold a word anywhere."""
+    return f"({_lexeme(Word(word), '')} | {_lexeme(Word(word), TITLE)})"
+
+
+def _wanted(node: Node) -> Iterator[Row]:
+    """The words and phrases that hits hold."""
+    match node:
+        case Row():
+            yield node
+        case Near():
+            yield Row(node.units)
+        case AllOf() | AnyOf():
+            for part in node.parts:
+                yield from _wanted(part)
+        case Without():
+            yield from _wanted(node.wanted)
+        case Within():
+            yield from _wanted(node.inner)
+
+
+class _Writer:
+    """Writes conditions; empty ones match nothing."""
+
+    def __init__(self, cutter: Cutter) -> None:
+        self._cutter = cutter
+        self.counts_places = self.is_near = False
+
+    def most(self, node: Node, columns: frozenset[str]) -> str:
+        """A condition that every matching page meets."""
+        return self._written(node, columns, True)
+
+    def _written(self, node: Node, columns: frozenset[str], most: bool) -> str:
+        """`most`: every matching page meets it; otherwise none meets it but those that match."""
+        match node:
+            case Row():
+                return self._row(node, columns, most)
+            case Near():
+                return self._near(node, columns, most)
+            case AllOf():
+                parts = [self._written(part, columns, most) for part in node.parts]
+                return _joined("&", parts) if all(parts) else ""
+            case AnyOf():
+                return _joined("|", [self._written(part, columns, most) for part in node.parts])
+            case Within():
+                return self._written(node.inner, columns & node.columns, most)
+            case Without():
+                wanted = self._written(node.wanted, columns, most)
+                unwanted = self._written(node.unwanted, columns, not most)
+                return f"({wanted} & !{unwanted})" if wanted and unwanted else wanted
+
+    def _row(self, row: Row, columns: frozenset[str], most: bool) -> str:
+        words = words_of_row(row, self._cutter)
+        if not words:
+            return ""
+        if len(words) == 1 and not row.first:
+            return _joined("|", [_lexeme(words[0], sign) for sign in _signs(columns)])
+        self.counts_places = True
+        return _joined("|", [_places(words, sign, row.first, most) for sign in _signs(columns)])
+
+    def _near(self, near: Near, columns: frozenset[str], most: bool) -> str:
+        rows = [words_of_row(unit, self._cutter) for unit in near.units]
+        rows = [words for words in rows if words]
+        if len(rows) < 2:
+            return self._row(Row(near.units), columns, most)
+        self.is_near = True
+        if not most:
+            return ""
+        anywhere = [
+            _joined("&", [_lexeme(word, sign) for words in rows for word in words])
+            for sign in _signs(columns)
+        ]
+        return _joined("|", anywhere)
+
+
+def _places(words: list[Word], sign: str, first: bool, most: bool) -> str:
+    """The words one behind the other, in one column."""
+    lexemes = [_lexeme(word, sign) for word in words]
+    before = [_lexeme(Word(BEGINNING), sign)] if first else []
+    said = f"({' <-> '.join([*before, *lexemes])})"
+    if not most:
+        return said
+    return f"({said} | {_joined('&', [_lexeme(Word(LONG), ''), *lexemes])})"
+
+
+def _signs(columns: frozenset[str]) -> list[str]:
+    return [sign for name, sign in (("text", ""), ("title", TITLE)) if name in columns]
+
+
+def _lexeme(word: Word, sign: str) -> str:
+    text = (sign + word.text).replace("\\", "\\\\").replace("'", "''")
+    return f"'{text}'{':*' if word.prefix else ''}"
+
+
+def _joined(operator: str, parts: list[str]) -> str:
+    said = [part for part in parts if part]
+    return said[0] if len(said) == 1 else f"({f' {operator} '.join(said)})" if said else ""
