@@ -44,7 +44,7 @@ def expected_f1(chosen: Chosen, p: Floats, lengths: Floats) -> float:
 def drop_copies(chosen: Chosen, text_ids: Ints, characters: Floats, first: Ints, last: Ints) -> Chosen:
     """Without the elements that say in several blocks what an element before them said.
 
-    Pages hold a part once for wide and once for narrow screens, a slider its first cards once more at its end.
+    Pages hold a part once for wide and once for narrow screens, a slider its first cards again at its end.
 
     `first`, `last`: the blocks of each element, parents before children.
     """
