@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -34,6 +35,9 @@ class Feed:
         self._last: dict[str, int] = {}
         self._wanted = asyncio.Event()
         self._read = False
+        # Whoever was cut off may have asked any host just now.
+        rested = job.resumed and job.order.pace.gap_s > 0
+        self._free_at = time.monotonic() + job.order.pace.gap_s if rested else -math.inf
 
     @property
     def exhausted(self) -> bool:
@@ -56,13 +60,14 @@ class Feed:
             names = self._schedule.wanting()
             for start in range(0, len(names), AT_ONCE):
                 await self._lay_out(names[start : start + AT_ONCE])
-            self._on_supply()
+            if self.exhausted and not names:
+                self._on_supply()
 
     def _take_up(self) -> None:
         while self._coming and len(self._schedule) < HOSTS:
             host = self._coming.popleft()
             self._numbers[host.name], self._last[host.name] = host.number, 0
-            self._schedule.enter(host.name, host.waiting)
+            self._schedule.enter(host.name, host.waiting, free_at=self._free_at)
 
     async def _lay_out(self, names: list[str]) -> None:
         wanted = [(self._numbers[name], self._last[name]) for name in names]

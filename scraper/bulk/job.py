@@ -74,6 +74,8 @@ class BulkJob:
         self.order = order
         self.run: str = frontier.fact("run")
         """Names the job: a row is known by its URL and this."""
+        self.resumed = bool(frontier.fact("begun"))
+        """Somebody has worked on it before."""
         self.tally = Tally()
         self.wants_snapshots = output.wants_snapshots
         self._frontier = frontier
@@ -103,8 +105,9 @@ class BulkJob:
         stack = contextlib.ExitStack()
         try:
             frontier, output = await loop.run_in_executor(thread, _opened, order, stack, tell)
-            job = cls(order, frontier, output, thread)
+            job = await loop.run_in_executor(thread, cls, order, frontier, output, thread)
             job.tally.begin(await job.counts())
+            await job.ask(lambda frontier: frontier.note({"begun": True}))
             async with job._writing():
                 yield job
         finally:

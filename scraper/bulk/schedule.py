@@ -58,9 +58,9 @@ class Schedule:
         most = max((host.unread for host in self._hosts.values()), default=0)
         return most * self._pace.gap_s
 
-    def enter(self, name: str, unread: int) -> None:
-        """Take a host in, which has so many pages left."""
-        host = self._hosts[name] = _Host(name, unread)
+    def enter(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
+        """Take a host in, which has so many pages left and is not to be asked before `free_at`."""
+        host = self._hosts[name] = _Host(name, unread, free_at=free_at, was_free_at=free_at)
         self._note_wanting(host)
 
     def supply(self, name: str, pages: Iterable[Page], *, now: float) -> None:

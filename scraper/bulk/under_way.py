@@ -85,14 +85,13 @@ class UnderWay:
 
     def _begin(self) -> None:
         now = time.monotonic()
-        while len(self._tasks) < self._concurrency:
-            page = self._schedule.take(now)
-            if page is None:
-                break
+        before = len(self._tasks)
+        while len(self._tasks) < self._concurrency and (page := self._schedule.take(now)) is not None:
             task = asyncio.create_task(self._one(page), name=f"bulk {page.host}")
             self._tasks.add(task)
             task.add_done_callback(self._over)
-        self._on_taken()
+        if len(self._tasks) > before:
+            self._on_taken()
 
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
