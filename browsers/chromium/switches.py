@@ -38,6 +38,12 @@ EGRESS = (
     "--disable-domain-reliability",
 )
 
+QUIET = (
+    # Every message of every page's console goes to stderr, and from there through Playwright's driver: a page
+    # that writes 100,000 of them took 1.1 s of the browser's CPU and 0.4 s of the driver's. Errors remain.
+    "--log-level=2",
+)
+
 PERSON = (
     # Without it navigator.webdriver is true, because a debugging pipe is open.
     "--disable-blink-features=AutomationControlled",
@@ -153,6 +159,7 @@ def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPla
     light = tier is Tier.LIGHT
     args = (
         *EGRESS,
+        *QUIET,
         *PERSON,
         *_speech(identity),
         *DESK,

@@ -86,6 +86,14 @@ _HYDRATED = """<script>
 setTimeout(() => document.querySelectorAll('p').forEach(p => { p.dataset.live = '1'; }), 150);
 setInterval(() => fetch('/api/collect'), 1000);</script>"""
 
+_AHEAD = """<link rel="prefetch" href="/ahead/link-prefetch">
+<link rel="prerender" href="/ahead/link-prerender">
+<link rel="preload" as="fetch" href="/ahead/preload"><link rel="modulepreload" href="/ahead/modulepreload">
+<script type="speculationrules">{
+"prefetch": [{"source": "list", "urls": ["/ahead/rules-prefetch"], "eagerness": "immediate"}],
+"prerender": [{"source": "list", "urls": ["/ahead/rules-prerender"], "eagerness": "immediate"}]
+}</script>"""
+
 PAGES = (
     fixed(
         "/poll",
@@ -135,6 +143,12 @@ PAGES = (
         "/workshop",
         "half of its texts come late from a worker",
         scripted("Workshop", _WORKER % json.dumps(paragraph_texts("workshop", 5, 10))),
+        marks=10,
+    ),
+    fixed(
+        "/ahead",
+        "asks the browser to load what may come next",
+        page("Ahead", paragraphs("ahead", 0, 10), _AHEAD),
         marks=10,
     ),
     fixed("/steps", "rests between one request and the next", scripted("Steps", _STEPS), marks=16),
