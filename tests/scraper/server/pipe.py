@@ -24,9 +24,9 @@ async def write(program: Program, message: dict[str, Any]) -> None:
     await program.process.stdin.drain()
 
 
-async def read(program: Program) -> dict[str, Any]:
+async def read(program: Program, *, limit_s: float = 10) -> dict[str, Any]:
     """Read one message."""
     assert program.process.stdout is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(limit_s):
         message: dict[str, Any] = json.loads(await program.process.stdout.readline())
         return message

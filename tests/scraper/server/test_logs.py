@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+from asyncio.subprocess import PIPE
 
 import pytest
 from mcp import Client
 
 from scraper.server.logs import CallLine
-from tests.scraper.process import output_of, serving
+from tests.scraper.process import output_of, running, serving
 from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.pipe import ask
+from tests.scraper.server.wire import modern
 
 
 async def test_a_call_is_one_line_without_its_arguments() -> None:
@@ -21,6 +24,18 @@ async def test_a_call_is_one_line_without_its_arguments() -> None:
         assert "outcome=ok" in line[0] and "principal=local" in line[0] and "chars=" in line[0]
         assert "outcome=error" in (await program.until(r".* call tool=fails .*"))[0]
         assert "secret" not in "".join(program.said)
+
+
+@pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", True), ("warning", False)])
+async def test_the_level_says_which_lines_are_shown(level: str, shown: bool) -> None:
+    command = (*STAND_IN, "stdio", f"--log_level={level}")
+    async with running(*command, stdin=PIPE, stdout=PIPE) as program:
+        answer = await ask(program, modern("tools/call", {"name": "echo", "arguments": {}})[1])
+        assert answer["result"]["isError"] is False
+        assert program.process.stdin is not None
+        program.process.stdin.close()
+        assert await program.ended() == 0
+        assert ("call tool=echo" in "".join(program.said)) is shown
 
 
 async def test_lines_are_json_when_wanted() -> None:

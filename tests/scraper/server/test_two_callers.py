@@ -137,8 +137,9 @@ async def test_one_answer_of_a_search_is_not_kept_for_the_other(world: World) ->
 async def test_the_log_names_no_page_query_cookie_or_token(world: World, site: Site) -> None:
     world.engines.reset()
     query = "marigoldquestion in the morning"
-    await world.call("ann", "search", query=query, engines=["bing", "mojeek"])
-    await world.call("ann", "research", query=query, max_pages=1)
+    assert not (await world.call("ann", "search", query=query, engines=["bing", "mojeek"]))["isError"]
+    brief = await world.text("ann", "research", question=query, engines=["bing"], depth=1)
+    assert "# Research brief" in brief
     await world.call("ann", "fetch", url=site.url("/cookie/set?marigoldcookie=marigoldvalue"))
     await world.call("ann", "fetch", url=site.url("/status/500?marigoldpath=1"))
     await world.call("ann", "fetch", url="http://marigoldnowhere.invalid/marigoldpath?marigold=1")
