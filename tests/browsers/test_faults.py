@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from browsers import Browsers, BrowserSettings, Mode, Request, errors
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.chromium.folder import PREFIX, RunFolder, sweep
 from browsers.chromium.processes import tree_pids
 from browsers.wires.pipe import Rendezvous
@@ -66,20 +66,22 @@ async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
         yield running
 
 
-async def under_load(door: Browsers, site: Site, number: int) -> str:
+async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str:
     try:
-        request = Request(site.url("/slow-xhr", f"host{number}.example"), mode=Mode.RENDER, deadline_s=40)
+        url = site.url("/slow-xhr", f"host{number}.example")
+        request = Request(url, mode=Mode.RENDER, tier=tier, deadline_s=40)
         return f"{marks(await door.visit(request))} marks"
     except errors.BrowsersError as error:
         return type(error).__name__
 
 
+@pytest.mark.parametrize("tier", Tier)
 @pytest.mark.parametrize("victim", VICTIMS)
-async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim: str) -> None:
+async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim: str, tier: Tier) -> None:
     before = set(ours())
-    await visit(fresh, site, "/static/1")
+    await visit(fresh, site, "/static/1", tier=tier)
     folder = str(fresh.folder)
-    visits = [asyncio.create_task(under_load(fresh, site, number)) for number in range(1, 5)]
+    visits = [asyncio.create_task(under_load(fresh, site, number, tier)) for number in range(1, 5)]
     await asyncio.sleep(0.7)
     targets = [
         pid
@@ -90,7 +92,7 @@ async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim
     for pid in targets:
         os.kill(pid, signal.SIGKILL)
     killed_at = time.monotonic()
-    assert marks(await visit(fresh, site, "/static/2", deadline_s=30)) == 60
+    assert marks(await visit(fresh, site, "/static/2", tier=tier, deadline_s=30)) == 60
     # Two seconds on a quiet machine; the bound only proves that nobody waits for a time-out.
     assert time.monotonic() - killed_at < 15
     outcomes = await asyncio.gather(*visits)
