@@ -27,6 +27,11 @@ class MadeTexts:
         shares = 1 / np.arange(1, _WORDS + 1)
         self._limits = np.cumsum(shares / shares.sum())
 
+    def begin_at(self, seed: int) -> None:
+        """Go on with other texts of the same language."""
+        self._numbers = np.random.default_rng(seed)
+        self._chosen = random.Random(seed)
+
     def text(self, words: int) -> str:
         """A text of so many words."""
         places = np.searchsorted(self._limits, self._numbers.random(words))

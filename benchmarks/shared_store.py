@@ -1,0 +1,360 @@
+"""The store in PostgreSQL under load: a million pages found by their words, eight servers that write at once.
+
+Starts a real server from the system's packages. The made pages (see made_texts) take long to write down and
+to index, so their folder is kept and used again. Times are of the machine as it is. Beside them stands how
+many of the first hits are those that SQLite finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import asyncpg
+
+from benchmarks.contender import REPOSITORY
+from benchmarks.corpora import cache_folder
+from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.made_texts import MadeTexts
+from benchmarks.rounds import percentile
+from scraper.model import Document, Reading
+from scraper.store.pages import SqlitePages
+from scraper.store.postgres import page_rows, schema
+from scraper.store.postgres.lexemes import Cutter
+from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.server import Server
+from scraper.store.protocols import Entry, Pages, Shelf
+from tests.scraper.store.postgres_server import PostgresServer, free_port, missing
+
+__all__ = ["fill", "measure", "write_for_a_while"]
+
+_PAGES, _PAGES_QUICK = 1_000_000, 50_000
+_PAGE_CHARS = 5_000
+_LANGUAGE = 1
+_FILLERS = 2
+_CHUNK = 1_000
+_SEARCHES = 300
+_WRITERS = 8
+_WRITTEN_EACH, _WRITTEN_EACH_QUICK = 400, 100
+_SHARED_EVERY = 10
+"""Of what a writer keeps, one in so many is a page that all of them keep."""
+_LONE_PAGES, _LONE_PAGES_QUICK = 3_000, 1_000
+_COMPARED, _COMPARED_QUICK = 20_000, 5_000
+_COMPARED_QUERIES = 100
+_LIMIT_BYTES = 1_000_000_000_000
+_NOBODY: frozenset[str] = frozenset()
+_SLOW_WAIT_MS = 100
+
+# What an operator would give a database of some GB on a machine of 16 GB and more; the rest as it comes.
+_SETTINGS = f"""
+shared_buffers = 2GB
+effective_cache_size = 8GB
+maintenance_work_mem = 1GB
+max_wal_size = 8GB
+checkpoint_timeout = 15min
+deadlock_timeout = {_SLOW_WAIT_MS}ms
+log_lock_waits = on
+"""
+_WAITED = re.compile(r"(?:still waiting for|acquired) .* after ([\d.]+) ms")
+
+_GOALS = (
+    Goal("search_p95_ms", at_most=50),
+    Goal("put_ms", at_most=5),
+    Goal("lock_waits_above_100_ms", at_most=0),
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Fill, search, compare, write from eight servers."""
+    if reason := missing():
+        raise FileNotFoundError(reason)
+    count = _PAGES_QUICK if options.quick else _PAGES
+    folder = _home() / "shared_store" / str(count)
+    server = await asyncio.to_thread(_started, folder)
+    try:
+        figures = await _filled(server, folder, count)
+        figures |= await _searches(server)
+        figures |= await _compared(server, _COMPARED_QUICK if options.quick else _COMPARED)
+        figures |= await _lone_writer(server, _LONE_PAGES_QUICK if options.quick else _LONE_PAGES)
+        figures |= await _writers(server, _WRITTEN_EACH_QUICK if options.quick else _WRITTEN_EACH)
+    finally:
+        await asyncio.to_thread(server.stop)
+    print_table("The store in PostgreSQL", ("", "measured"), sorted(figures.items()))
+    print_goals(figures, _GOALS)
+    return figures
+
+
+def _home() -> Path:
+    """A folder that outlives this run, and that PostgreSQL's own user can reach when we are root."""
+    wanted = cache_folder()
+    closed = os.geteuid() == 0 and any(
+        parent.exists() and not parent.stat().st_mode & 0o001 for parent in (wanted, *wanted.parents)
+    )
+    return Path("/var/tmp/search-mcp-benchmarks") if closed else wanted
+
+
+def _started(folder: Path) -> PostgresServer:
+    server = PostgresServer(folder)
+    if not (folder / "data").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        server.make(_SETTINGS)
+    else:
+        server.port = free_port()
+        with (folder / "data" / "postgresql.conf").open("a") as file:
+            file.write(f"port={server.port}\n")
+    (folder / "log").unlink(missing_ok=True)
+    server.start()
+    return server
+
+
+async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
+    """The database `kept` with all pages; made once."""
+    done = folder / "filled.json"
+    if not done.exists():
+        await server.say("DROP DATABASE IF EXISTS kept")
+        await server.say("CREATE DATABASE kept")
+        url = server.url("kept")
+        await server.say(f"DROP INDEX {schema.NAME}.words_by_vector", await _prepared(url))
+        began = time.perf_counter()
+        fillers = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", _FILL, url, str(part), str(count)), cwd=REPOSITORY
+            )
+            for part in range(_FILLERS)
+        ]
+        for filler in fillers:
+            if await filler.wait():
+                raise SystemExit("a process that writes the pages down has failed")
+        copied_s = time.perf_counter() - began
+        connection = await asyncpg.connect(url)
+        await connection.execute(schema.WORDS_INDEX)
+        await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
+        await connection.execute("VACUUM ANALYZE")
+        size = await connection.fetchval("SELECT pg_database_size('kept')")
+        await connection.close()
+        figures = {
+            "pages": count,
+            "fill_s": copied_s,
+            "index_s": time.perf_counter() - began - copied_s,
+            "database_bytes_per_page": size / count,
+        }
+        done.write_text(json.dumps(figures))
+    return {key: float(value) for key, value in json.loads(done.read_text()).items()}
+
+
+async def _prepared(url: str) -> str:
+    async with _opened(url) as pages:
+        assert (await pages.stats()).usable
+    return url
+
+
+_FILL = """
+import asyncio, sys
+from benchmarks.shared_store import fill
+asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+
+async def fill(url: str, part: int, count: int) -> None:
+    """Copy every other thousand of the pages into the tables."""
+    server, made, cutter = Server(url), MadeTexts(_LANGUAGE), Cutter()
+    made.begin_at(100 + part)
+
+    async def copy(connection: schema.Connection) -> None:
+        owners = await page_rows.owner_numbers(connection, [("local", "[]")])
+        for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
+            rows = []
+            for number in range(first, min(first + _CHUNK, count + 1)):
+                page = page_rows.page_of(_entry(number, made.page(_PAGE_CHARS)), cutter, _LIMIT_BYTES)
+                assert page is not None
+                rows.append(page_rows.rows_of(page, number, owners[page.owner]))
+            await connection.copy_records_to_table("pages", records=[row for row, _ in rows])
+            await connection.copy_records_to_table("words", records=[words for _, words in rows])
+
+    await server.run(copy, 100_000.0)
+    await server.close()
+
+
+def _entry(number: int, text: str, shelf: Shelf | None = None) -> Entry:
+    url = f"https://example.org/{number}"
+    document = Document(url=url, title=text[:40], markdown=text)
+    reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
+    return Entry(shelf or Shelf(), url, reading)
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[PostgresPages]:
+    server = Server(url)
+    pages = PostgresPages(server, limit_bytes=_LIMIT_BYTES)
+    try:
+        yield pages
+    finally:
+        await pages.close()
+        await server.close()
+
+
+async def _searches(server: PostgresServer) -> Figures:
+    queries = list(MadeTexts(_LANGUAGE).queries(_SEARCHES))
+    async with _opened(server.url("kept")) as pages:
+        for query in queries[: _SEARCHES // 10]:  # connections are made, and the index's upper pages read
+            await _searched(pages, query)
+        times = sorted([await _searched(pages, query) for query in queries])
+        got = sorted([await _got(pages, 1 + 997 * at) for at in range(_SEARCHES)])
+    return {
+        "search_p50_ms": 1000 * percentile(times, 0.5),
+        "search_p95_ms": 1000 * percentile(times, 0.95),
+        "search_most_ms": 1000 * times[-1],
+        "get_p95_ms": 1000 * percentile(got, 0.95),
+    }
+
+
+async def _searched(pages: Pages, query: str) -> float:
+    began = time.perf_counter()
+    found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
+    assert found.usable, "a search was not answered"
+    return time.perf_counter() - began
+
+
+async def _got(pages: Pages, number: int) -> float:
+    began = time.perf_counter()
+    key = f"https://example.org/{number}"
+    await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+    return time.perf_counter() - began
+
+
+async def _compared(server: PostgresServer, count: int) -> Figures:
+    """How many of SQLite's first ten hits are among PostgreSQL's, and whether both find the same pages."""
+    made = MadeTexts(_LANGUAGE)
+    await server.say("DROP DATABASE IF EXISTS compared")
+    await server.say("CREATE DATABASE compared")
+    queries = list(MadeTexts(_LANGUAGE).queries(_COMPARED_QUERIES))
+    with tempfile.TemporaryDirectory() as folder:
+        sqlite = SqlitePages(Path(folder), limit_bytes=_LIMIT_BYTES)
+        async with _opened(server.url("compared")) as shared:
+            for first in range(0, count, 100):
+                for number in range(first, first + 100):
+                    entry = _entry(number, made.page(_PAGE_CHARS))
+                    sqlite.put(entry)
+                    shared.put(entry)
+                await sqlite.settled()
+                await shared.settled()
+            same, of = 0, 0
+            for query in queries:
+                one, other = await _first_hits(sqlite, query), await _first_hits(shared, query)
+                same, of = same + len(one & other), of + len(one | other)
+        await sqlite.close()
+    await server.say("DROP DATABASE compared")
+    return {"same_hits_as_sqlite": same / of}
+
+
+async def _first_hits(pages: Pages, query: str) -> set[str]:
+    found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
+    return {hit.url for hit in found.hits}
+
+
+async def _lone_writer(server: PostgresServer, count: int) -> Figures:
+    """One server that keeps pages in a table of a million, a search beside every hundred."""
+    made, number, spent_s, searching_s = MadeTexts(_LANGUAGE), 10_000_000, 0.0, []
+    queries = list(made.queries(_SEARCHES))
+    async with _opened(server.url("kept")) as pages:
+        await pages.stats()
+        for at in range(0, count, 100):
+            entries = [
+                _entry(number + at + one, made.page(_PAGE_CHARS), Shelf("writer")) for one in range(100)
+            ]
+            began = time.perf_counter()
+            for entry in entries:
+                pages.put(entry)
+            await pages.settled()
+            spent_s += time.perf_counter() - began
+            searching_s.append(await _searched(pages, queries[at // 100 % _SEARCHES]))
+        lost = (await pages.stats()).lost
+    return {
+        "put_ms": 1000 * spent_s / count,
+        "search_between_puts_p95_ms": 1000 * percentile(sorted(searching_s), 0.95),
+        "lost": float(lost),
+    }
+
+
+_WRITE = """
+import asyncio, sys
+from benchmarks.shared_store import write_for_a_while
+asyncio.run(write_for_a_while(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+
+async def write_for_a_while(url: str, writer: int, count: int) -> None:
+    """Keep pages, some of which others keep too; say how many were lost, and seconds for a page."""
+    made = MadeTexts(_LANGUAGE)
+    made.begin_at(1_000 + writer)
+    spent_s = 0.0
+    async with _opened(url) as pages:
+        await pages.stats()
+        for first in range(0, count, 50):
+            entries = []
+            for at in range(first, first + 50):
+                base = 20_000_000 if at % _SHARED_EVERY == 0 else 30_000_000 + writer * 1_000_000
+                entries.append(_entry(base + at, made.page(_PAGE_CHARS), Shelf("writer")))
+            began = time.perf_counter()
+            for entry in entries:
+                pages.put(entry)
+            await pages.settled()
+            spent_s += time.perf_counter() - began
+        stats = await pages.stats()
+    print(json.dumps({"lost": stats.lost + stats.waiting, "seconds": spent_s / count}))
+
+
+async def _writers(server: PostgresServer, count: int) -> Figures:
+    """Eight servers that write at once, one that searches beside them, and how long any waits for a lock."""
+    log_path = server.folder / "log"
+    log_start = log_path.stat().st_size
+    began = time.perf_counter()
+    writers = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", _WRITE, server.url("kept"), str(number), str(count)),
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+        )
+        for number in range(_WRITERS)
+    ]
+    ended = asyncio.gather(*(writer.communicate() for writer in writers))
+    watching = asyncio.create_task(_longest_wait_ms(server, ended))
+    said = [json.loads(out) for out, _ in await ended]
+    spent_s = time.perf_counter() - began
+    logged = [float(found) for found in _WAITED.findall(log_path.read_text()[log_start:])]
+    return {
+        "lock_wait_ms": max([await watching, *logged]),
+        "lock_waits_above_100_ms": float(len([wait for wait in logged if wait > _SLOW_WAIT_MS])),
+        "writers_lost": float(sum(one["lost"] for one in said)),
+        "writers_put_ms": 1000 * max(one["seconds"] for one in said) / _WRITERS,
+        "writers_pages_per_s": _WRITERS * count / spent_s,
+    }
+
+
+async def _longest_wait_ms(server: PostgresServer, until: asyncio.Future[list[tuple[bytes, bytes]]]) -> float:
+    """Of waits for locks, by looking every ten milliseconds; the log has those above a hundred exactly."""
+    connection = await asyncpg.connect(server.url("kept"))
+    longest = 0.0
+    while not until.done():
+        waited = await connection.fetchval(
+            "SELECT 1000 * extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks "
+            "WHERE NOT granted"
+        )
+        longest = max(longest, float(waited or 0.0))
+        await asyncio.sleep(0.01)
+    await connection.close()
+    return longest
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)
