@@ -8,11 +8,11 @@ RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 python3-venv \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
-COPY requirements/build.txt requirements/runtime.txt requirements/
+COPY requirements/build.txt requirements/shared.txt requirements/
 RUN python3 -m venv /build \
     && /build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
     && python3 -m venv /opt/search-mcp \
-    && /opt/search-mcp/bin/pip install --no-cache-dir --require-hashes -r requirements/runtime.txt
+    && /opt/search-mcp/bin/pip install --no-cache-dir --require-hashes -r requirements/shared.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY browsers browsers
 COPY scraper scraper

@@ -69,14 +69,16 @@ image-test: $(VENV)/.runtime
 	$(BIN)/python -m tools.image.check $(ARGS)
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
-# they may be. Three locks that agree: what runs, what develops it (a superset), what builds it.
+# they may be. Four locks that agree: what runs, what runs beside other servers (the image), what develops it
+# (each a superset of the last), what builds it.
 lock:
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
 	export UV_CUSTOM_COMPILE_COMMAND="make lock"; \
 	lock="$$uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links $(ARGS)"; \
 	$$lock pyproject.toml -o requirements/runtime.txt && \
-	$$lock pyproject.toml --extra dev -c requirements/runtime.txt -o requirements/dev.txt && \
+	$$lock pyproject.toml --extra shared -c requirements/runtime.txt -o requirements/shared.txt && \
+	$$lock pyproject.toml --extra dev -c requirements/shared.txt -o requirements/dev.txt && \
 	$$lock requirements/build.in -c requirements/dev.txt -o requirements/build.txt
 
 clean:
