@@ -1,6 +1,7 @@
 """`search-mcp demo-engines`: the search engines on this machine, to try a search without the internet.
 
-Their pages are those of the tests, so this works in a checkout of the sources.
+Their pages are those of the tests, which are no part of the installed package: this needs a checkout of the
+sources and the packages of its development.
 """
 
 from __future__ import annotations
@@ -40,14 +41,16 @@ def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) ->
 
     With a COMMAND of search-mcp it is run against them, and they end with it: demo-engines search "tides".
     Without one they run until interrupted, and the variables to set elsewhere are printed.
+
+    Needs a checkout of the sources: their pages are those of its tests.
     """
     chosen = dict(_pair(mood) for mood in moods)
     try:
         from tests.site.engine_server import ENGINE_NAMES, MOODS
-    except ImportError:
+    except ImportError as error:
         raise click.ClickException(
-            "The pages of the engines are among the tests: run this in a checkout of the sources, with the "
-            "packages of `make setup`."
+            f"The engines served here are those of the tests, which are no part of the installed package "
+            f"({error}). Run this in a checkout of the sources, after `make .venv/.dev` there."
         ) from None
     for name, mood in chosen.items():
         if name not in ENGINE_NAMES:

@@ -43,6 +43,14 @@ async def test_the_demonstration_tells_the_variables_and_ends_when_told() -> Non
     assert "html.duckduckgo.com=127.0.0.1:" in told
 
 
+async def test_without_a_checkout_the_demonstration_says_what_it_needs() -> None:
+    hidden = "import sys; sys.modules['tests'] = None; from scraper.cli.main import run; "
+    told = await output_of("-c", hidden + "sys.exit(run(['demo-engines', 'search', 'tides']))")
+    assert (told.code, told.out) == (1, "")
+    assert "no part of the installed package" in told.err and "checkout of the sources" in told.err
+    assert "Traceback" not in told.err
+
+
 async def test_a_mood_that_there_is_not_is_told() -> None:
     told = await output_of(*DEMO, "--mood", "bing=gloomy")
     assert told.code == 2 and "There is no mood 'gloomy'" in told.err

@@ -80,7 +80,7 @@ async def test_over_http(site: Site, tmp_path: Path, level: str, style: str) -> 
         "SEARCH_MCP_LOG_FORMAT": style,
     }
     async with serving(*PRODUCT, "serve", "--port", "0", env=env) as program, aiohttp.ClientSession() as http:
-        await browsers_say(program.base, "ready", True, limit_s=30)
+        await browsers_say(program.base, "ready", True, limit_s=60)
 
         async def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
             headers, message = modern(method, params)
