@@ -1,10 +1,10 @@
 """A day of traffic in ten minutes: 20,000 calls of all tools on the local web, with faults: what grows?
 
-`pss_ratio` is the memory of the server and all its processes in the last quarter of the day over that in the
-first, but for its start: medians of looks at rest, between which spare tabs and browsers come and go. What is
-still there at rest or after closing is `left_over`: calls, visits, tabs, folders. Faults: pages that fail or
-trap, engines that refuse (others in each part of the day), a browser killed, and one call in fifty that its
-client leaves half way.
+`pss_ratio` is the memory of the server and all its processes at the end over that after the first tenth, both at
+rest: so long after the last call that the tabs of search engines, kept for a minute, are gone, and at each of the
+two the mean of two such rests. What is still there at rest or after closing is `left_over`: calls, visits, tabs,
+folders. Faults: pages that fail or trap, engines that refuse (others in each part of the day), a browser killed,
+and one call in fifty that its client leaves half way.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import aiohttp
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.processes import pss_bytes, tree
 from benchmarks.wire_client import ERAS, WireClient, wire_client
+from browsers import resting_tabs
 from tests.scraper.process import Program, browsers_say, serving
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site, running_site
@@ -38,15 +39,13 @@ __all__ = ["measure"]
 
 _CALLS = 20_000
 _CALLS_QUICK = 1_000
-_STEPS = 20
-"""Looks at rest. The first is not compared: browsers are still being started."""
-_EARLY, _LATE = slice(1, 6), slice(-5, None)
+_SHARES_OF_A_DAY = (0.1, 0.15, 0.4, 0.65, 0.95, 1.0)
+"""After each there is a rest."""
+_EARLY, _LATE = slice(0, 2), slice(-2, None)
 _CLIENTS = 12
 _LEFT_ALONE = 0.02
 _START_S = 60.0
-_REST_S = 2.0
-_RESTS = 2
-"""Spare tabs come and go behind the calls: of so many looks that with the least memory counts."""
+_REST_S = resting_tabs.REST_S + 5.0
 _SEED = 411
 _MEGABYTE = 1_000_000
 _PAGES = 400
@@ -110,14 +109,10 @@ class _Day:
 
     async def rest(self, calls: int) -> None:
         """Take a sample once nothing is going on."""
-        looks = [await self._look(calls) for _ in range(_RESTS)]
-        self.samples.append(min(looks, key=lambda look: look.pss_mb))
-
-    async def _look(self, calls: int) -> _Sample:
         await asyncio.sleep(_REST_S)
         members = tree(self.program.process.pid)
         own_mb = _pss_mb([self.program.process.pid])
-        return _Sample(
+        look = _Sample(
             calls=calls,
             seconds=time.monotonic() - self.begun,
             pss_mb=_pss_mb(process.pid for process in members),
@@ -126,6 +121,7 @@ class _Day:
             browsers_mb=_pss_mb(process.pid for process in members if process.kind == "browser"),
             processes=len(members),
         )
+        self.samples.append(look)
 
     async def _one(self, client: WireClient) -> None:
         tool, arguments = self._asked()
@@ -243,7 +239,7 @@ def _pss_mb(pids: Iterable[int]) -> float:
 
 
 def _stretches(calls: int) -> list[tuple[int, int]]:
-    stops = [calls * step // _STEPS for step in range(1, _STEPS + 1)]
+    stops = [round(calls * share) for share in _SHARES_OF_A_DAY]
     return list(zip([0, *stops], stops, strict=False))
 
 
@@ -267,7 +263,7 @@ def _told(day: _Day, calls: int, left: Mapping[str, int]) -> Figures:
     print_table("Outcomes", ("", "calls"), sorted(day.outcomes.items()))
     print_table("Errors told of", ("", "calls"), day.errors.most_common(_ERRORS_TOLD))
     print_table("Left over", ("", "number"), left.items())
-    early, late = (statistics.median(look.pss_mb for look in day.samples[part]) for part in (_EARLY, _LATE))
+    early, late = (statistics.fmean(look.pss_mb for look in day.samples[part]) for part in (_EARLY, _LATE))
     figures: Figures = {
         "calls": calls,
         "pss_ratio": late / early,
