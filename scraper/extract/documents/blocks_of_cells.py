@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scraper.extract.documents.grids import trimmed
+from scraper.extract.documents.grids import pipe_table, trimmed
 
-__all__ = ["regions"]
+__all__ = ["block_text", "regions"]
 
 _DEPTH = 12
 
@@ -27,6 +27,12 @@ def regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list
         return
     for piece in pieces:
         yield from regions(piece, depth + 1)
+
+
+def block_text(block: Sequence[Sequence[str]]) -> str:
+    """A block as a table; a single cell is a line of text."""
+    filled = [text for row in block for text in row if text]
+    return filled[0] if len(block) == 1 and len(filled) == 1 else pipe_table(block)
 
 
 def _split(block: Sequence[list[str]]) -> list[list[list[str]]]:

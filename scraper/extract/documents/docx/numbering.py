@@ -8,16 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scraper.extract.documents.docx.names import W, value_of
+from scraper.extract.documents.numerals import numeral
 from scraper.extract.xpath import Element
 
 __all__ = ["Numbering", "Place", "as_bullets", "place_of_style"]
 
 _LEVELS = 9
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
-    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_EAST_ASIAN = "〇一二三四五六七八九"
 _LARGEST = 100_000
 
 
@@ -120,7 +116,7 @@ class Numbering:
             if mark in text:
                 known = levels.get(other, _Level())
                 count = counts.get(other, known.start)
-                text = text.replace(mark, _numeral(count, "decimal" if level.legal else known.style))
+                text = text.replace(mark, numeral(count, "decimal" if level.legal else known.style))
         return text.strip()
 
 
@@ -158,43 +154,6 @@ def _restarts(level: _Level | None, counted: int) -> bool:
     if level is None or level.restarts_after is None:
         return True
     return level.restarts_after != 0 and counted < level.restarts_after
-
-
-def _numeral(count: int, style: str) -> str:
-    if style in ("lowerRoman", "upperRoman"):
-        text = _roman(count)
-        return text.upper() if style == "upperRoman" else text
-    if style in ("lowerLetter", "upperLetter"):
-        letter = chr(ord("a") + (count - 1) % 26) * min(9, (count - 1) // 26 + 1)
-        return letter.upper() if style == "upperLetter" else letter
-    if style == "decimalZero":
-        return f"{count:02}"
-    if style in (
-        "chineseCounting",
-        "chineseCountingThousand",
-        "ideographDigital",
-        "japaneseCounting",
-        "taiwaneseCounting",
-    ):
-        return _east_asian(count)
-    return "" if style == "none" else str(count)
-
-
-def _roman(count: int) -> str:
-    text = ""
-    for value, letters in _ROMAN:
-        while count >= value and len(text) < 20:
-            text += letters
-            count -= value
-    return text
-
-
-def _east_asian(count: int) -> str:
-    if not 0 < count < 100:
-        return str(count)
-    tens, ones = divmod(count, 10)
-    before = ("" if tens == 1 else _EAST_ASIAN[tens]) + "十" if tens else ""
-    return before + (_EAST_ASIAN[ones] if ones else "")
 
 
 def _integer(text: str | None, otherwise: int) -> int:

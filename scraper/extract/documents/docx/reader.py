@@ -13,14 +13,12 @@ import mammoth
 from lxml import etree
 
 from scraper.errors import Malformed
-from scraper.extract import markdown
-from scraper.extract.documents.docx.markup import prepare
 from scraper.extract.documents.docx.names import W, transitional, value_of, w
 from scraper.extract.documents.docx.numbering import Numbering, as_bullets
 from scraper.extract.documents.docx.rewriting import FORMULA, rewrite
 from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.office_html import markdown_of
 from scraper.extract.documents.zips import Parts, parsed_xml
-from scraper.extract.markup import parse
 from scraper.extract.xpath import Element
 
 __all__ = ["core_facts", "main_part", "read", "warm_up"]
@@ -31,7 +29,6 @@ _PARTS = re.compile(
 """What mammoth is given beside the text; no pictures, so that none is opened."""
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
-_NOWHERE = "http://file.invalid/"
 _LEVELS = 6
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
 _CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
@@ -77,10 +74,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     if lists is not None:
         as_bullets(lists)
         changed[_LISTS] = _written(lists)
-    root = parse(_html(parts, changed, _style_map(styles, document))).root
-    if root is not None:
-        prepare(root)
-    text = "" if root is None else markdown.convert(root, asked.url or _NOWHERE).markdown
+    text = markdown_of(_html(parts, changed, _style_map(styles, document)), asked.url)
     title, author = core_facts(parts)
     return Parsed(
         "docx", FORMULA.sub(lambda match: formulas[int(match[1])], text), title=title, author=author
@@ -168,7 +162,7 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
             zipfile.BadZipFile,
         ) as error:
             raise Malformed(f"The Word file is damaged ({type(error).__name__}).") from None
-    return f"<html><body>{result.value}</body></html>"
+    return str(result.value)
 
 
 def _no_image(image: Any) -> list[Any]:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from lxml import etree
 
 from scraper.extract.documents.docx.formulas import latex
-from scraper.extract.documents.docx.markup import ITEM
 from scraper.extract.documents.docx.names import M, W, flag, value_of, w
 from scraper.extract.documents.docx.numbering import Numbering, Place, place_of_style
+from scraper.extract.documents.office_html import ITEM
 from scraper.extract.xpath import Element
 
 __all__ = ["FORMULA", "rewrite"]

@@ -167,19 +167,26 @@ def epub(chapters: Mapping[str, str]) -> bytes:
     )
 
 
-def odf(kind: str, body: str, styles: str = "") -> bytes:
-    """An OpenDocument file: `kind` is text, spreadsheet or presentation."""
-    urn = "urn:oasis:names:tc:opendocument:xmlns:"
-    names = {
-        "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style",
-        "presentation": "presentation",
-    }  # fmt: skip
-    spaces = " ".join(f'xmlns:{prefix}="{urn}{name}:1.0"' for prefix, name in names.items())
+def odf(kind: str, body: str, styles: str = "", parts: Mapping[str, str] | None = None) -> bytes:
+    """An OpenDocument file: `kind` is text, spreadsheet or presentation; `parts` are its objects."""
     return zipped(
         {
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "content.xml": f'<office:document-content {spaces} xmlns:xlink="http://www.w3.org/1999/xlink">'
-            f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}"
-            f"</office:{kind}></office:body></office:document-content>",
+            "content.xml": _odf_content(
+                f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}"
+                f"</office:{kind}></office:body>"
+            ),
+            **{name: _odf_content(content) for name, content in (parts or {}).items()},
         }
     )
+
+
+def _odf_content(content: str) -> str:
+    urn = "urn:oasis:names:tc:opendocument:xmlns:"
+    names = {
+        "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style",
+        "presentation": "presentation", "chart": "chart", "fo": "xsl-fo-compatible",
+    }  # fmt: skip
+    spaces = " ".join(f'xmlns:{prefix}="{urn}{name}:1.0"' for prefix, name in names.items())
+    more = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    return f"<office:document-content {spaces} {more}>{content}</office:document-content>"

@@ -89,41 +89,6 @@ def test_a_locked_book_is_told() -> None:
         fields(data)
 
 
-def test_an_opendocument_text_keeps_headings_lists_tables_links_and_notes() -> None:
-    styles = (
-        '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
-    )
-    parsed = fields(
-        made.odf(
-            "text",
-            '<text:h text:outline-level="2">Head</text:h><text:p>One<text:s text:c="3"/>two '
-            '<text:a xlink:href="https://a.example/">there</text:a><text:note><text:note-citation>1'
-            "</text:note-citation><text:note-body><text:p>Below.</text:p></text:note-body></text:note></text:p>"
-            '<text:list text:style-name="N"><text:list-item><text:p>a</text:p></text:list-item>'
-            "<text:list-item><text:p>b</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell>"
-            '<text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2">'
-            "<text:p>y</text:p></table:table-cell></table:table-row></table:table>",
-            styles,
-        )
-    )
-    assert parsed.markdown == (
-        "## Head\n\nOne two [there](https://a.example/)[^1]\n\n1. a\n2. b\n\n"
-        "| x | y | y |\n| --- | --- | --- |\n\n[^1]: Below."
-    )
-
-
-def test_a_sheet_of_opendocument_that_repeats_for_ever_is_bounded() -> None:
-    cell = '<table:table-cell table:number-columns-repeated="{0}">{1}</table:table-cell>'.format
-    rows = (
-        f'<table:table-row table:number-rows-repeated="1000000">{cell(1, "<text:p>a</text:p>")}'
-        f"{cell(16_000, '')}</table:table-row>"
-        f'<table:table-row table:number-rows-repeated="1000000">{cell(16_000, "")}</table:table-row>'
-    )
-    parsed = fields(made.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
-    assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
-    assert len(parsed.markdown) < 2_000
-
-
 def test_rtf_is_its_text_and_tables() -> None:
     rtf = rb"{\rtf1\ansi{\info{\title Log}}Caf\'e9 \b bold\b0\par \trowd\cellx1\cellx2 a\cell b\cell\row}"
     parsed = fields(rtf)

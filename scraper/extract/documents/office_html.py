@@ -1,4 +1,4 @@
-"""The HTML of a Word file made ready for Markdown: spans spread, tables in cells as text, items numbered."""
+"""Office texts on their way by HTML to Markdown: spans spread, tables in cells as text, items numbered."""
 
 from __future__ import annotations
 
@@ -8,19 +8,32 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from scraper.extract import markdown
+from scraper.extract.markup import parse
 from scraper.extract.tables import cells_of, rows_of
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["ITEM", "prepare"]
+__all__ = ["ITEM", "markdown_of", "prepare"]
 
 ITEM = "\ue0f2{}\ue0f3"
 """The count of a list's item, at the start of its text."""
 
+_NOWHERE = "http://file.invalid/"
+"""Base of the links in a file: what is relative leads nowhere."""
 _ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _REPEATED_CHARS = 200
 """A merged cell's text is said in each row and column that it spans: rows are read one by one.
 A longer one is said once."""
 _SPAN = 100
+
+
+def markdown_of(html: str, url: str) -> str:
+    """The Markdown of blocks of HTML; links are taken relative to `url`, or lead nowhere."""
+    root = parse(f"<html><body>{html}</body></html>").root
+    if root is None:
+        return ""
+    prepare(root)
+    return markdown.convert(root, url or _NOWHERE).markdown
 
 
 def prepare(root: Element) -> None:

@@ -1,0 +1,1 @@
+"""OpenDocument: texts, presentations and spreadsheets, from their part of content and their styles."""

@@ -1,0 +1,135 @@
+"""Rows and cells of OpenDocument, their repeats bounded: a sheet may repeat an empty row a million times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scraper.extract.documents.odf.names import TABLE, number
+from scraper.extract.xpath import Element
+
+__all__ = ["Cell", "Grid", "grid_of", "table_html"]
+
+MAX_ROWS = 20_000
+MAX_COLUMNS = 500
+MAX_CELLS = 500_000
+_REPEATS = 100
+"""Of a row or cell that says something; empty ones at the end count for nothing."""
+_DEPTH = 20
+_SPAN = 1_000
+_GROUPS = frozenset(
+    {TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell, and how far it reaches."""
+
+    text: str = ""
+    across: int = 1
+    down: int = 1
+    covered: bool = False
+    """Another cell reaches over it."""
+
+
+@dataclass(slots=True)
+class Grid:
+    """The rows of a table."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+    cut: bool = False
+    """There were more than are kept."""
+
+    def spread(self, longest: int) -> list[list[str]]:
+        """Rows of texts; a merged cell's text wherever it reaches, unless it is long or spans everything."""
+        texts = [[cell.text for cell in row] for row in self.rows]
+        width = max(map(len, texts), default=0)
+        for y, row in enumerate(self.rows):
+            for x, cell in enumerate(row):
+                if not cell.text or len(cell.text) > longest or (cell.across == 1 and cell.down == 1):
+                    continue
+                if cell.across >= width or cell.across * cell.down > longest:
+                    continue
+                for below in range(y, min(len(texts), y + cell.down)):
+                    for right in range(x, x + cell.across):
+                        _put(texts[below], right, cell.text)
+        return texts
+
+
+def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> Grid:
+    """The cells of a table."""
+    grid, left = Grid(), MAX_CELLS
+    for row in _rows(table, 0):
+        cells = _cells(row, text_of_cell)
+        times = min(_REPEATS, number(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
+        for _ in range(times):
+            if len(grid.rows) >= MAX_ROWS or left <= 0:
+                grid.cut = grid.cut or _says(cells)
+                return grid
+            grid.rows.append(cells)
+            left -= len(cells) + 1
+    return grid
+
+
+def table_html(rows: Sequence[Sequence[Cell]]) -> str:
+    """A table of HTML, its first row as its head; texts are HTML already."""
+    rows = [row for row in rows if row]
+    if not any(cell.text for row in rows for cell in row):
+        return ""
+    body = []
+    headed = max(map(len, rows)) > 1
+    for at, row in enumerate(rows):
+        tag = "th" if headed and not at else "td"
+        cells = (
+            f'<{tag} colspan="{cell.across}" rowspan="{cell.down}">{_headed(cell.text, tag)}</{tag}>'
+            for cell in row
+            if not cell.covered
+        )
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(body)}</table>"
+
+
+def _headed(text: str, tag: str) -> str:
+    """A head's text without the weight that every head has."""
+    bold = tag == "th" and text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
+    return text[6:-8] if bold else text
+
+
+def _put(row: list[str], at: int, text: str) -> None:
+    if at < MAX_COLUMNS:
+        row.extend([""] * (at + 1 - len(row)))
+        row[at] = row[at] or text
+
+
+def _says(cells: Sequence[Cell]) -> bool:
+    return any(cell.text for cell in cells)
+
+
+def _rows(table: Element, depth: int) -> Iterator[Element]:
+    for child in table:
+        if child.tag == TABLE + "table-row":
+            yield child
+        elif child.tag in _GROUPS and depth < _DEPTH:
+            yield from _rows(child, depth + 1)
+
+
+def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[Cell]:
+    cells: list[Cell] = []
+    for element in row:
+        if element.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
+            continue
+        room = MAX_COLUMNS - len(cells)
+        repeats = number(element, TABLE + "number-columns-repeated", 1)
+        if element.tag == TABLE + "covered-table-cell":
+            cells += [Cell(covered=True)] * min(repeats, room)
+            continue
+        cell = Cell(
+            text_of_cell(element),
+            max(1, min(_SPAN, number(element, TABLE + "number-columns-spanned", 1))),
+            max(1, min(_SPAN, number(element, TABLE + "number-rows-spanned", 1))),
+        )
+        cells += [cell] * min(repeats, _REPEATS if cell.text else room, room)
+    while cells and not cells[-1].text and not cells[-1].covered and cells[-1].down == 1:
+        cells.pop()
+    return cells

@@ -1,0 +1,102 @@
+"""OpenDocument spreadsheets as tables, a heading for each sheet, with their charts and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scraper.extract.documents.blocks_of_cells import block_text, regions
+from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.odf.cells import grid_of
+from scraper.extract.documents.odf.names import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
+from scraper.extract.documents.odf.objects import Objects
+from scraper.extract.documents.odf.reader import check_lock, facts_of
+from scraper.extract.documents.odf.reader import warm_up as warm_up
+from scraper.extract.documents.office_html import markdown_of
+from scraper.extract.documents.zips import Parts
+from scraper.extract.xpath import Element, text_of
+
+__all__ = ["read"]
+
+_SHEETS = 200
+_REPEATED_CHARS = 200
+"""A merged cell's text is said in each row and column that it spans: rows are read one by one."""
+_MOST_COMMENTS = 500
+
+
+def read(data: bytes, asked: Asked) -> Parsed:
+    """The sheets of a workbook.
+
+    Raises:
+        Malformed, TooLarge, Encrypted: it cannot be read.
+    """
+    parts = Parts(data)
+    check_lock(parts)
+    content = parts.xml("content.xml")
+    body = content.find(f"{OFFICE}body/{OFFICE}spreadsheet")
+    sheets = [] if body is None else body.findall(TABLE + "table")
+    reader = _Sheets(content, Objects(parts))
+    texts = [reader.sheet(number, sheet) for number, sheet in enumerate(sheets[:_SHEETS], 1)]
+    if len(sheets) > _SHEETS:
+        reader.warnings.append(f"Only the first {_SHEETS} sheets are shown.")
+    title, author = facts_of(parts)
+    return Parsed(
+        "ods",
+        "\n\n".join(texts),
+        title=title,
+        author=author,
+        pages=len(sheets),
+        warnings=tuple(reader.warnings),
+    )
+
+
+class _Sheets:
+    """The sheets of one file."""
+
+    def __init__(self, content: Element, objects: Objects) -> None:
+        self.warnings: list[str] = []
+        self._objects = objects
+        self._hidden = {
+            said(style, STYLE + "name")
+            for style in content.iter(STYLE + "style")
+            for properties in style.iter(STYLE + "table-properties")
+            if said(properties, TABLE + "display") == "false"
+        }
+
+    def sheet(self, number: int, sheet: Element) -> str:
+        """One sheet under its heading."""
+        name = said(sheet, TABLE + "name") or f"Sheet {number}"
+        grid = grid_of(sheet, _text)
+        if grid.cut:
+            self.warnings.append(f"Sheet {name[:60]}: only the first {len(grid.rows):,} rows are shown.")
+        mark = " (hidden sheet)" if said(sheet, TABLE + "style-name") in self._hidden else ""
+        blocks = [block_text(block) for block in regions(grid.spread(_REPEATED_CHARS))]
+        charts = [markdown_of(self._objects.chart(one), "") for one in sheet.iter(DRAW + "object")]
+        return "\n\n".join(
+            [
+                f"<!-- page {number} -->\n\n## {name}{mark}",
+                *blocks,
+                *filter(None, charts),
+                *_comments(sheet),
+            ]
+        )
+
+
+def _text(cell: Element) -> str:
+    """What a cell shows; what somebody noted at it stands elsewhere."""
+    shown = (" ".join(text_of(one).split()) for one in cell.iterchildren(TEXT + "p"))
+    return " ".join(filter(None, shown))
+
+
+def _comments(sheet: Element) -> Iterator[str]:
+    lines: list[str] = []
+    for note in sheet.iter(OFFICE + "annotation"):
+        author = note.find(DUBLIN + "creator")
+        name = "" if author is None else (author.text or "").strip()
+        by = f"({name[:100]}) " if name else ""
+        words = " ".join(" ".join(text_of(one).split()) for one in note.iter(TEXT + "p"))
+        cell = note.getparent()
+        at = "" if cell is None else _text(cell)[:60]
+        if words and len(lines) < _MOST_COMMENTS:
+            lines.append(f"- {at + ': ' if at else ''}{by}{words}")
+    if lines:
+        yield "\n".join(["Comments:", "", *lines])

@@ -1,0 +1,171 @@
+"""What the styles of an OpenDocument file say of a text beyond its looks: rank, weight, lists, hiding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from scraper.extract.documents.odf.names import FO, STYLE, TEXT, number, said
+from scraper.extract.xpath import Element
+
+__all__ = ["Level", "Look", "Styles"]
+
+_DEPTH = 20
+_HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
+_CODE = frozenset(
+    {"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"}
+)
+_MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
+_POINTS = re.compile(r"([\d.]{1,8})pt")
+_NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_BOLD = frozenset({"bold", "600", "700", "800", "900"})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a style makes of a text."""
+
+    title: bool = False
+    subtitle: bool = False
+    heading: int | None = None
+    code: bool = False
+    mono: bool = False
+    hidden: bool = False
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    raised: str = ""
+    """`sup`, `sub`, or empty."""
+    points: float | None = None
+    list_style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How one level of a list is labelled."""
+
+    numeral: str = ""
+    """One of Word's styles of numbers; empty: by a bullet, or by nothing."""
+    before: str = ""
+    after: str = ""
+    shown: int = 1
+    """Of how many levels the numbers are said: 2 makes `1.1`."""
+    start: int = 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it counts 1, 2, 3, as lists in Markdown do."""
+        return self.numeral == "decimal" and self.shown < 2
+
+
+@dataclass
+class Styles:
+    """All styles of a file; the parts in which they stand are given in the order of their weight."""
+
+    roots: tuple[Element, ...]
+    _looks: dict[tuple[str, str], Look] = field(default_factory=dict)
+
+    def look(self, name: str, family: str) -> Look:
+        """What a style of a family (`paragraph`, `text`) means, with all that it is based on."""
+        key = (family, name)
+        if key not in self._looks:
+            self._looks[key] = _look(name, list(self._line(name, family)))
+        return self._looks[key]
+
+    def levels(self, name: str) -> dict[int, Level]:
+        """The levels of a list's style, counted from 1."""
+        return self._lists.get(name, {})
+
+    @cached_property
+    def outline(self) -> dict[int, Level]:
+        """How headings are numbered."""
+        found = (style for root in self.roots for style in root.iter(TEXT + "outline-style"))
+        return _levels(next(found, ()))
+
+    @cached_property
+    def _styles(self) -> dict[tuple[str, str], Element]:
+        found: dict[tuple[str, str], Element] = {}
+        for root in self.roots:
+            for style in root.iter(STYLE + "style"):
+                found.setdefault((said(style, STYLE + "family"), said(style, STYLE + "name")), style)
+        return found
+
+    @cached_property
+    def _lists(self) -> dict[str, dict[int, Level]]:
+        found: dict[str, dict[int, Level]] = {}
+        for root in self.roots:
+            for style in root.iter(TEXT + "list-style"):
+                found.setdefault(said(style, STYLE + "name"), _levels(style))
+        return found
+
+    def _line(self, name: str, family: str) -> Iterator[Element]:
+        """A style and those that it is based on, one after the other."""
+        for _ in range(_DEPTH):
+            style = self._styles.get((family, name))
+            if style is None:
+                return
+            yield style
+            name = said(style, STYLE + "parent-style-name")
+
+
+def _look(name: str, line: list[Element]) -> Look:
+    # A style of the office's own need not be defined in the file: its name alone tells.
+    first = said(line[-1], STYLE + "parent-style-name") if line else name
+    names = [*map(_plain_name, line), _shown(first)]
+    found: dict[str, str] = {}
+    for style in line:
+        for properties in style.iter(STYLE + "text-properties"):
+            for key, value in properties.attrib.items():
+                found.setdefault(str(key), str(value))
+    levels = [said(style, STYLE + "default-outline-level") for style in line[:1]]
+    named = [match for name in names if (match := _HEADING.fullmatch(name))]
+    heading = next((int(level) for level in levels if level.isdecimal()), None)
+    position = found.get(STYLE + "text-position", "")
+    size = _POINTS.fullmatch(found.get(FO + "font-size", ""))
+    return Look(
+        title="title" in names,
+        subtitle="subtitle" in names,
+        heading=int(named[0][1]) if named else heading,
+        code=any(name in _CODE for name in names),
+        mono=_MONO.search(found.get(STYLE + "font-name", "") + found.get(FO + "font-family", "")) is not None,
+        hidden=found.get(TEXT + "display") == "none",
+        bold=found.get(FO + "font-weight", "") in _BOLD,
+        italic=found.get(FO + "font-style", "") in ("italic", "oblique"),
+        struck=found.get(STYLE + "text-line-through-style", "none") != "none",
+        raised=_raised(position),
+        points=float(size[1]) if size and size[1].count(".") < 2 else None,
+        list_style=next(filter(None, (said(style, STYLE + "list-style-name") for style in line)), ""),
+    )
+
+
+def _plain_name(style: Element) -> str:
+    """A style's name as its author sees it, in lower case."""
+    return _shown(said(style, STYLE + "display-name") or said(style, STYLE + "name"))
+
+
+def _shown(name: str) -> str:
+    return name.replace("_20_", " ").lower()
+
+
+def _raised(position: str) -> str:
+    if position.startswith(("sup", "sub")):
+        return position[:3]
+    moved = re.match(r"(-?)[\d.]*[1-9]", position)
+    return "" if moved is None else "sub" if moved[1] else "sup"
+
+
+def _levels(style: Iterable[Element]) -> dict[int, Level]:
+    found = {}
+    for level in style:
+        if not isinstance(level.tag, str):
+            continue
+        found[number(level, TEXT + "level", 1)] = Level(
+            _NUMERALS.get(str(level.get(STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
+            said(level, STYLE + "num-prefix"),
+            said(level, STYLE + "num-suffix"),
+            number(level, TEXT + "display-levels", 1),
+            number(level, TEXT + "start-value", 1),
+        )
+    return found
