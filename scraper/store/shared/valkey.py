@@ -228,7 +228,9 @@ def _client(url: str) -> Redis:
         url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
         max_connections=CONNECTIONS,
         timeout=COMMAND_S,
-        socket_timeout=GREETING_S,
+        # Its own time limit is asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a call
+        # that was cancelled would go on. Ours stand around each command.
+        socket_timeout=None,
         socket_connect_timeout=GREETING_S,
         retry=Retry(NoBackoff(), 0),
         # The older protocol: what answers may know no other, and is then told so in our own words.

@@ -1,0 +1,48 @@
+"""Short-lived state of each kind: of one process, and of servers that share it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import pytest_asyncio
+
+from scraper.store.shared.alone import Alone
+from scraper.store.shared.protocols import Shared
+from scraper.store.shared.together import Together
+
+from .redis_server import RedisServer, redis_server
+
+Join = Callable[[], Awaitable[Together]]
+"""One more server that shares the state."""
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
+    """One Redis for all tests that do not break it."""
+    async with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+async def join(redis: RedisServer) -> AsyncIterator[Join]:
+    """Servers that share an empty Redis."""
+    await redis.ask("FLUSHALL")
+    joined: list[Together] = []
+
+    async def one() -> Together:
+        together = Together(redis.url)
+        joined.append(together)
+        await together.met(5)
+        assert together.status().problem is None
+        return together
+
+    yield one
+    for together in joined:
+        await together.close()
+
+
+@pytest.fixture(params=["alone", "together"])
+async def state(request: pytest.FixtureRequest, join: Join) -> Shared:
+    """The state of each kind, empty."""
+    return Alone() if request.param == "alone" else await join()

@@ -1,0 +1,80 @@
+"""What holds whether a process keeps the state alone or shares it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from scraper.store.shared.protocols import Lease, Limit, Shared, Terms, Wait
+
+from .waiting import granted, refused
+
+FEW = Limit("few", burst=3, per_second=20)
+
+
+class TestLimits:
+    async def test_a_burst_is_granted_and_then_a_wait_is_named(self, state: Shared) -> None:
+        waits = [await state.limits.take(FEW, "ann") for _ in range(4)]
+        assert waits[:3] == [0, 0, 0]
+        assert 0 < waits[3] <= 1 / FEW.per_second
+
+    async def test_who_waits_as_long_as_told_gets_one(self, state: Shared) -> None:
+        while not (wait_s := await state.limits.take(FEW, "ann")):
+            pass
+        await asyncio.sleep(wait_s + 0.002)
+        assert not await state.limits.take(FEW, "ann")
+
+    async def test_one_key_does_not_count_for_another_nor_one_limit_for_another(self, state: Shared) -> None:
+        other = Limit("other", burst=1, per_second=0.1)
+        assert not await state.limits.take(other, "ann")
+        assert await state.limits.take(other, "ann") > 1
+        assert not await state.limits.take(other, "ben")
+        assert not await state.limits.take(FEW, "ann")
+
+    async def test_a_refusal_costs_nothing(self, state: Shared) -> None:
+        slow = Limit("slow", burst=1, per_second=0.5)
+        assert not await state.limits.take(slow, "ann")
+        waits = [await state.limits.take(slow, "ann") for _ in range(20)]
+        assert max(waits) <= 2 and waits == sorted(waits, reverse=True)
+
+
+class TestLeases:
+    async def test_so_many_at_once_and_one_more_when_one_is_given_back(self, state: Shared) -> None:
+        terms = Terms(at_once=2)
+        first, second = [await granted(state.leases, "host", terms) for _ in range(2)]
+        wait = await state.leases.take("host", terms)
+        assert isinstance(wait, Wait) and not wait.known
+        state.leases.give_back(first)
+        await granted(state.leases, "host", terms)
+        state.leases.give_back(second)
+        await granted(state.leases, "host", terms)
+
+    async def test_a_lease_that_is_given_back_twice_frees_one_place(self, state: Shared) -> None:
+        terms = Terms(at_once=2)
+        first, _ = [await granted(state.leases, "host", terms) for _ in range(2)]
+        state.leases.give_back(first)
+        state.leases.give_back(first)
+        await granted(state.leases, "host", terms)
+        await asyncio.sleep(0.05)
+        assert isinstance(await state.leases.take("host", terms), Wait)
+
+    async def test_the_gap_lies_between_two_starts(self, state: Shared) -> None:
+        terms = Terms(gap_s=0.2)
+        begun = time.monotonic()
+        state.leases.give_back(await granted(state.leases, "host", terms))
+        wait = await state.leases.take("host", terms)
+        assert isinstance(wait, Wait) and wait.known and 0 < wait.seconds <= 0.2
+        await granted(state.leases, "host", terms)
+        assert time.monotonic() - begun >= 0.19
+
+    async def test_a_host_that_rests_is_asked_by_nobody(self, state: Shared) -> None:
+        await state.leases.rest("host", 0.2)
+        await state.leases.rest("host", 0.01)
+        wait = await refused(state.leases, "host", Terms())
+        assert wait.resting and wait.known and 0.1 < wait.seconds <= 0.2
+        await granted(state.leases, "other", Terms(at_once=1))
+        await granted(state.leases, "host", Terms())
+
+    async def test_without_terms_nobody_waits(self, state: Shared) -> None:
+        for _ in range(50):
+            assert isinstance(await state.leases.take("host", Terms()), Lease)

@@ -1,0 +1,309 @@
+"""The service stopped, full, slow, refusing or no Redis at all: a clear word, no call fails, none hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from scraper.settings import Settings, SettingsError
+from scraper.store.searches import MemorySearches, Rest
+from scraper.store.shared import roll, valkey
+from scraper.store.shared.opening import open_shared
+from scraper.store.shared.protocols import Claim, Lease, Limit, Terms, Wait
+from scraper.store.shared.together import Together
+
+from .redis_server import RedisServer, delayed, redis_server
+from .waiting import SOON_S, refused, until
+
+LIMIT = Limit("calls", burst=10, per_second=0.01)
+SECRET = "hush-hush"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again, is tried again soon."""
+    monkeypatch.setattr(valkey, "FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr(valkey, "LAST_RETRY_S", 0.2)
+
+
+@contextlib.asynccontextmanager
+async def member(url: str) -> AsyncIterator[Together]:
+    """A server that shares what is at a URL, after its first try to reach it."""
+    together = Together(url)
+    try:
+        await together.met(SOON_S)
+        yield together
+    finally:
+        async with asyncio.timeout(SOON_S):
+            await together.close()
+
+
+async def until_there(together: Together) -> None:
+    """Return when the service is there."""
+
+    async def there() -> bool:
+        return not together.status().away
+
+    await until(there)
+
+
+async def until_away(together: Together) -> None:
+    """Ask until it is known that the service is away."""
+
+    async def away() -> bool:
+        await together.limits.take(Limit("asking", 1_000, 1_000), "x")
+        return together.status().away
+
+    await until(away)
+
+
+async def does_everything(together: Together) -> None:
+    """Each thing that is asked of the state gets an answer, soon."""
+    async with asyncio.timeout(SOON_S):
+        assert not await together.limits.take(LIMIT, "fresh")
+        lease = await together.leases.take("host", Terms(at_once=1))
+        assert isinstance(lease, Lease)
+        together.leases.give_back(lease)
+        claim = await together.claims.begin("page", waited=True)
+        assert isinstance(claim, Claim)
+        together.claims.land(claim, b"text")
+        assert await together.texts.get("nothing") is None
+        together.texts.put("something", b"text", 5)
+        assert await together.rests(MemorySearches()).rest("bing", "direct") is None
+
+
+def said_of(together: Together) -> str:
+    """What the operator is told."""
+    problem = together.status().problem
+    assert problem is not None and SECRET not in problem
+    return problem
+
+
+async def test_a_service_that_stops_and_starts_costs_no_call(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await does_everything(one)
+        await redis.stop()
+        await until_away(one)
+        assert "cannot be reached" in said_of(one)
+        await does_everything(one)
+        await redis.start()
+        await until_there(one)
+        await does_everything(one)
+
+
+async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, contextlib.AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(member(redis.url)) for _ in range(5)]
+        for server in servers:
+            await server._roll.call()
+        assert {server.status().servers for server in servers} == {5}
+        await redis.stop()
+        for server in servers:
+            await until_away(server)
+        granted = [not await server.limits.take(LIMIT, "ann") for _ in range(10) for server in servers]
+        assert sum(granted) == LIMIT.burst
+        terms = Terms(at_once=10)
+        leases = [await server.leases.take("host", terms) for _ in range(10) for server in servers]
+        assert sum(isinstance(lease, Lease) for lease in leases) == 10
+        assert isinstance(await servers[0].leases.take("slow host", Terms(gap_s=1)), Lease)
+        wait = await servers[0].leases.take("slow host", Terms(gap_s=1))
+        assert isinstance(wait, Wait) and 4 < wait.seconds <= 5
+
+
+async def test_a_server_that_never_saw_another_assumes_one() -> None:
+    async with member("redis://127.0.0.1:1/0") as one:
+        assert one.status().servers == roll.UNSEEN
+        granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
+        assert sum(granted) == LIMIT.burst // roll.UNSEEN
+
+
+async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        before = await one.leases.take("host", Terms(at_once=2))
+        rests = one.rests(MemorySearches())
+        await redis.stop()
+        await until_away(one)
+        await one.leases.rest("tired host", 60)
+        rests.set_rest("bing", "direct", Rest("captcha", 1, 0, time.time() + 60))
+        during = await one.leases.take("other host", Terms(at_once=1))
+        assert isinstance(before, Lease) and isinstance(during, Lease)
+        await redis.start()
+        await until_there(one)
+        await until_away_and_there(other)
+        assert (await refused(other.leases, "tired host", Terms())).resting
+        for host in ("host", "other host"):
+            await refused(other.leases, host, Terms(at_once=1))
+        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+
+
+async def until_away_and_there(together: Together) -> None:
+    """Return when a service that was restarted is there, whether or not it was missed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await until_away(together)
+    await until_there(together)
+
+
+async def test_a_full_service_is_away_until_there_is_room(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await does_everything(one)
+        await redis.ask("CONFIG", "SET", "maxmemory", "1kb")
+        await until_away(one)
+        assert "is full" in said_of(one)
+        await does_everything(one)
+        await redis.ask("CONFIG", "SET", "maxmemory", "100mb")
+        await until_there(one)
+        await does_everything(one)
+
+
+async def test_a_slow_service_is_waited_for_and_named(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, delayed(redis.port, 0.1) as slow, member(slow.url) as one:
+        assert not one.status().away
+        await does_everything(one)
+        status = one.status()
+        assert status.slow and status.note is not None and "is slow" in status.note
+        assert not status.away
+
+
+async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valkey, "GREETING_S", 1.0)
+    async with silent() as port:
+        begun = time.monotonic()
+        async with member(f"redis://127.0.0.1:{port}/0") as one:
+            assert "does not answer in time" in said_of(one)
+            await does_everything(one)
+        assert time.monotonic() - begun < 3 * SOON_S
+
+
+async def test_a_service_that_falls_silent_costs_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey, "COMMAND_S", 0.3)
+    async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
+        await does_everything(one)
+        way.delay_s = 3_600
+        await until_away(one)
+        await does_everything(one)
+
+
+async def test_a_wrong_password_is_named_and_not_shown(tmp_path: Path) -> None:
+    async with redis_server(tmp_path, password="right") as redis:
+        for user in ("", "somebody"):
+            async with member(f"redis://{user}:{SECRET}@127.0.0.1:{redis.port}/0") as one:
+                assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in said_of(one)
+                await does_everything(one)
+        async with member(f"redis://127.0.0.1:{redis.port}/0") as one:
+            assert "refuses the user or the password" in said_of(one)
+        async with member(redis.url) as one:
+            assert not one.status().away
+
+
+async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> None:
+    async with member(f"redis://:{SECRET}@127.0.0.1:{redis.port}/0") as one:
+        assert "refuses the user or the password" in said_of(one)
+
+
+async def test_a_web_server_in_its_place_is_named() -> None:
+    async with (
+        answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as port,
+        member(f"redis://127.0.0.1:{port}/0") as one,
+    ):
+        assert "answers, but not as Valkey or Redis do" in said_of(one)
+        await does_everything(one)
+
+
+async def test_an_old_version_is_named() -> None:
+    info = b"# Server\r\nredis_version:2.8.19\r\nrole:master\r\n"
+    async with (
+        answering(b"$%d\r\n%s\r\n" % (len(info), info)) as port,
+        member(f"redis://127.0.0.1:{port}/0") as one,
+    ):
+        assert "is version 2.8.19; 7.0 or newer is needed" in said_of(one)
+        await does_everything(one)
+
+
+async def test_a_replica_is_named(redis: RedisServer, tmp_path: Path) -> None:
+    async with (
+        redis_server(tmp_path, "--replicaof", f"127.0.0.1 {redis.port}") as copy,
+        member(copy.url) as one,
+    ):
+        assert "is a replica" in said_of(one)
+        await does_everything(one)
+
+
+async def test_a_database_that_is_not_there_is_named(redis: RedisServer) -> None:
+    async with member(f"redis://127.0.0.1:{redis.port}/99") as one:
+        assert "has no database of the number" in said_of(one)
+
+
+async def test_a_service_that_evicts_is_used_and_named(tmp_path: Path) -> None:
+    options = ("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")
+    async with redis_server(tmp_path, *options) as redis, member(redis.url) as one:
+        status = one.status()
+        assert not status.away and status.note is not None and "noeviction" in status.note
+
+
+async def test_without_the_library_the_command_that_installs_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "scraper.store.shared.together", None)
+    with pytest.raises(SettingsError, match=r"pip install 'search-mcp\[shared\]'"):
+        await open_shared(Settings(shared_url="redis://127.0.0.1:1"))
+
+
+async def test_scripts_that_the_service_has_forgotten_are_sent_again(redis: RedisServer) -> None:
+    async with member(redis.url) as one:
+        await redis.ask("SCRIPT", "FLUSH")
+        assert not await one.limits.take(LIMIT, "after the flush")
+        await redis.ask("SCRIPT", "FLUSH")
+        await one.leases.rest("host after the flush", 60)
+        assert (await refused(one.leases, "host after the flush", Terms())).resting
+
+
+async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> None:
+    async with member(redis.url) as one:
+
+        async def asked() -> None:
+            await one.limits.take(Limit("cancelled", 1_000, 1_000), "x")
+            await asyncio.Event().wait()
+
+        for steps in (*range(12), *range(12)):
+            task = asyncio.create_task(asked())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=SOON_S)
+            assert task.cancelled()
+        assert not one.status().away
+
+
+@contextlib.asynccontextmanager
+async def answering(answer: bytes) -> AsyncIterator[int]:
+    """A server that says the same to whatever it is asked."""
+
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                # Each command is a list, which begins with a star; several may come together.
+                writer.write(answer * max(1, data.count(b"*")))
+        writer.close()
+
+    server = await asyncio.start_server(say, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+@contextlib.asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    """A server that takes connections and says nothing."""
+    async with answering(b"") as port:
+        yield port
