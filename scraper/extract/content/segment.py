@@ -6,9 +6,7 @@ element's blocks stand in a row, so every figure of a subtree is a difference of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from scraper.extract.reach import FOLDED
 from scraper.extract.xpath import Element
@@ -74,27 +72,19 @@ class Segments:
 
 
 def segment(body: Element) -> Segments:
-    """The blocks of a body."""
+    """The blocks of a body, of which no element lies deeper than `markup.MAX_DEPTH`."""
     walk = _Walk()
-    walk.run(body)
+    walk.block(body, 0)
     return walk.segments
 
 
-class _Open(NamedTuple):
-    """An element that has been entered: what comes next in it, and what holds again behind it."""
-
-    element: Element
-    children: Iterator[Element]
-    is_block: bool
-    owner: int
-    in_link: bool
-    in_strong: bool
-    in_pre: bool
-    folded: bool
-
-
 class _Walk:
-    """One pass over the tree with a stack of its own: depth costs no recursion."""
+    """One pass over the tree. Most of what it does is done a thousand times a page."""
+
+    __slots__ = (
+        "breaks", "classes", "elements", "folded", "images", "in_link", "in_pre", "in_strong", "lines",
+        "link_characters", "links", "owner", "pieces", "segments", "strong_characters", "text", "times",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.segments = Segments()
@@ -108,78 +98,45 @@ class _Walk:
         self.link_characters = self.links = self.strong_characters = self.images = self.times = 0
         self.breaks = 0
 
-    def run(self, body: Element) -> None:
-        stack = [self._enter_block(body, 0)]
-        places = [0]  # how many children of each have been entered
-        while stack:
-            child = next(stack[-1].children, None)
-            if child is None:
-                left = stack.pop()
-                places.pop()
-                self._leave(left)
-                if stack:
-                    self._add(left.element, left.element.tail, behind=True)
-                continue
-            opened = self._enter(child, places)
-            if opened is None:
-                self._add(child, child.tail, behind=True)
-            else:
-                stack.append(opened)
-                places.append(0)
-
-    def _enter(self, element: Element, places: list[int]) -> _Open | None:
-        """Enter an element; None when there is nothing in it, or nothing more."""
-        tag: str = element.tag
-        if tag in _UNREAD:
-            return None
-        places[-1] += 1
-        if tag == "br":
-            self._break()
-            return None
-        if self.in_pre or tag in _INLINE:
-            return self._enter_inline(element, tag)
-        return self._enter_block(element, places[-1])
-
-    def _enter_block(self, element: Element, place: int) -> _Open:
+    def block(self, element: Element, place: int) -> None:
+        """Read a block-level element, the given child of its parent."""
         if self.text or self.lines:
             self._flush()
         self.breaks = 0
-        elements, parent = self.elements, self.owner
-        around = (parent, self.in_link, self.in_strong, self.in_pre, self.folded)
-        opened = _Open(element, iter(element), True, *around)
-        self.owner = len(elements.tags)
-        tag: str = element.tag
-        elements.tags.append(tag)
-        elements.parents.append(parent)
-        elements.first.append(len(self.segments.texts))
-        elements.last.append(0)
-        elements.depths.append(elements.depths[parent] + 1 if parent >= 0 else 0)
-        elements.places.append(place)
-        elements.children.append(0)
-        elements.nodes.append(element)
-        if parent >= 0:
-            elements.children[parent] += 1
-        attributes = element.attrib
-        if attributes:
-            take = element.get
-            if FOLDED in attributes:
-                self.folded = True
-            name = take("id")
-            elements.names.append(f"{take('class') or ''} #{name}" if name else take("class") or "")
-            role, item, kind = take("role"), take("itemprop"), take("itemtype")
-            elements.roles.append(
-                f"{role or ''} {item or ''} {kind or ''}".lower() if role or item or kind else ""
-            )
-        else:
-            elements.names.append("")
-            elements.roles.append("")
-        if tag == "pre":
+        parent, in_link, in_strong = self.owner, self.in_link, self.in_strong
+        in_pre, folded = self.in_pre, self.folded
+        owner = self.owner = self._note_element(element, parent, place)
+        if element.tag == "pre":
             self.in_pre = True
-        self._add(element, element.text, behind=False)
-        return opened
+        text = element.text
+        if text and not text.isspace():
+            self._add(element, text, behind=False)
+        self._inside(element)
+        if self.text or self.lines:
+            self._flush()
+        self.breaks = 0
+        self.elements.last[owner] = len(self.segments.texts)
+        self.owner, self.in_link, self.in_strong = parent, in_link, in_strong
+        self.in_pre, self.folded = in_pre, folded
 
-    def _enter_inline(self, element: Element, tag: str) -> _Open | None:
-        """Enter an inline element; None when it holds no elements and is done with."""
+    def _inside(self, element: Element) -> None:
+        """Read what is in an element, its first text apart."""
+        place = 0
+        for child in element:
+            tag: str = child.tag
+            if tag not in _UNREAD:
+                place += 1
+                if tag == "br":
+                    self._break()
+                elif tag in _INLINE or self.in_pre:
+                    self._inline(child, tag)
+                else:
+                    self.block(child, place)
+            text = child.tail
+            if text and (self.text or not text.isspace()):
+                self._add(child, text, behind=True)
+
+    def _inline(self, element: Element, tag: str) -> None:
         link, strong = self.in_link, self.in_strong
         if tag == "a":
             self.in_link = True
@@ -191,37 +148,56 @@ class _Walk:
             self.pieces.append((element, False))
         elif tag == "time":
             self.times += 1
-        if len(self.classes) < _MAX_INLINE_CLASSES:
+        if len(self.classes) < _MAX_INLINE_CLASSES and not self.in_pre:
             name = element.get("class")
-            if name and not self.in_pre:
+            if name:
                 self.classes.append(name)
-        self._add(element, element.text, behind=False)
+        text = element.text
+        if text and (self.text or not text.isspace()):
+            self._add(element, text, behind=False)
         if len(element):
-            around = (self.owner, link, strong, self.in_pre, self.folded)
-            return _Open(element, iter(element), False, *around)
+            self._inside(element)
         self.in_link, self.in_strong = link, strong
-        return None
 
-    def _leave(self, opened: _Open) -> None:
-        if opened.is_block:
-            if self.text or self.lines:
-                self._flush()
-            self.breaks = 0
-            self.elements.last[self.owner] = len(self.segments.texts)
-        self.owner = opened.owner
-        self.in_link, self.in_strong, self.in_pre = opened.in_link, opened.in_strong, opened.in_pre
-        self.folded = opened.folded
+    def _note_element(self, element: Element, parent: int, place: int) -> int:
+        """Put an element into the table; its number."""
+        elements = self.elements
+        name = identity = role = item = kind = ""
+        for attribute, value in element.items():
+            if attribute == "class":
+                name = value
+            elif attribute == "id":
+                identity = value
+            elif attribute == "role":
+                role = value
+            elif attribute == "itemprop":
+                item = value
+            elif attribute == "itemtype":
+                kind = value
+            elif attribute == FOLDED:
+                self.folded = True
+        number = len(elements.tags)
+        elements.tags.append(element.tag)
+        elements.parents.append(parent)
+        elements.first.append(len(self.segments.texts))
+        elements.last.append(0)
+        elements.depths.append(elements.depths[parent] + 1 if number else 0)
+        elements.names.append(f"{name} #{identity}" if identity else name)
+        elements.roles.append(f"{role} {item} {kind}".lower() if role or item or kind else "")
+        elements.children.append(0)
+        elements.places.append(place)
+        elements.nodes.append(element)
+        if number:
+            elements.children[parent] += 1
+        return number
 
-    def _add(self, element: Element, text: str | None, *, behind: bool) -> None:
-        if not text:
-            return
+    def _add(self, element: Element, text: str, *, behind: bool) -> None:
+        """Add to the open line; white space alone only where it is open."""
+        self.pieces.append((element, behind))
         if text.isspace():
-            if self.text:
-                self.text.append(text if self.in_pre else " ")
-                self.pieces.append((element, behind))
+            self.text.append(text if self.in_pre else " ")
             return
         self.text.append(text)
-        self.pieces.append((element, behind))
         self.breaks = 0
         if self.in_link:
             self.link_characters += len(text.strip())
