@@ -72,7 +72,7 @@ class Parser:
                 parsed,
                 warnings=(
                     *parsed.warnings,
-                    "The file is odd: it was read by a plainer reader, without tables.",
+                    "The file is odd: a plainer reader read it, which may miss tables, notes and parts.",
                 ),
             )
 

@@ -46,7 +46,10 @@ _READERS: Mapping[Kind, tuple[str, str]] = {
     Kind.BINARY: ("unreadable", "binary"),
     Kind.EMPTY: ("unreadable", "empty"),
 }
-_SECOND: Mapping[Kind, tuple[str, str]] = {Kind.PDF: ("pdf.second", "read")}
+_SECOND: Mapping[Kind, tuple[str, str]] = {
+    Kind.PDF: ("pdf.second", "read"),
+    Kind.DOCX: ("docx.second", "read"),
+}
 
 _MAX_FACT = 300
 

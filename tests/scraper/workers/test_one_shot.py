@@ -68,6 +68,11 @@ async def test_every_format_is_read_by_a_process_that_can_open_nothing(
     assert words in (await ask(shots, data))["parsed"]["markdown"]
 
 
+async def test_the_second_reader_of_word_files_works_where_nothing_can_be_opened_too(shots: OneShots) -> None:
+    answer = await ask(shots, docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")[:-30], plain_reader=True)
+    assert answer["parsed"]["markdown"] == "Words"
+
+
 async def test_the_second_reader_works_where_nothing_can_be_opened_too(shots: OneShots) -> None:
     assert "A line of the log" in (await ask(shots, PDF, plain_reader=True))["parsed"]["markdown"]
     assert "A line of the log" in (await ask(shots, PDF, more_care=True))["parsed"]["markdown"]

@@ -6,7 +6,7 @@ from lxml import etree
 
 from scraper.extract.xpath import Element
 
-__all__ = ["M", "W", "flag", "transitional", "value_of", "w"]
+__all__ = ["M", "W", "flag", "text_element", "transitional", "value_of", "w"]
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -35,6 +35,13 @@ def w(name: str, *children: Element, **attributes: str) -> Element:
     made = etree.Element(W + name, {W + key: value for key, value in attributes.items()})
     made.extend(children)
     return made
+
+
+def text_element(text: str) -> Element:
+    """A text, its spaces kept."""
+    element = etree.Element(W + "t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"})
+    element.text = text
+    return element
 
 
 def value_of(parent: Element | None, name: str, attribute: str = "val") -> str | None:

@@ -13,6 +13,7 @@ import mammoth
 from lxml import etree
 
 from scraper.errors import Malformed
+from scraper.extract.documents.docx.commenting import comments_in, mark_comments
 from scraper.extract.documents.docx.names import W, transitional, value_of, w
 from scraper.extract.documents.docx.numbering import Numbering, as_bullets
 from scraper.extract.documents.docx.rewriting import FORMULA, rewrite
@@ -29,6 +30,7 @@ _PARTS = re.compile(
 """What mammoth is given beside the text; no pictures, so that none is opened."""
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
+_COMMENTS = "word/comments.xml"
 _LEVELS = 6
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
 _CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
@@ -68,6 +70,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     document = parsed_xml(transitional(parts.read(main)), main)
     styles = _styles(parts)
     lists = _own_part(parts, _LISTS)
+    comments = mark_comments(document, comments_in(parts, _own_part(parts, _COMMENTS)))
     formulas = rewrite(document, styles, Numbering.of(lists))
     _write_code(document)
     changed = {main: _written(document), _STYLES: _written(_slim(styles))}
@@ -76,9 +79,8 @@ def read(data: bytes, asked: Asked) -> Parsed:
         changed[_LISTS] = _written(lists)
     text = markdown_of(_html(parts, changed, _style_map(styles, document)), asked.url)
     title, author = core_facts(parts)
-    return Parsed(
-        "docx", FORMULA.sub(lambda match: formulas[int(match[1])], text), title=title, author=author
-    )
+    text = comments.written(FORMULA.sub(lambda match: formulas[int(match[1])], text))
+    return Parsed("docx", text, title=title, author=author)
 
 
 def main_part(parts: Parts) -> str:

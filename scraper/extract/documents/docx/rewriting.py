@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from lxml import etree
-
 from scraper.extract.documents.docx.formulas import latex
-from scraper.extract.documents.docx.names import M, W, flag, value_of, w
+from scraper.extract.documents.docx.names import M, W, flag, text_element, value_of, w
 from scraper.extract.documents.docx.numbering import Numbering, Place, place_of_style
 from scraper.extract.documents.office_html import ITEM
 from scraper.extract.xpath import Element
@@ -82,13 +80,13 @@ def _write_ticks(body: Element) -> None:
             text.text = mark if not index else ""
             text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
         for symbol in list(content.iter(W + "sym")):
-            _replace(symbol, _text(mark))
+            _replace(symbol, text_element(mark))
             mark = ""
     for field in list(body.iter(W + "checkBox")):
         ticked = flag(field, "checked") or (field.find(W + "checked") is None and flag(field, "default"))
         run = next((up for up in field.iterancestors() if up.tag == W + "r"), None)
         if run is not None and (parent := run.getparent()) is not None:
-            parent.insert(parent.index(run), w("r", _text("- [x] " if ticked else "- [ ] ")))
+            parent.insert(parent.index(run), w("r", text_element("- [x] " if ticked else "- [ ] ")))
 
 
 def _take_formulas(body: Element) -> list[str]:
@@ -101,7 +99,7 @@ def _take_formulas(body: Element) -> list[str]:
         signs = "$$" if alone else "$"
         text = latex(formula)
         formulas.append(f"{signs}{text}{signs}" if text else "")
-        _replace(formula, w("r", _text(f"\ue0f0{len(formulas) - 1}\ue0f1")))
+        _replace(formula, w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
     for group in list(body.iter(M + "oMathPara")):
         if (parent := group.getparent()) is not None:
             at = parent.index(group)
@@ -137,7 +135,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
         elif label:
             label += " "
         if label and any((text.text or "").strip() for text in paragraph.iter(W + "t")):
-            paragraph.insert(0 if properties is None else 1, w("r", _text(label)))
+            paragraph.insert(0 if properties is None else 1, w("r", text_element(label)))
 
 
 def _place(properties: Element | None, style: str | None, styles: Mapping[str, Element]) -> Place | None:
@@ -166,12 +164,6 @@ def _unlist(paragraph: Element) -> None:
     numbered = None if properties is None else properties.find(W + "numPr")
     if properties is not None and numbered is not None:
         properties.remove(numbered)
-
-
-def _text(text: str) -> Element:
-    element = etree.Element(W + "t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"})
-    element.text = text
-    return element
 
 
 def _replace(old: Element, new: Element) -> None:

@@ -89,7 +89,7 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 def docx(body: str, **parts: str) -> bytes:
     """A Word file of this body; `styles`, `numbering`, ... are the insides of those parts."""
-    roots = {"styles": "styles", "numbering": "numbering"}
+    roots = {"styles": "styles", "numbering": "numbering", "comments": "comments"}
     more = {
         f"word/{name}.xml": f'<w:{roots[name]} xmlns:w="{_W}">{content}</w:{roots[name]}>'
         for name, content in parts.items()

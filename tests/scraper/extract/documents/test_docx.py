@@ -129,12 +129,22 @@ def test_a_grid_span_of_two_billion_is_bounded() -> None:
         (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.TooLarge),
         (made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}), errors.Malformed),
         (
+            made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a/>'.encode("utf-16")}),
+            errors.Malformed,
+        ),
+        (
+            made.zipped(
+                {"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}
+            ),
+            errors.Malformed,
+        ),
+        (
             made.zipped({"[Content_Types].xml": "wordprocessingml.document.main", "a.xml": "a"}),
             errors.Malformed,
         ),
         (made.docx("<w:p/>"), errors.Empty),
     ],
-    ids=["cut", "open", "deep", "bomb", "entity", "bare", "empty"],
+    ids=["cut", "open", "deep", "bomb", "entity", "wide entity", "far entity", "bare", "empty"],
 )
 def test_what_is_broken_or_hostile_is_a_typed_error(data: bytes, error: type[errors.ScraperError]) -> None:
     with pytest.raises(error):
@@ -147,3 +157,48 @@ def test_a_part_whose_sum_is_wrong_is_told() -> None:
     at = data.rfind(b"PK\x01\x02") + 16
     with pytest.raises(errors.Malformed):
         fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
+
+
+COMMENTS = (
+    '<w:comment w:id="7" w:author="Ann" w:date="2026-01-02T03:04:05Z"><w:p><w:r><w:t>Is it </w:t></w:r><w:r>'
+    "<w:t>so?</w:t></w:r></w:p></w:comment>"
+    '<w:comment w:id="9" w:author="Bo"><w:p><w:r><w:t>Nowhere in the text.</w:t></w:r></w:p></w:comment>'
+)
+
+
+def test_a_comment_is_a_note_where_its_passage_ends() -> None:
+    text = (
+        '<w:p><w:r><w:t>a</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r><w:r><w:t> b</w:t></w:r></w:p>'
+    )
+    assert fields(made.docx(text, comments=COMMENTS)).markdown == (
+        "a[^comment-1] b\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
+    )
+
+
+ODD = (
+    paragraph("Head", "Heading1")
+    + paragraph("Words &amp; more")
+    + paragraph("one", numbered=1)
+    + paragraph("two", numbered=1)
+    + f"<w:tbl><w:tr><w:tc>{paragraph('a')}</w:tc><w:tc>{paragraph('b')}</w:tc></w:tr></w:tbl>"
+    + paragraph("The end " + " ".join(f"word{number}" for number in range(2_000)))
+)
+
+
+def test_the_second_reader_reads_the_main_part_alone() -> None:
+    text = fields(made.docx(ODD), plain_reader=True).markdown
+    assert text.startswith("# Head\n\nWords & more\n\n- one\n- two\n\n| a | b |\n| --- | --- |\n\nThe end")
+
+
+@pytest.mark.parametrize("lost", [40, 1_500])
+def test_the_second_reader_reads_what_came_of_a_file_that_was_cut_off(lost: int) -> None:
+    data = made.docx(ODD)
+    with pytest.raises(errors.Malformed):
+        fields(data[:-lost])
+    assert fields(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
+
+
+def test_the_second_reader_bounds_what_inflates() -> None:
+    bomb = made.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
+    with pytest.raises(errors.TooLarge):
+        fields(bomb[:-30], plain_reader=True)
