@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hmac
 import ipaddress
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = [
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """RFC 9728; the path of the endpoint stands behind it."""
+_TOKEN = re.compile("[!-~]+")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -144,31 +146,55 @@ def rules_for(
 def read_keys(token: str | None, tokens_file: Path | None) -> tuple[Key, ...]:
     """The keys that the settings name: a single token, a file of `name:token` lines, or both.
 
+    A name may stand in several lines, so that a token can be changed without an hour in which none is right.
+
     Raises:
-        CannotStart: the file cannot be read, or a line is not `name:token`.
+        CannotStart: the file cannot be read, a line is not `name:token`, or no caller could send a token so.
     """
-    keys = [Key("default", token)] if token else []
+    keys: list[Key] = []
+    if token:
+        _check_token(token, "SEARCH_MCP_TOKEN")
+        keys.append(Key("default", token))
     if tokens_file is not None:
         keys.extend(_keys_in(tokens_file))
+    for key in keys:
+        names = {other.name for other in keys if other.token == key.token}
+        if len(names) > 1:
+            raise CannotStart(
+                f"{' and '.join(sorted(names))} have the same token: whose call it is could not be told."
+            )
     return tuple(keys)
 
 
 def _keys_in(path: Path) -> list[Key]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Editors of one system begin every file with a mark, which is no part of the first name.
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise CannotStart(f"SEARCH_MCP_TOKENS_FILE cannot be read: {error}") from None
     keys = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
+        where = f"SEARCH_MCP_TOKENS_FILE, line {number}"
         name, _, token = (part.strip() for part in line.partition(":"))
         if not name or not token:
-            raise CannotStart(f"SEARCH_MCP_TOKENS_FILE, line {number}: write name:token.")
+            raise CannotStart(f"{where}: write name:token.")
+        if not name.isprintable():
+            raise CannotStart(f"{where}: the name holds characters that cannot be seen.")
+        _check_token(token, where)
         keys.append(Key(name, token))
     if not keys:
         raise CannotStart(f"SEARCH_MCP_TOKENS_FILE {path} holds no name:token line.")
     return keys
+
+
+def _check_token(token: str, where: str) -> None:
+    if not _TOKEN.fullmatch(token):
+        raise CannotStart(
+            f"{where}: a token is made of visible ASCII characters without spaces, "
+            "since others cannot be sent in a header alike by all clients."
+        )
 
 
 def is_loopback(host: str) -> bool:

@@ -21,6 +21,7 @@ from mcp.types import (
 from scraper.errors import BadArgument
 from scraper.render.errors import sentence
 from scraper.server import described
+from scraper.server.cursors import refuse_cursor
 from scraper.tools.prompts import Prompt
 
 __all__ = ["add"]
@@ -33,7 +34,8 @@ def add(server: Server[Any], prompts: Sequence[Prompt]) -> None:
     listing = ListPromptsResult(prompts=[described.prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
-    async def listed(_context: Context, _params: PaginatedRequestParams) -> ListPromptsResult:
+    async def listed(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
+        refuse_cursor(params)
         return listing
 
     async def get(_context: Context, params: GetPromptRequestParams) -> GetPromptResult:

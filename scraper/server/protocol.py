@@ -20,6 +20,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from scraper.server import described, prompting, resources, search_methods
 from scraper.server.callers import caller_of
 from scraper.server.calls import Calls
+from scraper.server.cursors import refuse_cursor
 from scraper.server.instructions import INSTRUCTIONS, PAIR_INSTRUCTIONS
 from scraper.server.rates import Rate
 from scraper.tools.model import Answer, Tool
@@ -78,7 +79,8 @@ def _server(
     listing = ListToolsResult(tools=[described.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
 
-    async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(_context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        refuse_cursor(params)
         return listing
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:

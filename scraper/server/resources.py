@@ -21,6 +21,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from scraper.server import described
 from scraper.server.callers import caller_of
 from scraper.server.calls import Calls
+from scraper.server.cursors import refuse_cursor
 from scraper.tools import kept
 
 __all__ = ["NOT_FOUND", "add"]
@@ -48,7 +49,8 @@ def add(server: Server[Any], calls: Calls) -> None:
         # Each caller has a list of their own, and every page that is read makes it another.
         return ListResourcesResult(resources=found, next_cursor=part.cursor, ttl_ms=0, cache_scope="private")
 
-    async def templates(_context: Context, _params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+    async def templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+        refuse_cursor(params)
         return ListResourceTemplatesResult(resource_templates=described.TEMPLATES)
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:

@@ -125,16 +125,59 @@ def test_tokens_come_from_a_file_of_names(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("content", ["ann", "ann:", ":one", "", "# nobody\n"])
-def test_a_file_that_names_nobody_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_of_another_system_is_read_alike(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
-    file.write_text(content)
-    with pytest.raises(CannotStart):
+    file.write_bytes(b"\xef\xbb\xbfann:one\r\n\r\n  ben\t:\ttwo  \r\n")
+    assert read_keys(None, file) == (Key("ann", "one"), Key("ben", "two"))
+
+
+def test_a_caller_may_have_an_old_and_a_new_token(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text("ann:old\nann:new\n")
+    guarded = rules(keys=read_keys(None, file))
+    assert [guarded.principal(f"Bearer {token}") for token in ("old", "new")] == ["ann", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("ann", "line 1: write name:token"),
+        ("ann:", "line 1: write name:token"),
+        ("# x\n:one", "line 2: write name:token"),
+        ("", "holds no name:token line"),
+        ("# nobody\n", "holds no name:token line"),
+        ("ann:one two", "visible ASCII characters"),
+        ("ann:t\u00f6ken", "visible ASCII characters"),
+        ("ann:to\u200bken", "visible ASCII characters"),
+        ("a\u200bnn:one", "cannot be seen"),
+        ("ann:one\nben:one", "ann and ben have the same token"),
+    ],
+)
+def test_a_file_that_names_nobody_for_certain_is_refused(tmp_path: Path, content: str, why: str) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(CannotStart, match=why):
         read_keys(None, file)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_bytes(b"\xff\xfe\x00")
+    for path in (file, tmp_path / "gone", tmp_path):
+        with pytest.raises(CannotStart, match="cannot be read"):
+            read_keys(None, path)
+
+
+def test_a_single_token_is_one_that_can_be_sent() -> None:
+    with pytest.raises(CannotStart, match="SEARCH_MCP_TOKEN: a token is made of visible ASCII"):
+        read_keys("two words", None)
 
 
 def test_a_token_is_never_shown() -> None:
     assert "secret" not in repr(Key("ann", "secret"))
+
+
+PAGE = "https://app.example"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -142,7 +185,8 @@ async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pro
     """A server with two principals."""
     file = tmp_path_factory.mktemp("access") / "tokens"
     file.write_text("ann:one\nben:two\n")
-    async with serving(*STAND_IN, "http", f"--tokens_file={file}", "--allowed_hosts=search.lan") as program:
+    names = ("--allowed_hosts=search.lan", f"--allowed_origins={PAGE}")
+    async with serving(*STAND_IN, "http", f"--tokens_file={file}", *names) as program:
         yield program
 
 
@@ -204,6 +248,53 @@ async def test_the_access_matrix(guarded: Program, http: aiohttp.ClientSession, 
             assert answer.status == status
             scheme = "Basic" if path == "/" else "Bearer"
             assert answer.headers.get("WWW-Authenticate", "").startswith(scheme) is (status == 401)
+
+
+@pytest.mark.parametrize("path", ROUTES)
+async def test_a_listed_page_is_told_that_it_may_call_before_it_sends_a_token(
+    guarded: Program, http: aiohttp.ClientSession, path: str
+) -> None:
+    asked = {
+        "Origin": PAGE,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,mcp-session-id,mcp-protocol-version",
+    }
+    async with http.options(guarded.base + path, headers=asked) as answer:
+        assert answer.status == 200
+        assert answer.headers["Access-Control-Allow-Origin"] == PAGE
+        assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+        assert "Mcp-Session-Id" in answer.headers["Access-Control-Allow-Headers"]
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+    async with http.options(guarded.base + path, headers={**asked, "Host": "evil.example"}) as answer:
+        assert answer.status == 421
+    # A page of this machine may call, by its Origin, and is not shown what comes back.
+    async with http.options(
+        guarded.base + path, headers={**asked, "Origin": "http://localhost:3000"}
+    ) as answer:
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+async def test_a_listed_page_reads_answers_and_refusals(
+    guarded: Program, http: aiohttp.ClientSession
+) -> None:
+    for token, status in ((ANN, 200), (WRONG, 401)):
+        headers = {**HEADERS, **token, "Origin": PAGE}
+        async with http.post(guarded.url, headers=headers, json=initialize()) as answer:
+            assert answer.status == status
+            assert answer.headers["Access-Control-Allow-Origin"] == PAGE
+            assert "Origin" in answer.headers["Vary"]
+            assert "Mcp-Session-Id" in answer.headers["Access-Control-Expose-Headers"]
+    headers = {**HEADERS, **ANN, "Origin": "http://localhost:3000"}
+    async with http.post(guarded.url, headers=headers, json=initialize()) as answer:
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+async def test_no_page_is_told_anything_where_none_is_listed(
+    server: Program, http: aiohttp.ClientSession
+) -> None:
+    headers = {"Origin": "http://localhost:3000", "Access-Control-Request-Method": "POST"}
+    async with http.options(server.url, headers=headers) as answer:
+        assert not any(name.startswith("Access-Control") for name in answer.headers)
 
 
 async def test_each_token_is_a_principal_of_its_own(guarded: Program, http: aiohttp.ClientSession) -> None:

@@ -74,11 +74,15 @@ async def test_what_is_not_kept_is_an_error_of_its_era(texts: KeptApp, era: str,
         assert (refused.value.error.code, refused.value.error.data) == (code, {"uri": uri})
 
 
+LISTS = ("list_tools", "list_prompts", "list_resources", "list_resource_templates")
+
+
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_cursor_that_is_none_is_refused(texts: KeptApp, era: str) -> None:
+@pytest.mark.parametrize("listing", LISTS)
+async def test_a_cursor_that_is_none_is_refused_by_every_list(texts: KeptApp, era: str, listing: str) -> None:
     async with talking(texts, era) as client:
         with pytest.raises(MCPError, match="Invalid cursor") as refused:
-            await client.list_resources(cursor="bm90IG91cnM=")
+            await getattr(client, listing)(cursor="bm90IG91cnM=")
         assert refused.value.error.code == -32602
 
 
