@@ -43,6 +43,8 @@ class Manners:
     hits: int
     again: int
     """Requests for a page that was asked for before."""
+    span_s: float
+    """From the first request to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class BulkSite:
         """How it was asked."""
         told = await self._ask("/manners")
         whole = {name: int(told[name]) for name in ("most_at_once", "hits", "again")}
-        return Manners(least_gap_s=told["least_gap_s"], **whole)
+        return Manners(least_gap_s=told["least_gap_s"], span_s=told["span_s"], **whole)
 
     async def forget(self) -> None:
         """Begin to count anew."""
@@ -117,11 +119,14 @@ class _Counts:
     most: int = 0
     last: dict[str, float] = field(default_factory=dict)
     least_gap_s: float = 1e9
+    first_at: float | None = None
+    last_at: float = 0.0
     hits: Counter[str] = field(default_factory=Counter)
 
     def came(self, host: str, path: str) -> None:
         """A request arrived."""
-        now = time.monotonic()
+        now = self.last_at = time.monotonic()
+        self.first_at = now if self.first_at is None else self.first_at
         self.at_once[host] += 1
         self.most = max(self.most, self.at_once[host])
         if host in self.last:
@@ -137,6 +142,7 @@ class _Counts:
             "least_gap_s": self.least_gap_s,
             "hits": hits,
             "again": hits - len(self.hits),
+            "span_s": self.last_at - (self.first_at or self.last_at),
         }
 
 

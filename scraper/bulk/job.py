@@ -142,6 +142,7 @@ class BulkJob:
             # A cluster may read a page twice; it is written once.
             return
         self._delivered.add(outcome.page.number)
+        self.tally.delivered += 1
         self._waiting.add(outcome)
         self._some.set()
 
@@ -153,6 +154,14 @@ class BulkJob:
         """
         if self._failure is not None:
             raise self._failure
+
+    async def settled(self) -> None:
+        """Wait until what was delivered is written.
+
+        Raises:
+            BulkError: it cannot be written.
+        """
+        await self._write()
 
     async def finish(self) -> None:
         """Write what is delivered and, where the list is at its end, make everything readable.

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import importlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 from scraper.app import App
@@ -115,7 +115,7 @@ async def _reported(job: BulkJob, seconds: float) -> Report:
 
 class _RunsFar(Protocol):
     async def __call__(
-        self, job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, say: object
+        self, job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, say: Callable[[str], None]
     ) -> None: ...
 
 

@@ -22,6 +22,8 @@ class Tally:
         self.total = 0
         self.done_before = 0
         """Written by earlier runs."""
+        self.delivered = 0
+        """Pages read by this run, written or about to be."""
         self.outcomes: Counter[str] = Counter()
         self.tried_again = 0
         self.at_least_s: Callable[[], float] = lambda: 0.0

@@ -1,0 +1,198 @@
+"""Reads a job on a Ray cluster: blocks out through Ray Data, rows back over the desk to the job."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import math
+import pickle
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import ray
+import ray.data
+from ray.actor import ActorHandle
+from ray.exceptions import RayError
+
+from scraper.bulk.cluster.block_reader import BlockReader, table_of
+from scraper.bulk.cluster.blocks import block_size, blocks
+from scraper.bulk.cluster.desk import Desk
+from scraper.bulk.errors import BulkError
+from scraper.bulk.job import BulkJob
+from scraper.bulk.model import Outcome
+from scraper.settings import Settings
+
+__all__ = ["run_on_cluster"]
+
+log = logging.getLogger(__name__)
+
+Say = Callable[[str], None]
+
+CPUS = 2.0
+"""Of one process: what its browser and its readers of pages keep busy."""
+PEEKS_A_CPU, RENDERS_A_CPU = 4, 2
+"""Pages at once, as the settings take them for a whole machine."""
+BLOCKS_AT_ONCE = 8
+"""In one process: a block may be of one host alone, which is asked for few pages at once."""
+COLLECT_S = 1.0
+STORE_BYTES = 256 << 20
+"""Of a cluster of our own: rows stay in Ray's memory only until they are collected."""
+PASSES = 3
+"""A block whose process died again and again is left; what is missing is given out once more."""
+
+
+async def run_on_cluster(
+    job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, say: Say
+) -> None:
+    """Read until the list is at its end or `stop` is set.
+
+    Raises:
+        BulkError: the cluster cannot be reached or used, or what is read cannot be written.
+    """
+    async with _connected(address):
+        processes, cpus = await asyncio.to_thread(_room)
+        say(f"{processes} processes of {cpus:g} CPUs on the cluster")
+        run = _Run(job, _for_process(settings, job, cpus), stop, processes, cpus)
+        for _ in range(PASSES):
+            before = job.tally.delivered
+            if await run.one_pass() or stop.is_set():
+                return
+            if job.tally.delivered == before:
+                break
+    raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
+
+
+class _Run:
+    def __init__(
+        self, job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float
+    ) -> None:
+        self.problem = ""
+        self._job = job
+        self._settings = settings
+        self._stop = stop
+        self._processes = processes
+        self._cpus = cpus
+
+    async def one_pass(self) -> bool:
+        """Give out all that is left, and write what comes back; whether everything came."""
+        counts = await self._job.counts()
+        if counts.done >= counts.pages:
+            return True
+        # Few CPUs are few pages: it is asked for by every process, and waits most of the time.
+        desk: Any = ray.remote(Desk).options(num_cpus=0).remote()
+        try:
+            dataset = await self._dataset(desk, counts.pages - counts.done)
+            working = asyncio.create_task(asyncio.to_thread(_consume, dataset))
+            try:
+                await self._collect(desk, working)
+            finally:
+                await desk.stop.remote()
+                self.problem = await _problem_of(working)
+            await self._collect_rest(desk)
+        finally:
+            ray.kill(desk)
+        await self._job.settled()
+        counts = await self._job.counts()
+        return counts.done >= counts.pages
+
+    async def _dataset(self, desk: ActorHandle[Any], pages: int) -> ray.data.Dataset:
+        number = 0
+        references: list[Any] = []
+        async for block in blocks(self._job, size=block_size(pages, self._processes)):
+            references.append(ray.put(table_of(number, block)))
+            number += 1
+        return ray.data.from_arrow_refs(references).map_batches(
+            BlockReader,
+            batch_size=None,
+            batch_format="pyarrow",
+            fn_constructor_args=(self._job.order, self._settings, desk),
+            fn_constructor_kwargs={"keep_snapshots": self._job.wants_snapshots},
+            compute=ray.data.ActorPoolStrategy(
+                size=min(self._processes, number),
+                max_tasks_in_flight_per_actor=BLOCKS_AT_ONCE,
+                max_concurrent_calls_per_actor=BLOCKS_AT_ONCE,
+                enable_true_multi_threading=True,
+            ),
+            num_cpus=self._cpus,
+        )
+
+    async def _collect(self, desk: ActorHandle[Any], working: asyncio.Task[None]) -> None:
+        while not working.done():
+            if self._stop.is_set():
+                await desk.stop.remote()
+            await self._write(await desk.collect.remote(COLLECT_S))
+
+    async def _collect_rest(self, desk: ActorHandle[Any]) -> None:
+        while packed := await desk.collect.remote(0.0):
+            await self._write(packed)
+
+    async def _write(self, packed: list[bytes]) -> None:
+        for part in packed:
+            outcomes: list[Outcome] = pickle.loads(part)
+            for outcome in outcomes:
+                await self._job.deliver(outcome)
+
+
+@contextlib.asynccontextmanager
+async def _connected(address: str) -> AsyncIterator[None]:
+    """A connection to the cluster, or a cluster of our own, for the time of the block."""
+    own: dict[str, Any] = {}
+    if address == "local":
+        own = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        await asyncio.to_thread(
+            ray.init, address=address, log_to_driver=False, logging_level=logging.ERROR, **own
+        )
+    except (RayError, ConnectionError, RuntimeError, ValueError) as error:
+        raise BulkError(f"The cluster at {address} cannot be reached: {_first_line(error)}") from None
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(ray.shutdown)
+
+
+def _room() -> tuple[int, float]:
+    """How many processes the cluster has room for, and the CPUs of each."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    machines = [float(node["Resources"].get("CPU", 0.0)) for node in nodes if node["Alive"]]
+    with_cpus = [cpus for cpus in machines if cpus >= 1] or [1.0]
+    each = min(CPUS, *with_cpus) if len(with_cpus) > 1 else min(CPUS, with_cpus[0])
+    return max(1, sum(math.floor(cpus / each) for cpus in with_cpus)), each
+
+
+def _for_process(settings: Settings, job: BulkJob, cpus: float) -> Settings:
+    """The settings of one process: what the driver's machine would take is not what each may."""
+    if job.order.pace.concurrency is not None:
+        return settings
+    return dataclasses.replace(
+        settings,
+        peek_slots=max(1, round(PEEKS_A_CPU * cpus)),
+        render_slots=max(1, round(RENDERS_A_CPU * cpus)),
+    )
+
+
+def _consume(dataset: ray.data.Dataset) -> None:
+    for _ in dataset.iter_batches(batch_size=None):
+        pass
+
+
+async def _problem_of(working: asyncio.Task[None]) -> str:
+    """Why Ray gave up, if it did."""
+    await asyncio.wait({working})
+    fault = working.exception()
+    if fault is None:
+        return ""
+    if not isinstance(fault, RayError):
+        raise fault
+    log.error("the cluster gave up", exc_info=fault)
+    return _first_line(fault)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:300]
