@@ -166,7 +166,7 @@ def _why_resting(host: str) -> str:
 
 
 def _why_full(host: str, terms: Terms) -> str:
-    return f"{terms.at_once} pages of {host} are being read, which is as many as may be."
+    return f"{host} is being asked for as many pages at once as may be ({terms.at_once})."
 
 
 def _why_line(host: str, terms: Terms, ahead: int) -> str:

@@ -1,0 +1,246 @@
+"""What robots.txt lets be read, for how long that is believed, and what a caller is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from browsers import errors as door_errors
+from browsers.model import Hop, Mode, Request, Snapshot
+from scraper import errors
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots_rules import RobotsRules
+from scraper.settings import Settings
+from scraper.store.protocols import Pages
+from scraper.workers import Workers
+
+from .standins import CountingPages, ScriptedWorkers
+
+RULES = """
+User-agent: other-bot
+Disallow: /
+
+User-agent: *
+Disallow: /private
+Disallow: /private/deep
+Allow: /private/open
+"""
+SLOWLY = "User-agent: *\nCrawl-delay: 2"
+SITE = "http://example.org"
+Enough = Callable[[Snapshot], object]
+
+
+class RobotsDoor:
+    """Serves a robots.txt, or what is in its place, and the same page everywhere else."""
+
+    def __init__(self, text: str = RULES, status: int = 200) -> None:
+        self.text, self.status = text, status
+        self.fault: door_errors.BrowsersError | None = None
+        self.leads_to: str | None = None
+        self.robots: list[Request] = []
+        self.pages: list[Request] = []
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        await asyncio.sleep(0)
+        if request.url.endswith("/robots.txt"):
+            self.robots.append(request)
+            if self.fault is not None:
+                raise self.fault
+            return Snapshot(
+                request.url, request.url, self.status, {}, "text/plain", self.text.encode(), self.text
+            )
+        self.pages.append(request)
+        html = "<p>Served.</p>"
+        url = self.leads_to or request.url
+        hops = (Hop(request.url, 302, url),) if self.leads_to else ()
+        snapshot = Snapshot(url, request.url, 200, {}, "text/html", html.encode(), html, hops=hops)
+        assert enough is not None
+        await enough(snapshot)  # type: ignore[misc]
+        return snapshot
+
+
+def fetcher(door: RobotsDoor, policy: str = "obey", gap_s: float = 0.0) -> Fetcher:
+    settings = Settings(robots=policy, host_gap_s=gap_s)
+    return Fetcher(door, cast(Workers, ScriptedWorkers()), cast(Pages, CountingPages()), settings)
+
+
+async def refusal(reads: Fetcher, path: str) -> errors.ScraperError:
+    with pytest.raises(errors.ScraperError) as refused:
+        await reads.fetch(SITE + path, deadline_s=20)
+    return refused.value
+
+
+class TestTheRules:
+    @pytest.mark.parametrize(
+        ("path", "rule"),
+        [
+            ("/", None),
+            ("/private", "/private"),
+            ("/private/deep/x?y", "/private/deep"),
+            ("/private/open/x", None),
+        ],
+    )
+    def test_the_longest_rule_that_fits_decides_and_is_named(self, path: str, rule: str | None) -> None:
+        assert RobotsRules(RULES).forbidding(SITE + path) == rule
+
+    def test_a_group_of_our_own_goes_before_that_of_everybody(self) -> None:
+        rules = RobotsRules(RULES + "\nUser-agent: Search-MCP\nDisallow: /ours\n")
+        assert rules.forbidding(SITE + "/ours") == "/ours" and rules.forbidding(SITE + "/private") is None
+        assert rules.gap_s is None
+
+    def test_a_pause_between_visits_is_understood_and_bounded(self) -> None:
+        assert RobotsRules(SLOWLY).gap_s == 2
+        assert RobotsRules("User-agent: *\nCrawl-delay: 86400").gap_s == 120
+
+    @pytest.mark.parametrize(
+        "text", ["", "<!doctype html><p>Not found", "\x00\xff", "Disallow: /", "User-agent: *\nDisallow:"]
+    )
+    def test_what_holds_no_rule_forbids_nothing(self, text: str) -> None:
+        assert RobotsRules(text).forbidding(SITE + "/x") is None
+
+
+class TestObey:
+    async def test_what_is_forbidden_is_not_visited_and_the_rule_and_the_setting_are_named(self) -> None:
+        door = RobotsDoor()
+        error = await refusal(fetcher(door), "/private/x")
+        assert isinstance(error, errors.RobotsRefused) and not error.retryable and error.code == "robots"
+        assert error.sentence() == (
+            "The robots.txt of example.org does not let it be read (Disallow: /private). "
+            "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source."
+        )
+        assert not door.pages
+
+    async def test_what_is_allowed_is_read_without_a_word(self) -> None:
+        door = RobotsDoor()
+        reading = await fetcher(door).fetch(SITE + "/open")
+        assert reading.warnings == () and len(door.pages) == 1
+
+    async def test_the_file_is_fetched_once_for_many_pages_as_served(self) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await asyncio.gather(*(reads.fetch(f"{SITE}/{number}") for number in range(5)))
+        assert len(door.robots) == 1
+        request = door.robots[0]
+        assert (
+            request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
+        )
+
+    async def test_each_origin_has_its_own(self) -> None:
+        door = RobotsDoor()
+        reads = fetcher(door)
+        for site in ("http://example.org", "https://example.org", "http://example.org:8080"):
+            await reads.fetch(site + "/x")
+        assert [request.url for request in door.robots] == [
+            "http://example.org/robots.txt", "https://example.org/robots.txt",
+            "http://example.org:8080/robots.txt",
+        ]  # fmt: skip
+
+    async def test_a_redirect_to_where_it_is_forbidden_is_refused(self) -> None:
+        door = RobotsDoor()
+        door.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsRefused)
+
+    async def test_the_pause_that_a_site_asks_for_is_kept(self) -> None:
+        reads = fetcher(RobotsDoor(SLOWLY))
+        await reads.fetch(SITE + "/1")
+        with pytest.raises(errors.HostBusy, match="is asked once in 2 s"):
+            await reads.fetch(SITE + "/2", deadline_s=1)
+
+
+class TestWarn:
+    async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:
+        reading = await fetcher(RobotsDoor(), "warn").fetch(SITE + "/private/x")
+        assert reading.document.text == "Served."
+        assert reading.warnings == (
+            "The robots.txt of example.org does not let it be read (Disallow: /private).",
+        )
+
+    async def test_off_asks_for_no_file(self) -> None:
+        door = RobotsDoor()
+        assert (await fetcher(door, "off").fetch(SITE + "/private/x")).warnings == ()
+        assert not door.robots
+
+
+class TestFilesThatAreNotThere:
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
+    async def test_a_client_error_allows_everything(self, status: int) -> None:
+        await fetcher(RobotsDoor(status=status)).fetch(SITE + "/private/x")
+
+    @pytest.mark.parametrize("status", [500, 502, 503])
+    async def test_a_server_error_forbids_everything(self, status: int) -> None:
+        error = await refusal(fetcher(RobotsDoor(status=status)), "/")
+        assert isinstance(error, errors.RobotsRefused)
+        assert f"cannot be reached, which means no. The server answered {status}." in str(error)
+
+    async def test_a_host_that_cannot_be_reached_forbids_everything(self) -> None:
+        door = RobotsDoor()
+        door.fault = door_errors.ConnectTimeout("example.org does not answer.")
+        assert "example.org does not answer." in str(await refusal(fetcher(door), "/"))
+
+    async def test_too_many_redirects_allow_everything(self) -> None:
+        door = RobotsDoor()
+        door.fault = door_errors.TooManyRedirects("It redirects more than 5 times.")
+        await fetcher(door).fetch(SITE + "/private/x")
+
+    async def test_a_fault_of_ours_is_told_as_one_and_not_remembered(self) -> None:
+        door, faults = RobotsDoor(), door_errors.BrowserGone("The browser died.")
+        reads = fetcher(door)
+        door.fault = faults
+        assert isinstance(await refusal(reads, "/"), errors.Broken)
+        door.fault = door_errors.BlockedAddress("example.org is not public.")
+        assert isinstance(await refusal(reads, "/"), errors.PrivateAddress)
+        door.fault = None
+        await reads.fetch(SITE + "/")
+
+
+class TestTime:
+    @pytest.fixture
+    def now(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+        """Sets the clock so many seconds after the start."""
+        moment = [1_800_000_000.0]
+        monkeypatch.setattr("time.time", lambda: moment[0])
+
+        def later(seconds: float) -> None:
+            moment[0] = 1_800_000_000.0 + seconds
+
+        return later
+
+    async def test_a_file_is_believed_for_a_day(self, now: Callable[[float], None]) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await reads.fetch(SITE + "/1")
+        now(86_000)
+        await reads.fetch(SITE + "/2")
+        assert len(door.robots) == 1
+        now(87_000)
+        await reads.fetch(SITE + "/3")
+        assert len(door.robots) == 2
+
+    async def test_an_old_file_stands_while_the_new_one_cannot_be_reached_for_a_month(
+        self, now: Callable[[float], None]
+    ) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await reads.fetch(SITE + "/1")
+        door.status = 503
+        now(2 * 86_400)
+        await reads.fetch(SITE + "/2")
+        assert isinstance(await refusal(reads, "/private"), errors.RobotsRefused)
+        now(31 * 86_400)
+        await reads.fetch(SITE + "/private")
+
+    async def test_a_file_that_was_never_there_is_asked_for_again_soon(
+        self, now: Callable[[float], None]
+    ) -> None:
+        door = RobotsDoor(status=503)
+        reads = fetcher(door)
+        await refusal(reads, "/1")
+        await refusal(reads, "/1")
+        assert len(door.robots) == 1
+        now(301)
+        door.status = 200
+        await reads.fetch(SITE + "/1")
+        assert len(door.robots) == 2
