@@ -5,19 +5,20 @@ from __future__ import annotations
 import datetime
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import python_calamine
 from python_calamine import CalamineWorkbook
 
 from scraper.errors import Encrypted, Malformed, TooLarge
-from scraper.extract.documents.blocks_of_cells import regions
+from scraper.extract.documents.blocks_of_cells import block_text, regions
 from scraper.extract.documents.charts import charts_of
 from scraper.extract.documents.comments import comments_of
-from scraper.extract.documents.grids import pipe_table
+from scraper.extract.documents.long_sheets import MAX_ROWS, cut_sheets
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.sniff import Kind, kind_of
+from scraper.extract.documents.workbook import sheet_parts
 from scraper.extract.documents.zips import Parts
 
 __all__ = ["read"]
@@ -26,14 +27,15 @@ MAX_CELLS = 5_000_000
 """Between the first and the last used cell: the reader below keeps room for each of them."""
 MAX_STRING_BYTES = 50_000_000
 """Of all texts in all cells: one text may be used a million times."""
-MAX_ROWS = 2_000
-MAX_COLUMNS = 60
+MAX_COLUMNS = 100
+MAX_SHOWN = 500_000
+"""Cells of one sheet; what is beyond a few million characters is cut off anyway."""
 _SHEETS = 200
 _MAX_MERGED = 5_000
 _MAX_SPANNED = 100
 """A title over a whole page is said once."""
 
-_SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
+_SMALLER = "Look for a smaller copy, or for its data as CSV."
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _SHARED = re.compile(rb"<(?:\w+:)?c\b[^>]*?\bt=\"s\"[^>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
@@ -47,8 +49,12 @@ def read(data: bytes, asked: Asked) -> Parsed:
     """
     kind = kind_of(data)
     parts = Parts(data) if kind in (Kind.XLSX, Kind.XLSB) else None
+    long_rows: dict[str, int] = {}
     if parts is not None and kind is Kind.XLSX:
-        _check(parts)
+        cut = cut_sheets(data, parts)
+        _check(parts, cut.sheets)
+        data, places = cut.data, dict(sheet_parts(parts))
+        long_rows = {name: cut.rows[place] for name, place in places.items() if place in cut.rows}
     workbook = _opened(data)
     sections: list[str] = []
     warnings: list[str] = []
@@ -58,7 +64,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
     for number, name in enumerate(names, 1):
         blocks = [
-            *_tables(_rows(workbook, name), name, warnings),
+            *_tables(_rows(workbook, name), name, long_rows.get(name, 0), warnings),
             *charts.get(name, ()),
             *notes.get(name, ()),
         ]
@@ -75,7 +81,9 @@ def _opened(data: bytes) -> CalamineWorkbook:
     try:
         return CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError:
-        raise Encrypted("The spreadsheet is locked with a password.") from None
+        raise Encrypted(
+            "The spreadsheet is locked with a password.", next_step="Save it without one."
+        ) from None
     except (python_calamine.CalamineError, ValueError, OSError) as error:
         raise Malformed(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
@@ -106,20 +114,16 @@ def _cell(rows: Sequence[Sequence[Any]], row: int, column: int) -> Any:
     return rows[row][column] if 0 <= row < len(rows) and 0 <= column < len(rows[row]) else ""
 
 
-def _tables(rows: Sequence[Sequence[Any]], name: str, warnings: list[str]) -> Iterator[str]:
-    """The blocks of filled cells of a sheet, each a table; a single cell is a line of text."""
-    if len(rows) > MAX_ROWS:
-        warnings.append(f"Sheet {name[:60]}: only the first {MAX_ROWS:,} of {len(rows):,} rows are shown.")
-    if rows and len(rows[0]) > MAX_COLUMNS:
-        warnings.append(
-            f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {len(rows[0]):,} columns are shown."
-        )
-    texts = [[_text(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:MAX_ROWS]]
-    for block in regions(texts):
-        if len(block) == 1 and sum(map(bool, block[0])) == 1:
-            yield next(filter(None, block[0]))
-        else:
-            yield pipe_table(block)
+def _tables(rows: Sequence[Sequence[Any]], name: str, of_rows: int, warnings: list[str]) -> Iterator[str]:
+    """The blocks of filled cells of a sheet, each a table; `of_rows`: how many a sheet had that was cut."""
+    width = len(rows[0]) if rows else 0
+    shown = min(MAX_ROWS, MAX_SHOWN // max(1, min(width, MAX_COLUMNS)))
+    if (count := max(of_rows, len(rows))) > shown:
+        warnings.append(f"Sheet {name[:60]}: only the first {shown:,} of {count:,} rows are shown.")
+    if width > MAX_COLUMNS:
+        warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {width:,} columns are shown.")
+    texts = [[_text(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]]
+    yield from map(block_text, regions(texts))
 
 
 def _text(cell: Any) -> str:
@@ -136,7 +140,7 @@ def _text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _check(parts: Parts) -> None:
+def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
     """Refuse what would fill the memory: a cell far out, a long text used again and again.
 
     Raises:
@@ -144,20 +148,20 @@ def _check(parts: Parts) -> None:
     """
     lengths: list[int] | None = None
     total = 0
-    for name in parts.names:
-        if not _SHEET_PART.fullmatch(name):
-            continue
-        xml = parts.read(name)
+    for xml in sheets.values():
         rows, columns = _extent(xml)
         if rows * columns > MAX_CELLS:
-            raise TooLarge(f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.")
+            raise TooLarge(
+                f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.",
+                next_step=_SMALLER,
+            )
         for match in _SHARED.finditer(xml):
             if lengths is None:
                 lengths = _shared_lengths(parts)
             index = int(match[1])
             total += lengths[index] if index < len(lengths) else 0
             if total > MAX_STRING_BYTES:
-                raise TooLarge("The cells hold more text than is read.")
+                raise TooLarge("The cells hold more text than is read.", next_step=_SMALLER)
 
 
 def _extent(xml: bytes) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from typing import IO
 
@@ -31,6 +32,9 @@ _ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^>\["']|"[^"]*"|'[^']*')*\[""")
 """A document type that declares things itself; one that only names its kind, as old books do, is harmless."""
 _WIDE_FROM = 200
 _LOCKED = 0x1
+_ASKS = "The document is locked with a password."
+_UNLOCKED = "Save it without a password, or look for another copy."
+_SMALLER = "Look for a smaller copy, or for a part of it."
 
 
 class Parts:
@@ -49,7 +53,10 @@ class Parts:
             raise Malformed(f"The file is a damaged archive: {error}.") from None
         entries = self._archive.infolist()
         if len(entries) > MAX_ENTRIES:
-            raise TooLarge(f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.")
+            raise TooLarge(
+                f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.",
+                next_step=_SMALLER,
+            )
         # The first of two entries of one name is what every office reads.
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
@@ -80,10 +87,28 @@ class Parts:
         if entry is None:
             raise Malformed(f"The document lacks its part {name[:100]}.")
         if entry.flag_bits & _LOCKED:
-            raise Encrypted("The document is locked with a password.")
+            raise Encrypted(_ASKS, next_step=_UNLOCKED)
         try:
             with self._archive.open(entry) as part:
                 return self._inflated(part, entry)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+            raise Malformed(f"The document's part {name[:100]} is damaged: {error}.") from None
+
+    def chunks(self, name: str, most_bytes: int) -> Iterator[bytes]:
+        """One part piece by piece, up to a bound of the caller's; nothing of it counts for other bounds.
+
+        Raises:
+            Malformed: it is damaged.
+            Encrypted: it asks for a password.
+        """
+        entry, size = self._entries[name], 0
+        if entry.flag_bits & _LOCKED:
+            raise Encrypted(_ASKS, next_step=_UNLOCKED)
+        try:
+            with self._archive.open(entry) as part:
+                while size < most_bytes and (piece := part.read(_CHUNK)):
+                    size += len(piece)
+                    yield piece
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise Malformed(f"The document's part {name[:100]} is damaged: {error}.") from None
 
@@ -94,7 +119,7 @@ class Parts:
             self._taken += len(piece)
             grown = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, entry.compress_size)
             if grown or size > MAX_PART_BYTES or self._taken > MAX_TOTAL_BYTES:
-                raise TooLarge("The document inflates to more than a document holds.")
+                raise TooLarge("The document inflates to more than a document holds.", next_step=_SMALLER)
             pieces.append(piece)
         return b"".join(pieces)
 

@@ -43,8 +43,16 @@ def test_a_cell_far_out_and_a_text_used_without_end_are_refused_before_they_are_
 
 
 def test_a_long_sheet_says_what_is_left_out() -> None:
-    parsed = fields(made.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 2_500)))))
-    assert "only the first 2,000 of 2,499 rows" in parsed.warnings[0]
+    parsed = fields(made.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 20_500)))))
+    assert "only the first 20,000 of 20,499 rows" in parsed.warnings[0]
+
+
+def test_a_sheet_of_more_rows_than_memory_shows_its_first_ones_and_says_how_many_there_are() -> None:
+    many = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 600_001))
+    assert len(many) > 25_000_000
+    parsed = fields(made.xlsx(("Many", many), ("Few", row(1, "x"))))
+    assert parsed.warnings == ("Sheet Many: only the first 20,000 of 600,000 rows are shown.",)
+    assert "| 20000 |\n\n<!-- page 2 -->\n\n## Few\n\nx" in parsed.markdown
 
 
 def presentation() -> bytes:
