@@ -1,0 +1,163 @@
+"""Ten servers that want one page at once visit it once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+
+from browsers import errors as door_errors
+from browsers.model import Request
+from scraper import errors
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.store.protocols import Pages
+from scraper.store.shared.together import Together
+from scraper.workers import Workers
+from tests.scraper.store.shared.redis_server import RedisServer, redis_server
+
+from .standins import CountingPages, ScriptedDoor, ScriptedWorkers
+
+URL = "http://example.org/page"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
+    async with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@dataclass(slots=True)
+class Fleet:
+    """Servers of one web, each with a cache of its own."""
+
+    url: str
+    stack: AsyncExitStack
+    door: ScriptedDoor = field(default_factory=ScriptedDoor)
+
+    async def server(self, **chosen: Any) -> Fetcher:
+        """One more."""
+        shared = Together(self.url)
+        self.stack.push_async_callback(shared.close)
+        await shared.met(5)
+        fetcher = Fetcher(
+            self.door,
+            cast(Workers, ScriptedWorkers()),
+            cast(Pages, CountingPages()),
+            Settings(**chosen),
+            shared=shared,
+        )
+        self.stack.push_async_callback(fetcher.close)
+        return fetcher
+
+    async def servers(self, count: int) -> list[Fetcher]:
+        """So many."""
+        return [await self.server() for _ in range(count)]
+
+
+@pytest.fixture
+async def fleet(redis: RedisServer) -> AsyncIterator[Fleet]:
+    await redis.ask("FLUSHALL")
+    async with AsyncExitStack() as stack:
+        yield Fleet(redis.url, stack)
+
+
+def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
+    async def wait(request: Request) -> None:
+        await asyncio.sleep(seconds)
+
+    return wait
+
+
+async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
+    fleet.door.before = slowly(0.3)
+    servers = await fleet.servers(10)
+    readings = await asyncio.gather(*(server.fetch(URL, deadline_s=20) for server in servers))
+    assert len(fleet.door.requests) == 1
+    assert {reading.document.text for reading in readings} == {"Served."}
+    assert not any(reading.cached for reading in readings)
+
+
+async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -> None:
+    one, other = await fleet.servers(2)
+    await one.fetch(URL)
+    async with asyncio.timeout(10):
+        reading = await other.fetch(URL)
+    assert reading.cached and len(fleet.door.requests) == 1
+
+
+async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
+    one, other = await fleet.servers(2)
+    await one.fetch(URL)
+    assert not (await other.fetch(URL, force_refresh=True)).cached
+    assert not (await one.fetch(URL, max_age_s=0)).cached
+    assert len(fleet.door.requests) == 3
+
+
+async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=404)
+    fleet.door.before = slowly(0.2)
+    servers = await fleet.servers(5)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert len(fleet.door.requests) == 1
+    for error in found:
+        assert isinstance(error, errors.HttpError) and error.status == 404 and not error.retryable
+        assert error.sentence() == cast(errors.HttpError, found[0]).sentence()
+
+
+async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> None:
+    broken = True
+
+    async def once(request: Request) -> None:
+        nonlocal broken
+        await asyncio.sleep(0.1)
+        if broken:
+            broken = False
+            raise door_errors.NoBrowser("No browser here.")
+
+    fleet.door.before = once
+    servers = await fleet.servers(3)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert sum(isinstance(one, errors.Broken) for one in found) == 1
+    assert sum(not isinstance(one, BaseException) for one in found) == 2
+    assert len(fleet.door.requests) == 2
+
+
+async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> None:
+    fleet.door.before = slowly(3_600)
+    one, other = await fleet.servers(2)
+    first = asyncio.create_task(one.fetch(URL))
+    async with asyncio.timeout(10):
+        while not fleet.door.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    second = asyncio.create_task(other.fetch(URL))
+    await asyncio.sleep(0.1)
+    fleet.door.before = slowly(0)
+    first.cancel()
+    async with asyncio.timeout(10):
+        assert (await second).document.text == "Served."
+    assert len(fleet.door.requests) == 2
+
+
+async def test_servers_with_other_rules_read_for_themselves(fleet: Fleet) -> None:
+    for chosen in ({}, {"allow_nets": ("10.0.0.0/8",)}, {"language": "de"}):
+        await (await fleet.server(**chosen)).fetch(URL)
+    await (await fleet.server()).fetch(URL, principal="another caller")
+    assert len(fleet.door.requests) == 4
+
+
+async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: RedisServer) -> None:
+    servers = await fleet.servers(2)
+    await redis.stop()
+    try:
+        async with asyncio.timeout(20):
+            for server in servers:
+                assert (await server.fetch(URL)).document.text == "Served."
+    finally:
+        await redis.start()
+    assert len(fleet.door.requests) == 2
