@@ -6,6 +6,7 @@ process, file and table agree: what is behind that place is cut off, and its pag
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,7 +118,7 @@ class Frontier:
 
     def note(self, facts: Mapping[str, Any]) -> None:
         """Note facts, all of them or none."""
-        with self._connection:
+        with _transaction(self._connection):
             self._note(facts)
 
     @property
@@ -138,7 +139,7 @@ class Frontier:
         lines = iter(lines)
         while part := list(itertools.islice(lines, LINES_AT_ONCE)):
             count += len(part)
-            with self._connection:
+            with _transaction(self._connection):
                 self._connection.executemany(_ADD, (self._row(line, hosts) for line in part))
         self.note({"lines": count, "filled": True})
 
@@ -184,7 +185,7 @@ class Frontier:
 
     def finish(self, outcomes: Sequence[Outcome], place: Place) -> None:
         """Note that these are read and written, and how far the output is safe now."""
-        with self._connection:
+        with _transaction(self._connection):
             self._connection.executemany(_DONE, map(_done, outcomes))
             self._note({"place": asdict(place)})
 
@@ -200,7 +201,7 @@ class Frontier:
 
     def _prepare(self) -> None:
         connection = self._connection
-        with connection:
+        with _transaction(connection):
             ours = connection.pragma("application_id") == _APPLICATION
             if not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").get is not None:
                 raise apsw.NotADBError("it belongs to another program")
@@ -214,6 +215,19 @@ class Frontier:
         # A process that is killed loses nothing so; a machine that loses power, at most the last rows, and
         # the output is cut back to match.
         connection.execute("PRAGMA synchronous = NORMAL")
+
+
+@contextlib.contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All of the block or nothing; apsw's own hides a full disk behind a rollback that SQLite did already."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _understood(line: Line) -> Page:

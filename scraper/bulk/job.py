@@ -13,6 +13,7 @@ import fcntl
 import functools
 import importlib
 import os
+import resource
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -40,6 +41,7 @@ GATHER_S = 0.2
 BEHIND_ROWS = 256
 BEHIND_CHARS = 64 << 20
 """Rows, and their size, that may wait for the disk; beyond, no page is begun."""
+LEAST_ROOM_BYTES = 1 << 20
 _LOCK = "lock"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _OUTPUTS = {
@@ -320,7 +322,7 @@ def _told_lines(lines: Iterable[Line], tell: Callable[[str], None]) -> Iterable[
 
 def _told(error: OSError | apsw.Error, order: Order) -> BulkError:
     full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL)
-    if full or (isinstance(error, apsw.IOError) and _is_full(order)):
+    if full or (isinstance(error, apsw.IOError) and _cannot_grow(order)):
         return DiskFull(
             f"There is no room left in {order.folder}. What was written is safe: make room, "
             "and the same command goes on."
@@ -329,11 +331,13 @@ def _told(error: OSError | apsw.Error, order: Order) -> BulkError:
     return BulkError(f"{order.folder} cannot be used: {reason}.")
 
 
-def _is_full(order: Order) -> bool:
-    """Whether a file can grow there; SQLite tells of some limits as of a broken disk."""
+def _cannot_grow(order: Order) -> bool:
+    """Whether files may not grow there; SQLite tells of quotas and limits as of a broken disk."""
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return True
     with contextlib.suppress(OSError):
         found = os.statvfs(order.folder)
-        return found.f_bavail * found.f_frsize < 1 << 20
+        return found.f_bavail * found.f_frsize < LEAST_ROOM_BYTES
     return False
 
 

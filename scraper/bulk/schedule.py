@@ -119,7 +119,8 @@ class Schedule:
         page = host.pages.popleft()
         host.unread -= 1
         host.under_way += 1
-        host.was_free_at, host.free_at = host.free_at, now + self._pace.gap_s
+        if host.name:
+            host.was_free_at, host.free_at = host.free_at, now + self._pace.gap_s
         self._note_wanting(host)
         self._offer(host, now)
         return page
@@ -129,7 +130,8 @@ class Schedule:
             self._wanting[host.name] = None
 
     def _may_ask(self, host: _Host) -> bool:
-        return bool(host.pages) and host.under_way < self._pace.per_host
+        # Lines that name no host ask nobody.
+        return bool(host.pages) and (host.under_way < self._pace.per_host or not host.name)
 
     def _leave_or_offer(self, host: _Host, now: float) -> None:
         if not host.unread and not host.under_way:

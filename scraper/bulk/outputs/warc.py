@@ -25,7 +25,7 @@ try:
     from warcio.recordbuilder import RecordBuilder
     from warcio.recordloader import ArcWarcRecord
     from warcio.statusandheaders import StatusAndHeaders
-    from warcio.warcwriter import BufferWARCWriter
+    from warcio.warcwriter import WARCWriter
 except ImportError:
     raise MissingExtra("--format warc", "warcio") from None
 
@@ -55,13 +55,14 @@ class WarcOutput:
 
     def append(self, outcomes: Sequence[Outcome]) -> Place:
         """Write rows, and say how far the output is safe with them."""
-        buffer = BufferWARCWriter(gzip=True)
+        buffer = io.BytesIO()
+        writer = WARCWriter(buffer, gzip=True)
         if not self._file.offset:
-            buffer.write_record(_head(buffer, self._file.path.name))
+            writer.write_record(_head(writer, self._file.path.name))
         for outcome in outcomes:
-            for record in _records(buffer, outcome):
-                buffer.write_record(record)
-        self._file.append(buffer.get_contents())
+            for record in _records(writer, outcome):
+                writer.write_record(record)
+        self._file.append(buffer.getvalue())
         return Place(self._number, self._file.offset)
 
     def turned(self) -> Place | None:

@@ -1,0 +1,217 @@
+"""A job in its folder: begun, gone on with, refused; nothing lost and nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import io
+import json
+import resource
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from scraper import errors
+from scraper.bulk.errors import BulkError, DiskFull, InUse, OtherJob, UnusableList
+from scraper.bulk.job import BulkJob
+from scraper.bulk.model import STDIN, Fault, Format, Outcome, Pace, Page, Row
+from scraper.bulk.page_reader import Read
+from scraper.bulk.runner import run_here
+from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
+
+URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
+
+
+class Pages:
+    """Reads pages without a web: counts, fails where it is told to, and can be told to stop the job."""
+
+    def __init__(self) -> None:
+        self.read: Counter[str] = Counter()
+        self.at_once: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self.failing: dict[str, list[errors.ScraperError]] = {}
+        self.stop_after: tuple[int, asyncio.Event] | None = None
+
+    async def __call__(self, page: Page) -> Read:
+        self.read[page.url] += 1
+        self.at_once[page.host] += 1
+        self.most[page.host] = max(self.most[page.host], self.at_once[page.host])
+        await asyncio.sleep(0.001)
+        self.at_once[page.host] -= 1
+        if self.stop_after is not None and self.read.total() >= self.stop_after[0]:
+            self.stop_after[1].set()
+        asked_at = asyncio.get_running_loop().time()
+        if page.problem:
+            row = Row(page.url, error=Fault("bad_url", page.problem))
+            return Read(Outcome(page, row, 0.0), None)
+        if self.failing.get(page.url):
+            error = self.failing[page.url].pop(0)
+            row = Row(page.url, error=Fault(error.code, str(error)))
+            return Read(Outcome(page, row, 0.1), asked_at, error)
+        return Read(Outcome(page, Row(page.url, markdown=f"text of {page.url}"), 0.1), asked_at)
+
+
+@pytest.mark.parametrize("form", list(Format))
+async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("warcio")
+    pages = Pages()
+    async with BulkJob.open(order_of(tmp_path, [*URLS, URLS[0], "no url", ""], form)) as job:
+        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await job.finish()
+        counts = await job.counts()
+    assert (counts.pages, counts.done, counts.lines, counts.repeated) == (201, 201, 202, 1)
+    assert numbers_in(tmp_path / "out", form) == Counter([*URLS, "no url"])
+    assert max(pages.most[f"host{number}.example"] for number in range(4)) <= 2
+
+
+async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    pages, stop = Pages(), asyncio.Event()
+    pages.stop_after = (50, stop)
+    async with BulkJob.open(order) as job:
+        await run_here(job, pages, stop, concurrency=4)
+        await job.finish()
+    first = numbers_in(tmp_path / "out", Format.JSONL)
+    assert 50 <= len(first) < 100
+    pages.stop_after = None
+    async with BulkJob.open(order) as job:
+        assert job.tally.done_before == len(first)
+        await run_here(job, pages, asyncio.Event(), concurrency=4)
+        await job.finish()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
+    assert set(pages.read.values()) == {1}
+
+
+async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: Path) -> None:
+    pages = Pages()
+    pages.failing = {
+        URLS[3]: [errors.Broken("The browser died.")],
+        URLS[5]: [errors.HttpError("No such page.", status=404)],
+        URLS[7]: [errors.Overloaded("Too many.", retry_after_s=0.01)] * 3,
+        URLS[9]: [errors.Overloaded("Leave me alone for a week.", retry_after_s=600_000)],
+    }
+    async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await job.finish()
+        assert job.tally.tried_again == 4
+    rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
+    failed = {url: row["error"]["code"] for url, row in rows.items() if row["error"]}
+    assert failed == {URLS[5]: "http_error", URLS[9]: "busy"}
+    assert len(rows) == 200
+
+
+async def test_only_the_first_of_a_list_are_read_until_more_is_asked_for(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS, limit=30)
+    for limit in (30, 60):
+        async with BulkJob.open(dataclasses.replace(order, limit=limit)) as job:
+            await run_here(job, Pages(), asyncio.Event(), concurrency=16)
+            await job.finish()
+        assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:limit])
+
+
+async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    async with BulkJob.open(order):
+        pass
+    with pytest.raises(OtherJob, match="begun with --format jsonl, not warc"):
+        async with BulkJob.open(dataclasses.replace(order, format=Format.WARC)):
+            pass
+    with pytest.raises(OtherJob, match="begun with --render auto, not browser"):
+        async with BulkJob.open(dataclasses.replace(order, render="browser")):
+            pass
+    Path(order.source).write_text("http://other.example/\n")
+    with pytest.raises(OtherJob, match=r"its list \(.*urls\.txt\) was another, or has changed since"):
+        async with BulkJob.open(order):
+            pass
+
+
+async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    order.folder.mkdir()
+    (order.folder / "pages-00001.jsonl").write_text("{}\n")
+    with pytest.raises(OtherJob, match="not the job that wrote them"):
+        async with BulkJob.open(order):
+            pass
+    assert (order.folder / "pages-00001.jsonl").read_text() == "{}\n"
+
+
+async def test_two_processes_do_not_work_in_one_folder(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    async with BulkJob.open(order):
+        with pytest.raises(InUse, match="Another process is at work"):
+            async with BulkJob.open(order):
+                pass
+
+
+async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
+    order = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
+    with pytest.raises(UnusableList, match=r"none\.txt cannot be read: No such file"):
+        async with BulkJob.open(order):
+            pass
+
+
+async def test_what_came_by_standard_input_need_not_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
+    piped = io.TextIOWrapper(io.BytesIO("\n".join([*URLS[:3], json.dumps({"url": URLS[3]})]).encode()))
+    monkeypatch.setattr(sys, "stdin", piped)
+    async with BulkJob.open(order) as job:
+        assert (await job.counts()).pages == 4
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    async with BulkJob.open(order) as job:
+        await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+        await job.finish()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
+
+
+async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with BulkJob.open(order):
+        pass
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, hard))
+    try:
+        with pytest.raises(BulkError) as caught:
+            async with BulkJob.open(order) as job:
+                await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+                await job.finish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert isinstance(caught.value, DiskFull)
+    assert "make room, and the same command goes on" in str(caught.value)
+    async with BulkJob.open(order) as job:
+        await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+        await job.finish()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    order = order_of(tmp_path, URLS)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BulkError, match="cannot be used: Not a directory"):
+        async with BulkJob.open(dataclasses.replace(order, folder=tmp_path / "file" / "out")):
+            pass
+
+
+async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
+    page = Page(1, URLS[0], "host0.example")
+    async with BulkJob.open(order_of(tmp_path, URLS[:1])) as job:
+        for _ in range(2):
+            await job.deliver(Outcome(page, Row(page.url, markdown=""), 0.1))
+        await job.finish()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == {URLS[0]: 1}
+
+
+async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(3_000)]
+    pages = Pages()
+    order = order_of(tmp_path, lines, pace=Pace(gap_s=60.0))
+    async with BulkJob.open(order) as job:
+        async with asyncio.timeout(60):
+            await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await job.finish()
+    assert len(rows_in(tmp_path / "out", Format.JSONL)) == 3_000

@@ -1,0 +1,157 @@
+"""Each format, written in parts, cut off in the middle, and read back by its own library."""
+
+from __future__ import annotations
+
+import importlib
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scraper.bulk.model import Format, Place
+from scraper.bulk.outputs.protocol import Output
+from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
+
+FORMATS = tuple(Format)
+CLASSES = {
+    Format.JSONL: ("jsonl", "JsonlOutput"),
+    Format.PARQUET: ("parquet", "ParquetOutput"),
+    Format.WARC: ("warc", "WarcOutput"),
+}
+
+
+def opened(form: Format, folder: Path, place: Place, **more: Any) -> Output:
+    pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
+    module, name = CLASSES[form]
+    output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(
+        folder, place, **more
+    )
+    return output
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
+    output = opened(form, tmp_path, Place())
+    output.append([outcome_of(1), outcome_of(2, failed=True)])
+    output.append([outcome_of(3, rendered=True)])
+    output.finished()
+    output.close()
+    first, second, third = rows_in(tmp_path, form)
+    assert (first["url"], first["status"], first["title"]) == ("http://host1.example/1", 200, "Page 1")
+    assert first["links"] == [{"url": "http://other.example/", "text": "Other"}]
+    assert second["error"] == {"code": "timed_out", "message": "It took too long."}
+    assert third["method"] == "browser"
+    if form is not Format.WARC:
+        assert first["markdown"] == "# Page 1\n\nŻółw ? 1"
+        assert second["markdown"] is None and second["json_ld"] is None
+
+
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    output = opened(Format.PARQUET, tmp_path, Place())
+    output.append([outcome_of(1)])
+    output.finished()
+    output.close()
+    (file,) = tmp_path.glob("pages-*.parquet")
+    row = parquet.read_table(file).to_pylist()[0]
+    assert row["fetched_at"] == AT
+    assert row["json_ld"] == '[{"@type": "Article", "name": "Page 1"}]'
+    assert row["timings"]["response_s"] == 0.1 and row["timings"]["judged_s"] is None
+    assert parquet.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_parquet_has_row_groups_of_the_size_that_readers_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from scraper.bulk.outputs import parquet as ours
+
+    monkeypatch.setattr(ours, "GROUP_BYTES", 100_000)
+    output = opened(Format.PARQUET, tmp_path, Place())
+    for number in range(0, 40, 4):
+        output.append([outcome_of(number + k, text=f"{number + k} " * 2_000) for k in range(4)])
+    output.finished()
+    output.close()
+    (file,) = tmp_path.glob("pages-*.parquet")
+    found = parquet.ParquetFile(file).metadata
+    assert found.num_rows == 40
+    assert found.num_row_groups >= 3
+    sizes = [found.row_group(group).total_byte_size for group in range(found.num_row_groups)]
+    assert max(sizes) < 200_000
+
+
+def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None:
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    output = opened(Format.WARC, tmp_path, Place())
+    output.append([outcome_of(1, rendered=True), outcome_of(2, failed=True)])
+    output.close()
+    with next(tmp_path.glob("pages-*.warc.gz")).open("rb") as stream:
+        found = [
+            (record.rec_type, record.rec_headers, record.http_headers, record.content_stream().read())
+            for record in ArchiveIterator(stream, check_digests="raise")
+        ]
+    kinds = [kind for kind, *_ in found]
+    assert kinds == ["warcinfo", "response", "conversion", "conversion", "metadata", "metadata"]
+    response = found[1]
+    assert response[3] == b"<p>1</p>"
+    assert response[2].statusline == "200 OK"
+    assert response[2].get_header("content-encoding") is None
+    assert response[2].get_header("content-length") == "8"
+    assert response[2].get_header("x-note") == "two lines"
+    assert response[1].get_header("WARC-Target-URI") == "http://host1.example/1?seen"
+    assert response[1].get_header("WARC-Date") == "2026-05-01T12:30:15Z"
+    rendered, text = found[2][1], found[3][1]
+    assert rendered.get_header("Content-Type") == "text/html; charset=utf-8"
+    assert text.get_header("Content-Type") == "text/markdown; charset=utf-8"
+    assert rendered.get_header("WARC-Refers-To") == response[1].get_header("WARC-Record-ID")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format) -> None:
+    output = opened(form, tmp_path, Place())
+    noted = output.append([outcome_of(1)])
+    output.append([outcome_of(2)])
+    output.close()
+    output = opened(form, tmp_path, noted)
+    output.append([outcome_of(3)])
+    output.finished()
+    output.close()
+    assert numbers_in(tmp_path, form) == {"http://host1.example/1": 1, "http://host0.example/3": 1}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("noted_turn", [True, False])
+def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
+    tmp_path: Path, form: Format, noted_turn: bool
+) -> None:
+    output = opened(form, tmp_path, Place(), file_bytes=1)
+    before = output.append([outcome_of(1), outcome_of(2)])
+    after = output.turned()
+    assert after is not None and after.file == before.file + 1
+    output.close()  # killed here: what the turn left behind was not tidied
+    output = opened(form, tmp_path, after if noted_turn else before, file_bytes=1)
+    place = output.append([outcome_of(3)])
+    assert place.file == (2 if noted_turn else 1)
+    output.finished()
+    output.close()
+    assert sorted(numbers_in(tmp_path, form).values()) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_disk_that_takes_no_more_costs_only_what_did_not_fit(tmp_path: Path, form: Format) -> None:
+    output = opened(form, tmp_path, Place())
+    place = output.append([outcome_of(1)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (place.offset + 200, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            output.append([outcome_of(number, text=str(number) * 40_000) for number in range(2, 20)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    output.append([outcome_of(30)])
+    output.finished()
+    output.close()
+    assert len(rows_in(tmp_path, form)) == 2

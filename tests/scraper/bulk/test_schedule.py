@@ -1,0 +1,105 @@
+"""Whose turn it is, with a clock of our own."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from scraper.bulk.model import Pace, Page
+from scraper.bulk.schedule import Schedule
+
+
+def pages(host: str, count: int, first: int = 1) -> list[Page]:
+    return [Page(first + number, f"http://{host}/{number}", host) for number in range(count)]
+
+
+def schedule_of(pace: Pace, hosts: dict[str, int]) -> Schedule:
+    schedule = Schedule(pace)
+    first = 1
+    for host, count in hosts.items():
+        schedule.enter(host, count)
+        schedule.supply(host, pages(host, count, first), now=0.0)
+        first += count
+    return schedule
+
+
+def test_the_host_with_most_pages_left_goes_first() -> None:
+    schedule = schedule_of(Pace(per_host=1), {"small": 1, "large": 3, "middle": 2})
+    hosts = [page.host for _ in range(3) if (page := schedule.take(0.0)) is not None]
+    assert hosts == ["large", "middle", "small"]
+
+
+def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
+    schedule = schedule_of(Pace(per_host=2), {"one": 5})
+    taken = [schedule.take(0.0) for _ in range(5)]
+    assert [page is not None for page in taken] == [True, True, False, False, False]
+    assert taken[0] is not None
+    schedule.done(taken[0], asked_at=0.0, now=0.1)
+    assert schedule.take(0.1) is not None
+    assert schedule.take(0.1) is None
+
+
+def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
+    schedule = schedule_of(Pace(per_host=1, gap_s=1.0), {"one": 2})
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.done(first, asked_at=0.4, now=0.6)
+    assert schedule.take(1.3) is None
+    assert math.isclose(schedule.wait_s(1.3), 0.1)
+    assert schedule.take(1.4) is not None
+
+
+def test_who_was_not_asked_need_not_rest() -> None:
+    schedule = schedule_of(Pace(per_host=1, gap_s=60.0), {"one": 2})
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.done(first, asked_at=None, now=0.1)
+    assert schedule.take(0.1) is not None
+
+
+def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -> None:
+    schedule = schedule_of(Pace(per_host=1), {"one": 2})
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.again(first, not_before=5.0, now=0.0)
+    assert schedule.take(4.9) is None
+    second = schedule.take(5.0)
+    assert second is not None and second.number != first.number
+    schedule.done(second, asked_at=5.0, now=5.0)
+    assert schedule.take(5.0) == first
+    schedule.done(first, asked_at=5.0, now=5.0)
+    assert not schedule
+
+
+def test_a_resting_host_holds_up_nobody_else() -> None:
+    schedule = schedule_of(Pace(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
+    now, seen = 0.0, Counter[str]()
+    while schedule and now < 1_000:
+        while (page := schedule.take(now)) is not None:
+            seen[page.host] += 1
+            schedule.done(page, asked_at=now, now=now)
+        if schedule:
+            now += min(schedule.wait_s(now), 1_000)
+    assert seen == {"large": 50, "small": 3}
+    assert math.isclose(now, 490.0)
+
+
+def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
+    schedule = Schedule(Pace(per_host=1))
+    schedule.enter("one", 40)
+    assert schedule.wanting() == ["one"]
+    schedule.supply("one", pages("one", 20), now=0.0)
+    assert schedule.wanting() == []
+    for _ in range(5):
+        page = schedule.take(0.0)
+        assert page is not None
+        schedule.done(page, asked_at=0.0, now=0.0)
+    assert schedule.wanting() == ["one"]
+
+
+def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -> None:
+    schedule = Schedule(Pace(per_host=1, gap_s=2.0))
+    schedule.enter("one", 1, free_at=2.0)
+    schedule.supply("one", pages("one", 1), now=0.0)
+    assert schedule.take(1.9) is None
+    assert schedule.take(2.0) is not None
