@@ -20,19 +20,14 @@ from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
-from scraper.store.indexes.catalog import Catalog
-from scraper.store.indexes.model import Indexes
-from scraper.store.pages import NoPages, SqlitePages
-from scraper.store.protocols import Pages, PagesStats
-from scraper.store.searches import SqliteSearches
+from scraper.store.opening import Store, open_store
+from scraper.store.protocols import PagesStats
 from scraper.store.shared.opening import open_shared
 from scraper.store.shared.protocols import Shared, SharedStatus
 from scraper.workers import Workers
 from scraper.workers.one_shot import OneShots
 
-__all__ = ["App", "AppStatus", "open_pages"]
-
-MB = 1_000_000
+__all__ = ["App", "AppStatus"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +50,26 @@ class App:
         settings: Settings,
         browsers: Browsers,
         workers: Workers,
-        pages: Pages,
+        store: Store,
         fetcher: Fetcher,
         documents: DocumentReader,
         searcher: Searcher,
         structured: StructuredReader,
-        indexes: Indexes,
         shared: Shared,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
         self.workers = workers
-        self.pages = pages
+        self.store = store
+        self.pages = store.pages
         self.fetcher = fetcher
         self.documents = documents
         self.searcher = searcher
-        self.indexes = indexes
+        self.indexes = store.indexes
         self.structured = structured
         self.shared = shared
         self.sides = SideReader(fetcher, workers)
-        self.library = Library(pages, settings)
+        self.library = Library(store.pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings)
         self._opened_at = time.monotonic()
 
@@ -89,8 +84,9 @@ class App:
         async with AsyncExitStack() as stack:
             browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))
             workers = await stack.enter_async_context(Workers())
-            pages = open_pages(settings)
-            stack.push_async_callback(pages.close)
+            store = open_store(settings)
+            stack.push_async_callback(store.close)
+            pages = store.pages
             shared = await open_shared(settings)
             stack.push_async_callback(shared.close)
             shots = OneShots()
@@ -103,17 +99,11 @@ class App:
             stack.push_async_callback(structured.close)
             documents = DocumentReader(fetcher, parser, pages, settings, shared)
             stack.push_async_callback(documents.close)
-            searches = SqliteSearches(settings.data_dir, keeps_answers=settings.cache_mb > 0)
-            stack.push_async_callback(searches.close)
             searcher = Searcher(
-                browsers, workers, searches, settings, engines=ENGINES, usual=DEFAULTS, shared=shared
+                browsers, workers, store.searches, settings, engines=ENGINES, usual=DEFAULTS, shared=shared
             )
             stack.push_async_callback(searcher.close)
-            indexes = Catalog(settings.data_dir)
-            stack.push_async_callback(indexes.close)
-            yield cls(
-                settings, browsers, workers, pages, fetcher, documents, searcher, structured, indexes, shared
-            )
+            yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, shared)
 
     def ready(self) -> bool:
         """Whether a page can be read now."""
@@ -140,10 +130,3 @@ def _browser_settings(settings: Settings) -> BrowserSettings:
             "Correct it, or remove the setting: Chromium is then looked for."
         )
     return chosen
-
-
-def open_pages(settings: Settings) -> Pages:
-    """The cache of pages that these settings name."""
-    if not settings.cache_mb:
-        return NoPages()
-    return SqlitePages(settings.data_dir, limit_bytes=settings.cache_mb * MB)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
-from scraper.settings import Settings
+from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from scraper.reading.library import Library
@@ -92,7 +92,8 @@ def clear(yes: bool, **flags: Any) -> int:
     """Forget every kept page."""
     settings = load(flags)
     if not yes:
-        click.confirm(f"Forget every page kept in {settings.data_dir}?", abort=True)
+        where = "the shared database" if settings.database_url else settings.data_dir
+        click.confirm(f"Forget every page kept in {where}?", abort=True)
     count = _with_library(settings, lambda library: library.clear())
     click.echo(f"{count:,} pages forgotten.")
     return 0
@@ -100,19 +101,22 @@ def clear(yes: bool, **flags: Any) -> int:
 
 def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:
     """What `work` comes to, where there is a cache; no browser is started for it."""
-    from scraper.app import open_pages
     from scraper.reading.library import Library
+    from scraper.store.opening import open_store
 
     async def run() -> T:
-        pages = open_pages(settings)
         try:
-            library = Library(pages, settings)
+            store = open_store(settings)
+        except SettingsError as error:
+            raise click.ClickException(str(error)) from None
+        try:
+            library = Library(store.pages, settings)
             stands = await library.stats()
             if not stands.usable:
                 click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(library)
         finally:
-            await pages.close()
+            await store.close()
 
     return asyncio.run(run())

@@ -40,7 +40,7 @@ def doctor(**flags: Any) -> int:
 
 async def _examine(settings: Settings) -> int:
     """Look at everything, telling as it goes; 1 when something keeps the server from serving."""
-    from scraper.cli import checks, shared_state, trial
+    from scraper.cli import checks, shared_database, shared_state, trial
 
     found: list[Finding] = []
     for matter in (
@@ -56,6 +56,7 @@ async def _examine(settings: Settings) -> int:
         found += _tell(matter)
     found += _tell(await checks.names(settings))
     found += _tell(await shared_state.check(settings))
+    found += _tell(await shared_database.check(settings))
     if not any(finding.level is Level.BAD for finding in found):
         found += _tell(await trial.of_this_machine(settings))
         _tell(await trial.of_the_internet(settings))

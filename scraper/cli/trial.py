@@ -35,7 +35,13 @@ async def of_this_machine(settings: Settings) -> list[Finding]:
     async with _page_server() as port:
         here = ((_HOST, "127.0.0.1", port),)
         alone = dataclasses.replace(
-            settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, robots="off"
+            settings,
+            test_hosts=here,
+            proxy=None,
+            cache_mb=0,
+            shared_url=None,
+            database_url=None,
+            robots="off",
         )
         begun = time.monotonic()
         async with App.open(alone) as app:
@@ -60,7 +66,7 @@ async def of_this_machine(settings: Settings) -> list[Finding]:
 
 async def of_the_internet(settings: Settings) -> list[Finding]:
     """Read one real page; no network is no fault of the server's."""
-    fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, robots="off")
+    fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
     async with App.open(fresh) as app:
         try:
             await app.fetcher.fetch(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S)

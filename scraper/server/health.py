@@ -41,6 +41,7 @@ class Health:
                 "calls": self._calls.running,
                 "browsers": self._browsers(),
                 "shared": self._shared(),
+                "database": self._database(),
                 "documents": {"confinement_lacks": list(confinement.abilities().missing)},
             }
         )
@@ -67,7 +68,11 @@ class Health:
     def _note(self) -> dict[str, str]:
         """What is wrong although work can be taken."""
         app = self._house.present()
-        return {"note": "shared state away"} if app is not None and app.shared.status().away else {}
+        if app is None:
+            return {}
+        away = {"shared state away": app.shared.status().away, "database away": app.store.problem is not None}
+        said = [words for words, is_so in away.items() if is_so]
+        return {"note": ", ".join(said)} if said else {}
 
     def _shared(self) -> dict[str, Any] | None:
         """How the state that servers share stands; None where none is. Its address stays in the log."""
@@ -76,6 +81,13 @@ class Health:
         if status is None or not status.configured:
             return None
         return {"away": status.away, "slow": status.slow, "servers": status.servers}
+
+    def _database(self) -> dict[str, Any] | None:
+        """How the database that servers share stands; None where none is. What is wrong stays in the log."""
+        app = self._house.present()
+        if app is None or app.store.server is None:
+            return None
+        return {"away": app.store.problem is not None}
 
     def _queue_s(self) -> float:
         """How long a page that is asked for now would wait."""

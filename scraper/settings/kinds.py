@@ -14,6 +14,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 __all__ = [
+    "DatabaseUrl",
     "Folder",
     "HostMap",
     "KeyPin",
@@ -36,6 +37,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
 _STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
+_DATABASE_SCHEMES = frozenset({"postgresql", "postgres"})
 _PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
 
@@ -236,6 +238,26 @@ class StateUrl:
             usable = False
         if not usable and not url.startswith("unix:///"):
             raise ValueError("give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
+        return url
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUrl:
+    """The URL of a PostgreSQL."""
+
+    label: str = "URL"
+
+    def read(self, value: object) -> str:
+        """The URL as given."""
+        url = Text().read(value)
+        try:
+            parts = urlsplit(url)
+            named = parts.scheme in _DATABASE_SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+            usable = named and bool(parts.username) and bool(parts.path.strip("/"))
+        except ValueError:
+            usable = False
+        if not usable:
+            raise ValueError("give postgresql://user:password@host:port/database")
         return url
 
 

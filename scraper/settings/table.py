@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import platformdirs
 
 from scraper.settings.kinds import (
+    DatabaseUrl,
     Folder,
     HostMap,
     KeyPin,
@@ -287,6 +288,14 @@ class Settings:
         ),
     ] = 64
 
+    database_url: Annotated[
+        str | None,
+        Choice(
+            "DATABASE_URL",
+            DatabaseUrl(),
+            "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
+        ),
+    ] = field(default=None, repr=False)
     shared_url: Annotated[
         str | None,
         Choice(

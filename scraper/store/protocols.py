@@ -55,7 +55,7 @@ class PagesStats:
 class Pages(Protocol):
     """The page cache. A fault of it is a miss, and is never the caller's.
 
-    Another backend is one file with this and a line in `open_pages`: `tests/scraper/store` runs over each of
+    Another backend is one file with this and a line in `open_store`: `tests/scraper/store` runs over each of
     them.
     """
 

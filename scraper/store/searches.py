@@ -18,7 +18,18 @@ from scraper.store.database import Database, Schema
 from scraper.store.database_thread import DatabaseThread
 from scraper.store.protocols import Shelf
 
-__all__ = ["FILE_NAME", "MemorySearches", "Rest", "Searches", "SqliteSearches"]
+__all__ = [
+    "ANSWERS_LIMIT",
+    "FILE_NAME",
+    "FUTURE_S",
+    "PRUNE_EVERY",
+    "MemorySearches",
+    "Rest",
+    "Searches",
+    "SqliteSearches",
+    "dump_answer",
+    "load_answer",
+]
 
 log = logging.getLogger(__name__)
 
@@ -127,14 +138,14 @@ class SqliteSearches:
         now = time.time()
         row = (shelf.principal, shelf.profile, shelf.language, key, now - max_age_s, now + FUTURE_S)
         text = await self._thread.read(lambda connection: connection.execute(_GET, row).get)
-        return None if text is None else _answer(str(text))
+        return None if text is None else load_answer(str(text))
 
     def put(self, key: str, answer: SearchAnswer, *, shelf: Shelf) -> None:
         """Keep an answer; returns at once."""
         if not self._keeps_answers or answer.retrieved_at is None:
             return
         place = (shelf.principal, shelf.profile, shelf.language, key)
-        row = (*place, answer.retrieved_at.timestamp(), _dumped(answer))
+        row = (*place, answer.retrieved_at.timestamp(), dump_answer(answer))
         self._written += 1
         prune = self._written % PRUNE_EVERY == 0
 
@@ -215,7 +226,8 @@ def _execute(connection: apsw.Connection, statement: str, row: tuple[Any, ...]) 
     connection.execute(statement, row)
 
 
-def _dumped(answer: SearchAnswer) -> str:
+def dump_answer(answer: SearchAnswer) -> str:
+    """The answer as JSON."""
     data = {
         "query": answer.query,
         "results": [_dumped_result(result) for result in answer.results],
@@ -236,8 +248,8 @@ def _dumped_result(result: Result) -> list[Any]:
     return [*plain, date, result.source, list(result.also)]
 
 
-def _answer(text: str) -> SearchAnswer | None:
-    """The answer that `_dumped` wrote; None for anything else."""
+def load_answer(text: str) -> SearchAnswer | None:
+    """The answer that `dump_answer` wrote; None for anything else."""
     try:
         data = json.loads(text)
         return SearchAnswer(

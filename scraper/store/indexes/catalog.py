@@ -25,7 +25,7 @@ from scraper.store.indexes.model import (
     IndexHits,
 )
 from scraper.store.indexes.query import parse
-from scraper.store.indexes.shelves import FileShelf, IndexFile, Kept, MemoryShelf, Shelf
+from scraper.store.indexes.shelves import IndexFile, Kept, KeptIndexes, MemoryShelf, Shelf
 from scraper.store.indexes.tokens import Tokenizer
 
 __all__ = ["Catalog"]
@@ -63,10 +63,10 @@ class _Index:
 
 
 class Catalog:
-    """The `Indexes` protocol, in memory and over `indexes.sqlite` in a folder."""
+    """The `Indexes` protocol, in memory and over `indexes.sqlite` in a folder or what else keeps them."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = IndexFile(folder)
+    def __init__(self, kept: Path | KeptIndexes) -> None:
+        self._file = IndexFile(kept) if isinstance(kept, Path) else kept
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._chars = 0
         # One thread: numpy and SQLite are quick, and what is put is found by the next search.
@@ -209,7 +209,7 @@ class Catalog:
         return index
 
     def _of(self, kept: Kept) -> _Index:
-        return _Index("sqlite", kept.tokenizer, FileShelf(self._file, kept.number), kept)
+        return _Index("sqlite", kept.tokenizer, self._file.shelf(kept.number), kept)
 
     def _take(self, index: _Index, document: IndexDocument) -> int:
         """Make a document findable; its number of words."""

@@ -16,7 +16,7 @@ from scraper.store.database import Database, Schema, Unavailable
 from scraper.store.indexes.model import IndexDocument, IndexFault
 from scraper.store.indexes.tokens import Tokenizer
 
-__all__ = ["FILE_NAME", "FileShelf", "IndexFile", "Kept", "MemoryShelf", "Shelf"]
+__all__ = ["FILE_NAME", "FileShelf", "IndexFile", "Kept", "KeptIndexes", "MemoryShelf", "Shelf"]
 
 FILE_NAME = "indexes.sqlite"
 
@@ -58,6 +58,22 @@ class Shelf(Protocol):
 
     def news(self) -> Iterator[IndexDocument]:
         """What others have put since this was last asked."""
+
+
+class KeptIndexes(Protocol):
+    """Where indexes are kept that outlive the process. Raises IndexFault when it cannot serve."""
+
+    def create(self, principal: str, name: str, tokenizer: Tokenizer) -> Kept | None:
+        """Make an index; None when it is there already."""
+
+    def find(self, principal: str, name: str | None = None) -> list[Kept]:
+        """One principal's kept indexes, or the one of that name."""
+
+    def shelf(self, number: int) -> Shelf:
+        """The documents of an index."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
 
 
 class MemoryShelf:
@@ -129,6 +145,10 @@ class IndexFile:
         except Unavailable:
             problem = self._database.problem or f"{self._database.path} cannot be used"
             raise IndexFault(f"Kept indexes are not available: {problem}") from None
+
+    def shelf(self, number: int) -> Shelf:
+        """The documents of an index."""
+        return FileShelf(self, number)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -64,6 +64,12 @@ class Outbox(Generic[T]):
             self._tried.clear()
             await self._tried.wait()
 
+    async def settled_within(self, limit_s: float) -> None:
+        """The same, for no longer than so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self.settled()
+
     async def close(self) -> None:
         """Stop trying; what waits is lost."""
         if self._task is not None:

@@ -93,15 +93,11 @@ class PostgresPages:
 
     async def settled(self) -> None:
         """Wait until all that was put is in the database; while that is away, until a try has failed."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE_LIMIT_S):
-                await self._outbox.settled()
+        await self._outbox.settled_within(SETTLE_LIMIT_S)
 
     async def _soon(self) -> None:
         """Wait for what was put, but no longer than a read may take."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GET_LIMIT_S):
-                await self._outbox.settled()
+        await self._outbox.settled_within(GET_LIMIT_S)
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
         """The pages of one principal that hold what is asked for, best first, each page once."""
@@ -181,9 +177,7 @@ class PostgresPages:
 
     async def close(self) -> None:
         """Write what was put; the connections are let go of by whoever made the server."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_LIMIT_S):
-                await self._outbox.settled()
+        await self._outbox.settled_within(CLOSE_LIMIT_S)
         await self._outbox.close()
         if self._touching is not None:
             self._touching.cancel()

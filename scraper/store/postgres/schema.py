@@ -9,7 +9,7 @@ import asyncpg
 
 from scraper.store.postgres.faults import Refused
 
-__all__ = ["NAME", "VERSION", "Connection", "prepare"]
+__all__ = ["NAME", "VERSION", "WORDS_INDEX", "Connection", "prepare"]
 
 NAME = "search_mcp"
 """Of the schema in which all tables stand."""
@@ -25,6 +25,10 @@ else:
 _LOCK = 0x53_4D_43_50_00_01
 """Held while the tables are made."""
 
+WORDS_INDEX = (
+    f"CREATE INDEX words_by_vector ON {NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
+)
+"""New words wait in a list that every search reads through: a megabyte of it takes 1 ms."""
 # `words` stands apart from `pages` so that ranking reads a narrow table: its rows are kept whole beside each
 # other, only the vector goes elsewhere, and is read where places count. Long addresses fit no B-tree, so that
 # a page's place is a digest. Statistics of vectors cost much and tell the planner nothing that it needs.
@@ -69,7 +73,7 @@ _CREATE = f"""
     ALTER TABLE {NAME}.words
         ALTER counts SET STORAGE MAIN, ALTER counts SET STATISTICS 0,
         ALTER vector SET STORAGE EXTERNAL, ALTER vector SET STATISTICS 0;
-    CREATE INDEX words_by_vector ON {NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024);
+    {WORDS_INDEX};
 
     CREATE FUNCTION {NAME}.forget_words() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN DELETE FROM {NAME}.words WHERE id = OLD.id; RETURN NULL; END

@@ -84,6 +84,11 @@ class Server:
             self._note(None)
         return result
 
+    async def look(self, limit_s: float) -> None:
+        """Find out whether the database can be used; `problem` says what keeps it from that."""
+        with contextlib.suppress(Unavailable):
+            await self.run(lambda connection: connection.fetchval("SELECT 1"), limit_s)
+
     async def close(self) -> None:
         """Let go of every connection."""
         pool, self._pool = self._pool, None

@@ -12,11 +12,15 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from scraper.server import logs, start
 from scraper.settings import Settings
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.opening import Store
 from scraper.store.pages import NoPages
+from scraper.store.searches import MemorySearches
 from scraper.store.shared.alone import Alone
 from scraper.tools.model import Answer, Call, Tool
 
@@ -53,6 +57,7 @@ class App:
         self.browsers = Browsers()
         self.pages = NoPages()
         self.shared = Alone()
+        self.store = Store(self.pages, MemorySearches(), Catalog(Path(os.devnull)))
 
     @classmethod
     @contextlib.asynccontextmanager

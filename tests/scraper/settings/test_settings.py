@@ -47,6 +47,7 @@ EXAMPLES = {
     "SEARCH_MCP_PEEK_SLOTS": ("3", 3),
     "SEARCH_MCP_RENDER_SLOTS": ("2", 2),
     "SEARCH_MCP_QUEUE_LIMIT": ("0", 0),
+    "SEARCH_MCP_DATABASE_URL": ("postgresql://u:p@db.example/pages", "postgresql://u:p@db.example/pages"),
     "SEARCH_MCP_SHARED_URL": ("redis://u:p@state.example/1", "redis://u:p@state.example/1"),
     "SEARCH_MCP_HOST_PAGES": ("2", 2),
     "SEARCH_MCP_HOST_GAP": ("1.5", 1.5),
@@ -157,7 +158,12 @@ def test_a_flag_is_named_as_a_flag() -> None:
 def test_secrets_do_not_show() -> None:
     settings = Settings.load({"SEARCH_MCP_TOKEN": "geheim", "SEARCH_MCP_PROXY": "http://u:geheim@host:1"})
     assert "geheim" not in repr(settings)
-    assert {setting.name for setting in setting_table() if setting.secret} == {"token", "proxy", "shared_url"}
+    assert {setting.name for setting in setting_table() if setting.secret} == {
+        "token",
+        "proxy",
+        "shared_url",
+        "database_url",
+    }
 
 
 def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Opens what lasts where the settings say: files of this machine, or a database that many servers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scraper.settings import Settings, SettingsError
+from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.model import Indexes
+from scraper.store.pages import NoPages, SqlitePages
+from scraper.store.protocols import Pages
+from scraper.store.searches import Searches, SqliteSearches
+
+if TYPE_CHECKING:
+    from scraper.store.postgres.server import Server
+
+__all__ = ["Store", "database_fault", "open_store"]
+
+MB = 1_000_000
+LOOK_LIMIT_S = 12.0
+"""To look at a database: more than one connection may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Pages, answers of engines, and named indexes."""
+
+    pages: Pages
+    searches: Searches
+    indexes: Indexes
+    server: Server | None = None
+    """The database that keeps them; None for files."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the database is not used; None when it is, and where there is none."""
+        return None if self.server is None else self.server.problem
+
+    async def close(self) -> None:
+        """Write what was put, then let go of files and connections."""
+        await self.indexes.close()
+        await self.searches.close()
+        await self.pages.close()
+        if self.server is not None:
+            await self.server.close()
+
+
+def open_store(settings: Settings) -> Store:
+    """What the settings name; whether the database answers is found out by the first who needs it.
+
+    Raises:
+        SettingsError: the library that it needs is not installed.
+    """
+    if settings.database_url is not None:
+        return _in_database(settings, settings.database_url)
+    keeps = settings.cache_mb > 0
+    pages = SqlitePages(settings.data_dir, limit_bytes=settings.cache_mb * MB) if keeps else NoPages()
+    searches = SqliteSearches(settings.data_dir, keeps_answers=keeps)
+    return Store(pages, searches, Catalog(settings.data_dir))
+
+
+def _in_database(settings: Settings, url: str) -> Store:
+    try:
+        from scraper.store.postgres.indexes import PostgresIndexes
+        from scraper.store.postgres.pages import PostgresPages
+        from scraper.store.postgres.searches import PostgresSearches
+        from scraper.store.postgres.server import Server
+    except ImportError:
+        raise SettingsError(
+            "SEARCH_MCP_DATABASE_URL needs asyncpg. Run: pip install 'search-mcp[shared]'"
+        ) from None
+    server = Server(url)
+    keeps = settings.cache_mb > 0
+    pages = PostgresPages(server, limit_bytes=settings.cache_mb * MB) if keeps else NoPages()
+    searches = PostgresSearches(server, keeps_answers=keeps)
+    return Store(pages, searches, Catalog(PostgresIndexes(server)), server)
+
+
+async def database_fault(settings: Settings) -> str | None:
+    """What keeps the database from being used; None when nothing does. Nothing secret is in it.
+
+    Raises:
+        SettingsError: the library that it needs is not installed.
+    """
+    store = open_store(settings)
+    try:
+        if store.server is not None:
+            await store.server.look(LOOK_LIMIT_S)
+        return store.problem
+    finally:
+        await store.close()
