@@ -17,7 +17,7 @@ from pathlib import Path
 
 import asyncpg
 
-__all__ = ["PostgresServer", "missing", "running_postgres"]
+__all__ = ["PostgresServer", "free_port", "missing", "running_postgres"]
 
 USER, PASSWORD = "keeper", "not-to-be-told"
 START_LIMIT_S = 60.0
@@ -48,7 +48,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self._names = itertools.count(1)
 
     def url(self, database: str = "postgres", *, password: str = PASSWORD, port: int | None = None) -> str:
@@ -157,7 +157,8 @@ def running_postgres(settings: str = "fsync=off") -> Iterator[PostgresServer]:
                 server.stop("immediate")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
