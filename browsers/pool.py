@@ -77,8 +77,7 @@ class Pool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for supply in list(self._supplies.values()):
-            await supply.close()
+        await asyncio.gather(*(supply.close() for supply in self._supplies.values()))
         await self._driver.close()
         self._folder.__exit__(None, None, None)
 

@@ -47,7 +47,7 @@ def run_http(settings: Settings, *, version: str) -> None:
     """
     logs.configure(settings.log_level, settings.log_format)
     tools, pair = registry.tools(settings), registry.openai_tools(settings)
-    with _traced(settings, version):
+    with _quick_end(), _traced(settings, version):
         asyncio.run(serve_http(settings, tools, _opening(settings), version=version, pair=pair))
 
 
@@ -60,7 +60,7 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
-    with _traced(settings, version):
+    with _quick_end(), _traced(settings, version):
         asyncio.run(serve_stdio(settings, tools, _opening(settings), version=version, pair=pair))
 
 
@@ -104,6 +104,15 @@ async def serve_stdio(
     if not ended:
         # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
         os._exit(0)
+
+
+@contextlib.contextmanager
+def _quick_end() -> Iterator[None]:
+    """Let the process end without looking for garbage in all that it has loaded: 0.4 s of CPU for nothing."""
+    try:
+        yield
+    finally:
+        gc.freeze()
 
 
 @contextlib.contextmanager
