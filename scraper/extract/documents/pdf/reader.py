@@ -59,7 +59,8 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
     judged = iter(with_headings([block for page in blocks for block in page], body))
     texts = []
     for page, own in zip(pages, blocks, strict=True):
-        texts.append((page.number, markdown_of([next(judged) for _ in own], vocabulary)))
+        written = markdown_of([next(judged) for _ in own], vocabulary)
+        texts.append((page.number, "\n\n".join(filter(None, (written, found.forms.get(page.number))))))
     bare = [page.number for page in found.pages if sum(len(run.text) for run in page.runs) < _FEW_LETTERS]
     return Parsed(
         "pdf",
@@ -84,6 +85,8 @@ def _warnings(found: source.Source, asked: Asked) -> Iterator[str]:
     if not asked.pages and len(found.pages) < found.page_count - len(found.failed_pages):
         read, of_all = f"{len(found.pages):,}", f"{found.page_count:,}"
         yield f"Only the first {read} of {of_all} pages are read: choose others by `pages`."
+    if found.filled_elsewhere:
+        yield "This form is of Adobe's own kind (XFA): what is filled in cannot be read here."
     if found.failed_pages:
         listed = ", ".join(map(str, found.failed_pages[:20]))
         yield f"Pages that could not be read: {listed}."

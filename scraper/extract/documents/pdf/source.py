@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +17,8 @@ from liteparse.types import PageComplexityStats, StructureTree, StructureTreeEle
 from scraper.errors import Encrypted, Malformed
 from scraper.extract.documents.model import Asked
 from scraper.extract.documents.pdf.drawn import lines_of, turned, without_typed_lines
+from scraper.extract.documents.pdf.facts import facts_of
+from scraper.extract.documents.pdf.forms import FILLED_ELSEWHERE, form_text
 from scraper.extract.documents.pdf.shapes import Page, Run, TagNode
 
 __all__ = ["MAX_PAGES", "Source", "load", "pictured_pages", "warm_up"]
@@ -38,8 +39,6 @@ _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
 """Of the letters' size: words of justified text rarely stand further apart, cells of dense tables do."""
 _PICTURE_SHARE = 0.5
-_TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
-_CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _TREE_NODES = 200_000
 _TREE_DEPTH = 100
 
@@ -59,6 +58,10 @@ class Source:
     author: str | None = None
     encrypted: bool = False
     failed_pages: tuple[int, ...] = ()
+    forms: Mapping[int, str] = field(default_factory=dict)
+    """What is filled in, by page."""
+    filled_elsewhere: bool = False
+    """It is a form whose contents stand in no page."""
 
 
 def warm_up() -> None:
@@ -83,14 +86,17 @@ def load(data: bytes, asked: Asked) -> Source:
         pages.append(_page(page, budget))
         budget -= len(pages[-1].runs)
     meta = result.doc_meta
-    xmp = meta.xmp or "" if meta else ""
+    encrypted = bool(meta and meta.is_encrypted)
+    title, author = facts_of(data, meta.xmp or "" if meta else "", encrypted=encrypted)
     return Source(
         tuple(pages),
         result.total_pages or result.num_pages,
-        title=_fact(_TITLE, xmp),
-        author=_fact(_CREATOR, xmp),
-        encrypted=bool(meta and meta.is_encrypted),
+        title=title,
+        author=author,
+        encrypted=encrypted,
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
+        forms={page.page_num: form_text(page.form_fields) for page in result.pages if page.form_fields},
+        filled_elsewhere=result.form_type in FILLED_ELSEWHERE,
     )
 
 
@@ -108,11 +114,6 @@ def _is_pictured(page: PageComplexityStats) -> bool:
     return page.full_page_image or page.largest_image_coverage > _PICTURE_SHARE or page.is_garbled
 
 
-def _fact(pattern: re.Pattern[str], xmp: str) -> str | None:
-    found = pattern.search(xmp)
-    return html.unescape(found[1]).strip() or None if found else None
-
-
 def _parser(asked: Asked, *, complexity: bool = False) -> LiteParse:
     return LiteParse(
         ocr_enabled=False,
@@ -122,6 +123,7 @@ def _parser(asked: Asked, *, complexity: bool = False) -> LiteParse:
         extract_text_metadata=True,
         extract_vector_graphics=True,
         extract_structure_tree=True,
+        extract_form_fields=True,
         extract_document_metadata=True,
         emit_word_boxes=True,
         include_complexity=complexity,

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.read import read
 
-__all__ = ["Page", "docx", "drawn_pdf", "epub", "fields", "odf", "table_cells", "text_at", "xlsx", "zipped"]
+__all__ = [
+    "Page", "docx", "drawn_pdf", "epub", "fields", "odf", "pdf_of", "table_cells", "text_at", "xlsx",
+    "zipped",
+]  # fmt: skip
 
 Page = Sequence[str]
 """Drawing operators of one page, from the top left of 595 by 842 points."""
@@ -63,10 +66,11 @@ def drawn_pdf(*pages: Page) -> bytes:
             " /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >> >>".encode()
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawing), drawing))
-    return _written(objects)
+    return pdf_of(objects)
 
 
-def _written(objects: Sequence[bytes]) -> bytes:
+def pdf_of(objects: Sequence[bytes], trailer: str = "") -> bytes:
+    """A PDF of these objects, numbered from 1 on; the first is its catalogue."""
     out, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, content in enumerate(objects, 1):
         offsets.append(len(out))
@@ -74,7 +78,8 @@ def _written(objects: Sequence[bytes]) -> bytes:
     start = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
+    end = (len(objects) + 1, trailer.encode("latin-1"), start)
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n" % end
     return bytes(out)
 
 

@@ -1,0 +1,93 @@
+"""What a PDF holds beside its pages' letters: filled forms, its title, pictures of pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper import errors
+from tests.scraper.extract.documents.made import fields, pdf_of
+
+PAGE = (
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R {} "
+    "/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> {} >> >>"
+)
+
+
+def one_page(drawing: str, page: str = "", resources: str = "", *more: bytes, **of: str) -> bytes:
+    """A PDF of one page; `more` are its objects from the fifth on."""
+    drawn = drawing.encode("latin-1")
+    return pdf_of(
+        [
+            f"<< /Type /Catalog /Pages 2 0 R {of.get('catalogue', '')} >>".encode(),
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            PAGE.format(page, resources).encode(),
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+            *more,
+        ],
+        of.get("trailer", ""),
+    )
+
+
+def form(*widgets: str) -> bytes:
+    numbers = " ".join(f"{5 + at} 0 R" for at in range(len(widgets)))
+    head = "<< /Type /Annot /Subtype /Widget /P 3 0 R /Rect [60 {} 200 {}] {} >>".format
+    drawn = (head(700 - 30 * at, 720 - 30 * at, widget).encode() for at, widget in enumerate(widgets))
+    return one_page(
+        "BT /F1 12 Tf 60 760 Td (Please fill in this form) Tj ET",
+        f"/Annots [{numbers}]",
+        "",
+        *drawn,
+        catalogue=f"/AcroForm << /Fields [{numbers}] /NeedAppearances true >>",
+    )
+
+
+FILLED = (
+    "/FT /Tx /T (form.page.applicant) /V (Ada Lovelace)",
+    "/FT /Tx /T (t2) /TU (Date of birth) /V (10 December 1815)",
+    "/FT /Tx /T (pin) /Ff 8192 /V (1234)",
+    "/FT /Tx /T (remarks)",
+    "/FT /Btn /T (agrees) /V /Yes /AS /Yes",
+    "/FT /Btn /T (newsletter) /AS /Off",
+    "/FT /Ch /Ff 131072 /T (country) /Opt [(GB) (FR)] /V (GB)",
+)
+
+
+def test_what_is_filled_in_is_shown_by_the_names_of_its_fields() -> None:
+    assert fields(form(*FILLED)).markdown == (
+        "<!-- page 1 -->\n\nPlease fill in this form\n\nFilled in on this form:\n\n"
+        "- applicant: Ada Lovelace\n- Date of birth: 10 December 1815\n- pin: (hidden)\n- agrees: [x]\n- newsletter: [ ]\n- country: GB\n"
+        "- (1 more field is empty)"
+    )
+
+
+def test_an_empty_form_is_its_page_alone() -> None:
+    assert fields(form("/FT /Tx /T (a)", "/FT /Btn /T (b) /AS /Off")).markdown == (
+        "<!-- page 1 -->\n\nPlease fill in this form"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("(The \\(old\\) harbour \\351t\\351)", "The (old) harbour été"),
+        ("<FEFF00C9007400E9>", "Été"),
+        ("(Microsoft Word - Report of May)", "Report of May"),
+        ("(report-final.docx)", None),
+        ("()", None),
+    ],
+)
+def test_the_title_stands_in_the_table_of_facts(said: str, title: str | None) -> None:
+    words = "BT /F1 12 Tf 60 700 Td (Words of the page) Tj ET"
+    facts = f"<< /Title {said} /Author (A. Writer) >>".encode("latin-1")
+    parsed = fields(one_page(words, "", "", facts, trailer="/Info 5 0 R"))
+    assert (parsed.title, parsed.author) == (title, "A. Writer")
+
+
+PICTURE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"  # noqa: E501
+
+
+def test_a_page_that_is_a_picture_is_named_and_its_letters_are_not_made_up() -> None:
+    scan = one_page("q 595 0 0 842 0 0 cm /I Do Q", "", "/XObject << /I 5 0 R >>", PICTURE)
+    with pytest.raises(errors.OcrNeeded, match="scanned") as raised:
+        fields(scan)
+    assert "Text in pictures is not read here" in raised.value.next_step
