@@ -2,6 +2,7 @@
 
 `wcxb` (pages of seven types) is scored by F1 over words, the mean of the pages; `pages-lang` (other languages
 than English) by F1 over words, or characters where no spaces are written, and by phrases found and kept out.
+News: articles of both other archives whose gold is a parser's expected body, by F1 over runs of four words.
 Our figures are of models that have not seen the page's domain, where `benchmarks.train_reader` has left them;
 else of the model that ships, which has learned from these pages, and then they are called so.
 """
@@ -16,8 +17,9 @@ import time
 import unicodedata
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.text_peers import PEERS, peer_answers
@@ -34,13 +36,19 @@ __all__ = ["measure"]
 _QUICK = 8
 """With `--quick`, one page of so many."""
 
+_NEWS = "fundus"
+"""The project whose parser tests are news, in the name of their origin."""
+
 _CHARACTER_LANGUAGES = frozenset("zh ja th my km lo wuu yue".split())
 _WHITE = re.compile(r"\s+")
+_WORDS = re.compile(r"\w+")
+_RUN = 4
 _GOALS = (
     Goal("wcxb.f1", at_least=0.876),
     Goal("lang.f1", at_least=0.96),
     Goal("lang.phrases", at_least=0.92),
     Goal("lang.kept_out", at_least=0.90),
+    Goal("news.f1", at_least=0.955),
     Goal("wcxb.cpu_ms.mean", at_most=25),
     Goal("wcxb.cpu_ms.p95", at_most=55),
     Goal("wcxb.whole_cpu_ms.mean", at_most=40),
@@ -54,6 +62,13 @@ class _Answer:
     ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    pages: Sequence[Sample]
+    foreign: Sequence[Sample]
+    news: Sequence[Sample]
+
+
 async def measure(options: Options) -> Figures:
     """Read every page in every way."""
     if options.corpora is None:
@@ -61,10 +76,11 @@ async def measure(options: Options) -> Figures:
     step = _QUICK if options.quick else 1
     pages = list(itertools.islice(samples(options.corpora, "wcxb"), 0, None, step))
     foreign = list(itertools.islice(samples(options.corpora, "pages-lang"), 0, None, step))
+    news = list(itertools.islice(_news(options.corpora), 0, None, step))
     models = _fold_models()
     figures: Figures = {"wcxb.unseen": float(bool(models)), "wcxb.pages": len(pages)}
-    figures |= _ours(pages, foreign, models)
-    figures |= await asyncio.to_thread(_peers, pages, foreign)
+    figures |= _ours(_Sets(pages, foreign, news), models)
+    figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
     print_goals(figures, _GOALS)
     if not models:
         print(
@@ -85,7 +101,17 @@ def _fold_models() -> list[Model]:
     return models
 
 
-def _ours(pages: Sequence[Sample], foreign: Sequence[Sample], models: Sequence[Model]) -> Figures:
+def _news(corpora: Path) -> Iterator[Sample]:
+    """News of languages that write spaces between words: elsewhere a run of four words is a paragraph."""
+    for source in ("extra-pages", "pages-lang"):
+        for sample in samples(corpora, source):
+            if _NEWS in sample.origin and sample.gold and sample.language not in _CHARACTER_LANGUAGES:
+                yield sample
+
+
+def _ours(sets: _Sets, models: Sequence[Model]) -> Figures:
+    pages = sets.pages
+
     def model_for(sample: Sample) -> Model:
         return models[zlib.crc32(sample.domain.encode()) % FOLDS] if models else shipped()
 
@@ -104,7 +130,9 @@ def _ours(pages: Sequence[Sample], foreign: Sequence[Sample], models: Sequence[M
     read(pages[0])
     read_whole(pages[0])
     name = "ours" if models else "ours (has seen these pages)"
-    figures = _scored(name, pages, foreign, [read(page) for page in pages], [read(page) for page in foreign])
+    figures = _scored(
+        name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news))
+    )
     wholes = [read_whole(page) for page in pages]
     whole = _cpu([answer.ms for answer in wholes])
     figures |= {f"wcxb.whole_cpu_ms.{key}": value for key, value in whole.items()}
@@ -112,28 +140,29 @@ def _ours(pages: Sequence[Sample], foreign: Sequence[Sample], models: Sequence[M
     return figures | {"wcxb.document_f1": statistics.mean(scores)}
 
 
-def _peers(pages: Sequence[Sample], foreign: Sequence[Sample]) -> Figures:
+def _peers(sets: _Sets) -> Figures:
     figures: Figures = {}
     for peer in PEERS:
-        answers = peer_answers(peer, [*pages, *foreign])
+        answers = peer_answers(peer, [*sets.pages, *sets.foreign, *sets.news])
         if answers is None:
             print(f"{peer}: not set up (python -m benchmarks.setup_peers)")
             continue
         told = [_Answer(text, ms) for text, ms in answers]
-        found = _scored(peer, pages, foreign, told[: len(pages)], told[len(pages) :])
+        ends = itertools.accumulate(map(len, (sets.pages, sets.foreign, sets.news)), initial=0)
+        found = _scored(peer, sets, *(told[start:end] for start, end in itertools.pairwise(ends)))
         figures |= {f"peers.{peer}.{key}": value for key, value in found.items()}
     return figures
 
 
 def _scored(
     name: str,
-    pages: Sequence[Sample],
-    foreign: Sequence[Sample],
+    sets: _Sets,
     answers: Sequence[_Answer],
     foreign_answers: Sequence[_Answer],
+    news_answers: Sequence[_Answer],
 ) -> Figures:
     by_type: dict[str, list[float]] = defaultdict(list)
-    for sample, answer in zip(pages, answers, strict=True):
+    for sample, answer in zip(sets.pages, answers, strict=True):
         score = word_f1(answer.text, sample.gold)
         by_type[sample.page_type].append(score)
         by_type[""].append(score)
@@ -141,7 +170,8 @@ def _scored(
         f"wcxb.f1.{kind}".rstrip("."): statistics.mean(scores) for kind, scores in sorted(by_type.items())
     }
     figures |= {f"wcxb.cpu_ms.{key}": value for key, value in _cpu([answer.ms for answer in answers]).items()}
-    figures |= _foreign_scores(foreign, foreign_answers)
+    figures |= _foreign_scores(sets.foreign, foreign_answers)
+    figures |= _news_scores(sets.news, news_answers)
     print_table(name, ("figure", "value"), [(key, round(value, 4)) for key, value in figures.items()])
     return figures
 
@@ -162,6 +192,24 @@ def _foreign_scores(foreign: Sequence[Sample], answers: Sequence[_Answer]) -> Fi
         "lang.phrases": 2 * found / max(2 * found + missed + leaked, 1),
         "lang.kept_out": kept_out / max(kept_out + leaked, 1),
     }
+
+
+def _news_scores(news: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
+    """As the Article Extraction Benchmark counts: runs of four words, F1 of the mean precision and recall."""
+    precision, recall = [], []
+    for sample, answer in zip(news, answers, strict=True):
+        ours, theirs = _shingles(answer.text), _shingles(sample.gold)
+        shared = (ours & theirs).total()
+        precision.append(shared / max(ours.total(), 1))
+        recall.append(shared / max(theirs.total(), 1))
+    p, r = statistics.mean(precision), statistics.mean(recall)
+    return {"news.f1": 2 * p * r / max(p + r, 1e-9), "news.precision": p, "news.recall": r}
+
+
+def _shingles(text: str) -> Counter[tuple[str, ...]]:
+    """Runs of four words; a text of fewer is one run."""
+    words = _WORDS.findall(text)
+    return Counter(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
 
 
 def _bag_f1(text: str, gold: str, language: str) -> float:

@@ -34,6 +34,8 @@ class Sample:
     wanted: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
     """Where there is no gold text: phrases that are in it, and phrases that are not."""
+    origin: str = ""
+    """The project whose page it is, as the archive calls it."""
 
     @property
     def main(self) -> bool:
@@ -79,6 +81,7 @@ def _of_the_others(folder: Path, source: str) -> Iterator[Sample]:
             gold=str(gold.get("text") or ""),
             wanted=tuple(gold.get("with") or ()),
             unwanted=tuple(gold.get("without") or ()),
+            origin=row.get("source") or "",
         )
 
 

@@ -13,6 +13,8 @@ __all__ = ["LinkRules", "escape_label"]
 
 MAX_LINKS = 1_000
 MAX_LINK_TEXT = 300
+_MAX_TITLE = 100
+"""Of a player: nobody sees it, so it is kept short."""
 
 _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b"})
 _PERMALINK_CLASSES = frozenset(
@@ -66,6 +68,19 @@ class LinkRules(Rules):
         if text[0] == "\n" and "_inline" not in parent_tags:
             return f"\n\n{linked}\n\n"
         return f"{' ' if text[0] == ' ' else ''}{linked}{' ' if text[-1] == ' ' else ''}"
+
+    def convert_videolink(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """The player of a video: a line that leads to its page."""
+        element = el.element
+        label = escape_label(
+            line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video"
+        )
+        url = self.addresses.absolute(element.get("href"))
+        if not url or "_noformat" in parent_tags or "a" in parent_tags:
+            return ""
+        self.links.setdefault(url, label)
+        linked = f"[{label}]({url})"
+        return f" {linked} " if "_inline" in parent_tags else f"\n\n{linked}\n\n"
 
     def _take_back(self, label: str) -> None:
         last = self.said[-1]

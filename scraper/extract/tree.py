@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from browsers.model import Frame, Snapshot
-from scraper.extract import formulas, hidden, markup, shadow
+from scraper.extract import formulas, hidden, markup, media, shadow
 from scraper.extract.texts import words_in
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -26,6 +26,9 @@ _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
 """What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
+
+_TEMPLATE_SHARE = 2 / 3
+_OUTER_TEMPLATES = elements(".//template[not(ancestor::template)]")
 
 _SVG_TEXTS = elements(".//text")
 _MAX_SVG_TEXT = 2_000
@@ -90,6 +93,7 @@ def build(snapshot: Snapshot) -> Page:
     base = base_of(root, snapshot.url)
     shadow.inline(root)
     formulas.settle(root)
+    media.settle(root, base)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
         removed += _graft(root, snapshot.frames)
@@ -97,7 +101,7 @@ def build(snapshot: Snapshot) -> Page:
         removed += hidden.remove_styled(root)
     body = _body(root)
     asks = not snapshot.rendered and _drop_notes(body)
-    embeds = sum(1 for _ in root.iter("iframe", "frame"))
+    embeds = sum(1 for _ in root.iter("iframe", "frame", media.VIDEO))
     _drop_unread(body, rendered=snapshot.rendered)
     lifted = markup.lift_deep(body)
     return Page(
@@ -186,9 +190,23 @@ def _drop_unread(body: Element, *, rendered: bool) -> None:
         attributes.clear()
         del drawing[:]
         drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
+    if not rendered:
+        _open_templates(body)
     etree.strip_elements(body, *_UNREAD, with_tail=False)
     if rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _open_templates(body: Element) -> None:
+    """A template that holds most of the page was never closed, or is opened by a script."""
+    templates = _OUTER_TEMPLATES(body)
+    if not templates:
+        return
+    etree.strip_elements(body, "script", "style", with_tail=False)
+    whole = len(text_of(body))
+    for template in templates:
+        if len(text_of(template)) > _TEMPLATE_SHARE * whole:
+            template.tag = "div"
 
 
 def _needs_fallback(body: Element) -> bool:
@@ -219,6 +237,7 @@ def _graft(root: Element, frames: Sequence[Frame]) -> int:
             continue
         shadow.inline(inner)
         formulas.settle(inner)
+        media.settle(inner, base_of(inner, frame.url))
         removed += hidden.remove_marked(inner)
         waiting += _MARKED_FRAMES(inner)
         _replace(place, inner, base_of(inner, frame.url))

@@ -42,8 +42,10 @@ _MAX_TABLE_SHARE = 0.5
 
 def without_asides(page: Measures, chosen: Chosen, p: Floats, types: Mapping[str, float]) -> Chosen:
     """An article without comments, teasers and lines that lead away, unless the page is made of them."""
-    if types["article"] < _MIN_ARTICLE or types["forum"] >= _MAX_FORUM:
+    if types["article"] < max(_MIN_ARTICLE, types["forum"]):
         return chosen
+    if types["forum"] >= _MAX_FORUM:
+        return chosen & ~lead_away(page, chosen)
     for bit, limit in ((COMMENTS, _COMMENTS_ARE_CONTENT), (TEASERS, _TEASERS_ARE_CONTENT)):
         inside = (page.asides & bit) > 0
         total = page.lengths[chosen].sum()

@@ -23,7 +23,7 @@ _INLINE = frozenset(
 )
 _UNREAD = frozenset(
     "script style template iframe object embed canvas audio video head select datalist textarea input map "
-    "link meta applet progress".split()
+    "link meta applet progress videolink".split()
 )
 _STRONG = frozenset("b strong em i".split())
 _MAX_INLINE_CLASSES = 3

@@ -1,0 +1,95 @@
+"""Pictures that scripts would bring, and players of videos in frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.model import Frame
+from tests.scraper.extract.snapshots import WORDS, read
+
+PICTURE = "https://example.com/real.jpg"
+FALLBACK = "<noscript><img src=/real.jpg alt='A harbour at night'></noscript>"
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        f"<img class=lazy src=data:image/gif;base64,R0 alt='A harbour at night'>{FALLBACK}",
+        f"<img class=lazy src=data:image/gif;base64,R0>{FALLBACK}",
+        f"<picture><img alt=''></picture> {FALLBACK}",
+        FALLBACK,
+    ],
+)
+@pytest.mark.parametrize("rendered", [False, True])
+def test_a_late_picture_is_taken_from_what_stands_for_scripts(picture: str, rendered: bool) -> None:
+    document = read(f"<main><p>{WORDS}</p><figure>{picture}</figure><p>{WORDS}</p></main>", rendered=rendered)
+    assert [(image.url, image.alt) for image in document.images] == [(PICTURE, "A harbour at night")]
+    assert document.markdown.count("real.jpg") == 1
+
+
+def test_a_picture_that_is_there_already_is_given_once() -> None:
+    shown = "<img src=/here.jpg alt=Here>"
+    document = read(f"<main><p>{WORDS}</p><figure>{shown}{FALLBACK}</figure></main>")
+    assert [image.url for image in document.images] == ["https://example.com/here.jpg"]
+
+
+def test_a_picture_beside_text_for_readers_without_scripts_stays_there() -> None:
+    told = f"<noscript><p>{WORDS}</p><img src=/real.jpg alt=Harbour></noscript>"
+    document = read(f"<main><h1>T</h1>{told}</main>")
+    assert WORDS.strip() in document.text and "/real.jpg" in document.markdown
+
+
+@pytest.mark.parametrize(
+    ("frame", "page"),
+    [
+        (
+            "<iframe src='https://www.youtube.com/embed/a_b-1?start=3'>",
+            "https://www.youtube.com/watch?v=a_b-1",
+        ),
+        ("<iframe src='//www.youtube-nocookie.com/embed/xyz'>", "https://www.youtube.com/watch?v=xyz"),
+        (
+            "<iframe src='https://www.youtube.com/embed/videoseries?si=1&list=PL1'>",
+            "https://www.youtube.com/playlist?list=PL1",
+        ),
+        ("<iframe data-src='https://player.vimeo.com/video/77?h=1' src=about:blank>", "https://vimeo.com/77"),
+        (
+            "<iframe src='//player.bilibili.com/player.html?aid=1&bvid=BV1'>",
+            "https://www.bilibili.com/video/BV1",
+        ),
+        ("<lite-youtube videoid=abc title=Talk>", "https://www.youtube.com/watch?v=abc"),
+    ],
+)
+@pytest.mark.parametrize("rendered", [False, True])
+def test_the_player_of_a_video_becomes_a_link_to_its_page(frame: str, page: str, rendered: bool) -> None:
+    end = f"</{frame[1:].split()[0]}>"
+    html = f"<main><p>{WORDS}</p><p>{frame.replace('>', ' title=Talk>', 1)}{end}</p><p>{WORDS}</p></main>"
+    document = read(html, rendered=rendered)
+    assert document.markdown == f"{WORDS.strip()}\n\n[Talk]({page})\n\n{WORDS.strip()}"
+    assert (page, "Talk") in [(link.url, link.text) for link in document.links]
+
+
+def test_what_a_player_shows_in_its_frame_is_no_content() -> None:
+    frames = (Frame("1", "https://www.youtube.com/embed/x", "<body><p>Watch later. Share.</p></body>"),)
+    player = "<iframe data-x-frame=1 src=https://www.youtube.com/embed/x></iframe>"
+    document = read(f"<main><p>{WORDS}</p><p>{player}</p></main>", rendered=True, frames=frames)
+    assert "Watch later" not in document.text and "[Video](" in document.markdown
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "<iframe src=https://ads.example/embed/x title=Ad></iframe>",
+        "<iframe src=https://www.youtube.com.evil.example/embed/x></iframe>",
+        "<iframe src='https://[' ></iframe>",
+        "<lite-youtube videoid='\"><script>'></lite-youtube>",
+    ],
+)
+def test_other_frames_are_left_out(frame: str) -> None:
+    assert read(f"<main><p>{WORDS}</p>{frame}</main>").markdown == WORDS.strip()
+
+
+def test_a_template_that_holds_the_page_was_never_closed() -> None:
+    html = f"<main><p>Menu</p><template data-popup><div>Sign up</div></main><article><p>{WORDS}</p></article>"
+    assert WORDS.strip() in read(html).text
+    closed = f"<main><template><p>Not shown.</p></template><p>{WORDS}</p></main>"
+    assert "Not shown" not in read(closed).text
