@@ -55,7 +55,7 @@ def settle(root: Element, base: str) -> None:
         if url:
             frame.set("href", url)
             frame.tag = VIDEO
-            frame.attrib.pop("data-x-frame", None)  # what stands in it is the player's
+            frame.attrib.pop("data-x-frame", "")  # what stands in it is the player's
             del frame[:]
             frame.text = None
 
