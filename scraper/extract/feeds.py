@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract import dates, outline
+from scraper.extract import dates, markdown, outline
 from scraper.extract.addresses import Addresses
 from scraper.extract.characters import clean, line
 from scraper.extract.markup import parse
@@ -16,15 +17,20 @@ from scraper.model import Document, Link
 __all__ = ["read"]
 
 MAX_ENTRIES = 500
+MAX_WHOLE = 4_000_000
+"""Characters of all whole texts together: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
 _MAX_SUMMARY = 600
 _ROOTS = frozenset({"rss", "feed", "RDF"})
 _DATES = ("pubDate", "published", "updated", "date")
 _SUMMARIES = ("description", "summary", "content", "encoded")
+_WHOLE = ("encoded", "content", "description", "summary")
+_OTHERS = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
+"""Vocabularies whose `title`, `content` and `description` are those of pictures and sounds."""
 
 
-def read(text: str, url: str) -> Document | None:
-    """The feed in an XML text; None when it is none."""
+def read(text: str, url: str, *, whole: bool = False) -> Document | None:
+    """The feed in an XML text; None when it is none. `whole`: entries with all of their text."""
     root = _parsed(text)
     if root is None or _name(root) not in _ROOTS:
         return None
@@ -34,7 +40,10 @@ def read(text: str, url: str) -> Document | None:
     addresses = Addresses(url)
     links = [(addresses.absolute(_link(entry)), _title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
-    parts += [_entry(entry, link) for entry, (link, _) in zip(entries, links, strict=True)]
+    left = MAX_WHOLE
+    for entry, (link, _) in zip(entries, links, strict=True):
+        parts.append(_entry(entry, link, url if whole and left > 0 else None))
+        left -= len(parts[-1])
     body, controls = clean("\n\n".join(parts))
     return Document(
         url=url,
@@ -69,25 +78,49 @@ def _entries(root: Element, channel: Element) -> Iterator[Element]:
                 yield child
 
 
-def _entry(entry: Element, link: str) -> str:
+def _entry(entry: Element, link: str, base: str | None) -> str:
+    """One entry under its title; `base`: with all of its text, whose links are relative to it."""
     title = _title(entry) or link or "Untitled"
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
     moment = dates.parse(_child_text(entry, _DATES))
-    if moment:
-        rows.append(moment.date().isoformat())
-    summary = _summary(entry)
-    if summary:
-        rows.append(summary)
-    return "\n\n".join(rows)
+    rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _author(entry)))))
+    rows.append(_summary(entry) if base is None else _text(entry, link or base))
+    rows += [f"Attached: {url}" for url in _attached(entry)]
+    return "\n\n".join(filter(None, rows))
 
 
 def _title(entry: Element) -> str:
     return _child_text(entry, ("title",)).replace("[", "\\[").replace("]", "\\]")
 
 
+def _author(entry: Element) -> str:
+    said = _child_text(entry, ("creator",))
+    for child in entry:
+        if not said and _name(child) == "author":
+            said = _child_text(child, ("name",)) or line(child.text or "", _MAX_TITLE)
+    return said
+
+
+def _attached(entry: Element) -> Iterator[str]:
+    """Sounds and files that come with an entry."""
+    for child in entry:
+        url = child.get("url") if _name(child) == "enclosure" else None
+        if _name(child) == "link" and child.get("rel") == "enclosure":
+            url = child.get("href")
+        if url and url.startswith(("http://", "https://")):
+            yield line(url, _MAX_SUMMARY)
+
+
 def _summary(entry: Element) -> str:
     markup = parse(_raw_child_text(entry, _SUMMARIES)).root
     return line(text_of(markup), _MAX_SUMMARY) if markup is not None else ""
+
+
+def _text(entry: Element, base: str) -> str:
+    """All that an entry says, as Markdown."""
+    said = _raw_child_text(entry, _WHOLE)
+    root = parse(f"<html><body>{said}</body></html>").root if said.strip() else None
+    return markdown.convert(root, base).markdown if root is not None else ""
 
 
 def _link(entry: Element) -> str:
@@ -102,14 +135,22 @@ def _child_text(element: Element, names: tuple[str, ...]) -> str:
 
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
+    """The first of the named children that says something."""
     for name in names:
         for child in element:
-            if _name(child) == name:
-                return text_of(child)
+            if _name(child) == name and (said := _said(child)).strip():
+                return said
     return ""
 
 
+def _said(child: Element) -> str:
+    """The text of an element; where its markup is no text but elements, that markup."""
+    if len(child) and child.get("type") == "xhtml":
+        return "".join(etree.tostring(inner, encoding="unicode") for inner in child)
+    return text_of(child)
+
+
 def _name(element: Element) -> str:
-    """The tag without its namespace; empty for what is no element."""
+    """The tag without its namespace; empty for what is no element, or one of another vocabulary."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2] if isinstance(tag, str) and not _OTHERS.match(tag) else ""

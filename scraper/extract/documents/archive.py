@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
+import re
 import struct
 import tarfile
 import zipfile
@@ -18,7 +21,10 @@ __all__ = ["read"]
 MAX_SHOWN = 500
 MAX_INFLATED_BYTES = 64_000_000
 """Of a compressed tar: its list is spread over all of it."""
+_XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME = 200
+_GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
+"""RFC 1952, 2.3: the name stands right after the head where its flag is the only one before it."""
 _KINDS = (
     (b"PK", "zip"), (b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"7z\xbc\xaf", "7z"),
     (b"Rar!", "rar"), (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -28,12 +34,19 @@ _KINDS = (
 def read(data: bytes, asked: Asked) -> Parsed:
     """What the archive says it holds."""
     kind = next((name for mark, name in _KINDS if data.startswith(mark)), "tar")
-    entries = _zip_entries(data) if kind == "zip" else _tar_entries(data, kind)
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
+    if kind == "zip":
+        entries = _zip_entries(data)
+    else:
+        inside = _inflated(data, kind)
+        entries = _tar_entries(inside)
+        if entries is None and inside:
+            return Parsed("archive", f"{head}\n\n{_alone(data, inside)}")
     if entries is None:
-        return Parsed("archive", f"{head}\n\nIts list cannot be read here.")
+        return Parsed("archive", f"{head}\n\nThe list of {kind} files is not read here.")
     rows = [[line(name, _MAX_NAME), f"{size:,}"] for name, size in entries[:MAX_SHOWN]]
-    parts = [head, f"{len(entries):,} entries.", pipe_table([["name", "bytes"], *rows])]
+    parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
+    parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
     warnings = (f"Only the first {MAX_SHOWN:,} entries are shown.",) if len(entries) > MAX_SHOWN else ()
     return Parsed("archive", "\n\n".join(parts), warnings=warnings)
 
@@ -46,8 +59,7 @@ def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:
         return None
 
 
-def _tar_entries(data: bytes, kind: str) -> list[tuple[str, int]] | None:
-    inside = _inflated(data) if kind == "gzip" else data if kind == "tar" else b""
+def _tar_entries(inside: bytes) -> list[tuple[str, int]] | None:
     if inside[257:262] != b"ustar":
         return None
     try:
@@ -65,9 +77,26 @@ def _members(opened: tarfile.TarFile) -> Iterator[tuple[str, int]]:
         return  # cut off: what stood before is told
 
 
-def _inflated(data: bytes) -> bytes:
-    """A gzip's beginning; what is damaged or beyond the bound is left out."""
+def _alone(data: bytes, inside: bytes) -> str:
+    """A file that was packed by itself: how it was named, and how large it is."""
+    named = _GZIP_NAME.match(data)
+    name = f" {line(named[1].decode('latin-1'), _MAX_NAME)}" if named else ""
+    more = "at least " if len(inside) >= MAX_INFLATED_BYTES else ""
+    return f"It holds one file{name} of {more}{len(inside):,} bytes."
+
+
+def _inflated(data: bytes, kind: str) -> bytes:
+    """The beginning of what is packed; what is damaged, or packed in other ways, is empty."""
+    if kind == "tar":
+        return data
     try:
-        return zlib.decompressobj(wbits=31).decompress(data, MAX_INFLATED_BYTES)
-    except zlib.error:
-        return b""
+        if kind == "gzip":
+            return zlib.decompressobj(wbits=31).decompress(data, MAX_INFLATED_BYTES)
+        if kind == "bzip2":
+            return bz2.BZ2Decompressor().decompress(data, MAX_INFLATED_BYTES)
+        if kind == "xz":
+            packed = lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES)
+            return packed.decompress(data, MAX_INFLATED_BYTES)
+    except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
+        pass
+    return b""

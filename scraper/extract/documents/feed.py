@@ -13,7 +13,7 @@ __all__ = ["read"]
 def read(data: bytes, asked: Asked) -> Parsed:
     """The entries of a feed; the XML where it turns out to be none."""
     text, warnings = letters(data, asked)
-    feed = feeds.read(text, asked.url or "http://feed.invalid/")
+    feed = feeds.read(text, asked.url or "http://feed.invalid/", whole=True)
     if feed is None:
         return read_xml(data, asked)
     return Parsed("feed", feed.markdown, title=feed.title, warnings=warnings)

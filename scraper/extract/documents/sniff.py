@@ -92,7 +92,7 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
-_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
 _EMAIL = re.compile(
     rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|X-[\w-]+):[^\n]*\n"
     rb"(?:[ \t][^\n]*\n)*){3}",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import lzma
 import tarfile
 from io import BytesIO
 
@@ -29,6 +31,13 @@ def test_a_csv_keeps_quoted_commas_and_lines_and_fills_short_rows() -> None:
     assert parsed.markdown.splitlines()[-1] == "| x, y | 1<br>2 |  |"
 
 
+def test_rarer_marks_part_cells_too_and_letters_do_not() -> None:
+    assert (
+        fields(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
+    )
+    assert fields(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"
+
+
 def test_a_quote_that_never_closes_does_not_swallow_the_table() -> None:
     parsed = fields(b'a,b\n"open quote ' + b"x,1\n" * 60_000, name="a.csv")
     assert parsed.markdown.count("\n") > 10_000
@@ -39,6 +48,11 @@ def test_a_line_of_a_million_commas_is_bounded() -> None:
     parsed = fields(b"a," * 1_000_000, name="a.csv")
     assert "2,000 of" in parsed.warnings[-1]
     assert len(parsed.markdown) < 100_000
+
+
+def test_a_text_beyond_the_bound_says_so_once() -> None:
+    parsed = fields(b'["' + b"a" * 17_000_000 + b'"]', name="a.json")
+    assert parsed.warnings == ("Only the first 4,000,000 characters are shown.",)
 
 
 def test_json_is_laid_out_and_what_nests_too_deep_is_shown_as_it_is() -> None:
@@ -72,6 +86,34 @@ def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
     assert "root:" not in fields(attack).markdown
 
 
+def test_a_feed_of_many_vocabularies_shows_all_that_its_entries_say() -> None:
+    names = (
+        "xmlns:content='http://purl.org/rss/1.0/modules/content/' xmlns:dc='http://purl.org/dc/elements/1.1/'"
+    )
+    feed = (
+        f"<rss version='2.0' {names} xmlns:media='http://search.yahoo.com/mrss/'><channel><title>News</title><item>"
+        "<media:title>Picture</media:title><media:content url='https://a.example/p.jpg'/><title>One</title>"
+        "<link>https://a.example/1</link><description>Short.</description><dc:creator>Ann</dc:creator>"
+        "<content:encoded><![CDATA[<p>Long <b>text</b> of it.</p>]]></content:encoded>"
+        "<pubDate>Mon, 01 Jan 2024 08:00:00 GMT</pubDate>"
+        "<enclosure url='https://a.example/1.mp3' type='audio/mpeg'/></item></channel></rss>"
+    )
+    assert fields(feed.encode()).markdown == (
+        "# News\n\n## [One](https://a.example/1)\n\n2024-01-01, Ann\n\nLong **text** of it.\n\n"
+        "Attached: https://a.example/1.mp3"
+    )
+
+
+def test_a_feed_is_known_by_its_root_whatever_its_prefix() -> None:
+    feed = (
+        b"<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:title>Log</a:title><a:entry><a:title>One</a:title>"
+        b"<a:content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><p>Words</p></div></a:content>"
+        b"</a:entry></a:feed>"
+    )
+    parsed = fields(feed)
+    assert (parsed.format, parsed.markdown) == ("feed", "# Log\n\n## One\n\nWords")
+
+
 def test_a_mail_shows_its_head_its_text_and_names_what_is_attached() -> None:
     mail = (
         b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?"
@@ -100,10 +142,29 @@ def test_an_archive_is_listed_and_never_extracted() -> None:
     parsed = fields(made.zipped({"../../etc/passwd": "secret words", "b.txt": "b"}))
     assert "| ../../etc/passwd | 12 |" in parsed.markdown
     assert "secret words" not in parsed.markdown
+    assert "2 entries." in parsed.markdown
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_a_tar_is_listed_however_it_is_packed(mode: str) -> None:
     with BytesIO() as file:
-        with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        with tarfile.open(fileobj=file, mode=mode) as archive:  # type: ignore[call-overload]
             archive.addfile(tarfile.TarInfo("folder/a.txt"))
-        assert "| folder/a.txt | 0 |" in fields(file.getvalue()).markdown
+        assert (
+            "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |"
+            in fields(file.getvalue()).markdown
+        )
+
+
+def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
+    with BytesIO() as file:
+        with gzip.GzipFile("log.txt", "wb", fileobj=file, mtime=0) as packed:
+            packed.write(b"words " * 100)
+        assert fields(file.getvalue()).markdown.endswith("It holds one file log.txt of 600 bytes.")
+    assert fields(lzma.compress(bytes(80_000_000), preset=0)).markdown.endswith(
+        "of at least 64,000,000 bytes."
+    )
+    assert "is not read here" in fields(b"7z\xbc\xaf\x27\x1c" + bytes(40)).markdown
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ FILLED = (
 def test_what_is_filled_in_is_shown_by_the_names_of_its_fields() -> None:
     assert fields(form(*FILLED)).markdown == (
         "<!-- page 1 -->\n\nPlease fill in this form\n\nFilled in on this form:\n\n"
-        "- applicant: Ada Lovelace\n- Date of birth: 10 December 1815\n- pin: (hidden)\n- agrees: [x]\n- newsletter: [ ]\n- country: GB\n"
+        "- applicant: Ada Lovelace\n- Date of birth: 10 December 1815\n- pin: (hidden)\n"
+        "- agrees: [x]\n- newsletter: [ ]\n- country: GB\n"
         "- (1 more field is empty)"
     )
 
