@@ -7,6 +7,7 @@ before it. What a class or a word stands for is learned, not listed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from zlib import crc32
@@ -67,7 +68,7 @@ class Hashed:
 def hashed(page: Measures) -> Hashed:
     """The buckets of a page."""
     codes, namings = _name_codes(page)
-    words = np.array([_word_code(word) for word in page.vocabulary], np.uint64)[page.word_ids]
+    words = _word_codes(page.vocabulary)[page.word_ids]
     headings = np.where(page.heading, page.index, _NO_HEADING)
     before = np.concatenate(([_NO_HEADING], np.maximum.accumulate(headings)[:-1]))
     return Hashed(
@@ -93,14 +94,7 @@ def _text(page: Measures, words: _Codes) -> Group:
     end = (from_end <= _TAIL_WORDS) & (count[block] > _HEAD_WORDS)
     pairs = np.flatnonzero((at < _PAIRS) & (from_end > 1))
     whole = np.flatnonzero((count > 0) & (count <= _WHOLE_WORDS))
-    inline = [
-        (number, token)
-        for number, classes in enumerate(page.segments.inline_classes)
-        for name in classes
-        for token in class_tokens(name)[:_MAX_INLINE_TOKENS]
-    ]
-    rows = np.array([number for number, _ in inline], np.int64)
-    tokens = np.array([token for _, token in inline], np.uint64)
+    rows, tokens = _inline_tokens(page)
     return Group(
         np.concatenate((block[start], block[end], block[pairs], whole, rows)),
         np.concatenate(
@@ -113,6 +107,21 @@ def _text(page: Measures, words: _Codes) -> Group:
             )
         ),
     )
+
+
+def _inline_tokens(page: Measures) -> tuple[Ints, _Codes]:
+    """Tokens of the inline elements' classes, and the block of each."""
+    tokens_of: dict[str, tuple[int, ...]] = {}
+    rows: list[int] = []
+    tokens: list[int] = []
+    for number, classes in enumerate(page.segments.inline_classes):
+        for name in classes:
+            some = tokens_of.get(name)
+            if some is None:
+                some = tokens_of[name] = class_tokens(name)[:_MAX_INLINE_TOKENS]
+            rows += [number] * len(some)
+            tokens += some
+    return np.array(rows, np.int64), np.array(tokens, np.uint64)
 
 
 def _headings(page: Measures, words: _Codes) -> Group:
@@ -138,10 +147,10 @@ def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
     return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
 
 
-def _word_code(word: str) -> int:
-    if not word.isalpha():
-        word = _DIGITS.sub("0", word)
-    return crc32(word.encode("utf-8", "replace"))
+def _word_codes(words: Sequence[str]) -> _Codes:
+    """A number for each word, digits being all the same."""
+    lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
+    return np.array([crc32(line) for line in lines.split(b"\n")], np.uint64)
 
 
 def scores(page: Measures, hashed: Hashed, weights: NDArray[np.float32]) -> Floats:
@@ -151,9 +160,7 @@ def scores(page: Measures, hashed: Hashed, weights: NDArray[np.float32]) -> Floa
         for group in (hashed.own, hashed.around)
     )
     path = page.summed(np.asarray(around, np.float64))
-    least = np.minimum(around, 0.0)
-    for level in page.levels[1:]:
-        least[level] = np.minimum(least[level], least[page.parent[level]])
+    least = page.gathered(np.minimum(around, 0.0), np.minimum, 0)
     titles = np.bincount(hashed.heading.rows, weights[hashed.heading.buckets], page.n)
     owner, has_parent = page.owner, page.parent[page.owner] >= 0
     out = np.empty((len(SCORES), page.n))

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.names import naming
 from scraper.extract.content.segment import Segments
-from scraper.extract.content.words import is_unspaced, words_of_all
+from scraper.extract.content.words import has_unspaced, is_unspaced, words_of_all
 
 __all__ = ["About", "Floats", "Ints", "Measures", "running"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15
 _LONG_LINKS = 0.4
 """A long plain block: at least so many words, fewer of its characters in links."""
+
+_STEP = 0x100000001B3
 
 _UNSPACED_WORD = 2
 """Characters that are worth a word in scripts without spaces."""
@@ -82,20 +85,18 @@ class Measures:
         words = words_of_all(self.texts)
         self.words = words
         counts = np.array([len(block) for block in words], np.int64)
-        numbers: dict[str, int] = {}
-        number = numbers.setdefault
-        self.word_ids = np.array(
-            [number(word, len(numbers)) for word in chain.from_iterable(words)], np.int64
-        )
-        self.vocabulary = list(numbers) or [""]
+        self.vocabulary = list(dict.fromkeys(chain.from_iterable(words))) or [""]
+        numbers = dict(zip(self.vocabulary, range(len(self.vocabulary)), strict=True))
+        number = map(numbers.__getitem__, chain.from_iterable(words))
+        self.word_ids = np.fromiter(number, np.int64, int(counts.sum()))
         self.counts = counts
         self.word_block = np.repeat(self.index, counts)
         starts = np.cumsum(counts) - counts
         self.word_starts = starts
         self.word_at = np.arange(len(self.word_ids)) - np.repeat(starts, counts)
         self.lengths = counts.astype(np.float64)
-        unspaced = np.array([is_unspaced(word) for word in self.vocabulary])
-        if len(self.word_ids) and unspaced.any():
+        if has_unspaced("".join(self.vocabulary)):
+            unspaced = np.array([is_unspaced(word) for word in self.vocabulary])
             cut = np.bincount(self.word_block, unspaced[self.word_ids], self.n)
             self.lengths -= cut * (1 - 1 / _UNSPACED_WORD)
 
@@ -119,10 +120,7 @@ class Measures:
         self.blocks = self.last - self.first
         self._look_up_names()
         self.tag = self.element_tag[self.owner]
-        order = np.argsort(self.depth, kind="stable")
-        borders = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 1))
-        self.levels: list[Ints] = np.split(order, borders)
-        """The elements of each depth."""
+        self._jumps = _jumps(self.parent, int(self.depth.max()))
         self.heading = (self.tag >= 1) & (self.tag <= 6)
         self.above = self.up[self.owner]
         """The parent of each block's owner."""
@@ -149,25 +147,47 @@ class Measures:
         """The share of each element in something that was summed over blocks."""
         return sums[self.last] - sums[self.first]
 
-    def inherited(self, own: Ints) -> Ints:
-        """Bits that an element or any around it has."""
-        bits = own.copy()
-        for level in self.levels[1:]:
-            bits[level] |= bits[self.parent[level]]
-        return bits
+    def gathered(self, own: NDArray[Number], combine: np.ufunc, nothing: int) -> NDArray[Number]:
+        """What an element and all around it have, combined; a row for each element.
+
+        Each step reaches twice as far up as the one before, so `combine` must not mind the order.
+        """
+        values = np.concatenate((own, np.full((1, *own.shape[1:]), nothing, own.dtype)))
+        for jump in self._jumps:
+            values = combine(values, values[jump])
+        return values[:-1]
+
+    def nearest(self, has: NDArray[np.bool_]) -> Ints:
+        """The nearest element that has something, itself or around it; -1 where there is none."""
+        # What is around an element has a lower number, and a higher one the nearer it is.
+        numbers = np.arange(len(has)).reshape(-1, *[1] * (has.ndim - 1))
+        return self.gathered(np.where(has, numbers, -1), np.maximum, -1)
+
+    def paths(self, parts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """A number for the way down to each element, made of a number for each element on it."""
+        numbers = np.concatenate((parts, np.zeros((1, *parts.shape[1:]), np.uint64)))
+        factor = _STEP
+        for jump in self._jumps:
+            numbers = numbers + numbers[jump] * np.uint64(factor)
+            factor = factor * factor % 2**64
+        return numbers[:-1]
 
     def summed(self, own: Floats) -> Floats:
-        """The sum over an element and all around it."""
+        """The sum over an element and all around it, added up from the outermost."""
         sums = own.astype(np.float64)
-        for level in self.levels[1:]:
+        order = np.argsort(self.depth, kind="stable")
+        borders = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 1))
+        for level in np.split(order, borders)[1:]:
             sums[level] += sums[self.parent[level]]
         return sums
 
-    def distance(self, has: NDArray[np.bool_], otherwise: int) -> Ints:
-        """How many levels above an element the nearest one stands that has something."""
-        steps = np.full(len(has), otherwise, np.int64)
-        steps[has] = 0
-        for level in self.levels[1:]:
-            rest = level[~has[level]]
-            steps[rest] = steps[self.parent[rest]] + 1
-        return steps
+
+def _jumps(parent: Ints, deepest: int) -> list[Ints]:
+    """For each element the one 1, 2, 4, ... levels above; behind the last stands one that is above all."""
+    none = len(parent)
+    jump = np.append(np.where(parent < 0, none, parent), none)
+    jumps = []
+    for _ in range(deepest.bit_length()):
+        jumps.append(jump)
+        jump = jump[jump]
+    return jumps

@@ -109,7 +109,7 @@ def _word_columns(page: Measures, counts: NDArray[np.int64]) -> dict[str, NDArra
     title = set(words_of(f"{page.about.title} {page.about.og_title}"))
     description = set(words_of(page.about.description))
     common, in_title, in_description = (
-        np.array([word in known for word in page.vocabulary], np.float64)
+        np.fromiter(map(known.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
         for known in (COMMON_WORDS, title, description)
     )
     near = page.word_at < _COMMON_PROBE

@@ -32,8 +32,7 @@ def place_columns(page: Measures) -> Columns:
 
 def _areas(page: Measures) -> Columns:
     own = page.by_name([naming.areas for naming in page.namings])
-    inherited = page.inherited(own)
-    page.areas = inherited[page.owner]
+    page.areas = page.gathered(own, np.bitwise_or, 0)[page.owner]
     inside = page.within(running(page.characters))
     columns: Columns = {f"in_{area}": (page.areas >> number) & 1 for number, area in enumerate(AREAS)}
     for area in ("main", "article"):
@@ -47,14 +46,18 @@ def _areas(page: Measures) -> Columns:
 def _kinds(page: Measures) -> Columns:
     own = page.by_name([naming.kinds for naming in page.namings])
     own[0] = 0  # the body's names tell of the whole page
-    columns: Columns = {}
-    for number, kind in enumerate(KINDS):
-        has = ((own >> number) & 1).astype(bool)
-        columns[f"{kind}_around"] = page.summed(has.astype(np.float64))[page.owner]
-        columns[f"{kind}_distance"] = page.distance(has, _FAR)[page.owner]
+    has = ((own[:, None] >> np.arange(len(KINDS))) & 1).astype(bool)
+    around = page.gathered(has.astype(np.int64), np.add, 0)
+    nearest = page.nearest(has)
+    depth = page.depth[:, None]
+    distance = np.where(nearest >= 0, depth - page.depth[nearest], depth + _FAR)
     asides = page.by_name([naming.asides for naming in page.namings])
     asides[0] = 0
-    page.asides = page.inherited(asides)[page.owner]
+    page.asides = page.gathered(asides, np.bitwise_or, 0)[page.owner]
+    columns: Columns = {}
+    for number, kind in enumerate(KINDS):
+        columns[f"{kind}_around"] = around[page.owner, number]
+        columns[f"{kind}_distance"] = distance[page.owner, number]
     return columns
 
 
@@ -69,12 +72,7 @@ def _position(page: Measures) -> Columns:
 
 def ancestors(page: Measures, levels: int) -> list[Ints]:
     """For each block, the elements around it that hold more than the one before, wrappers skipped."""
-    grown = np.arange(len(page.parent))
-    single = (page.blocks < 2) & (page.parent >= 0)
-    for level in page.levels[1:]:
-        alone = level[single[level]]
-        grown[alone] = grown[page.parent[alone]]
-    found = [grown[page.owner]]
+    found = [page.nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):
         found.append(_wider(page, found[-1]))
     return found

@@ -22,8 +22,8 @@ def repeat_columns(page: Measures) -> Columns:
 
 
 def _paths(page: Measures) -> Columns:
-    named = _path_numbers(page, page.by_name([naming.path_part for naming in page.namings]))
-    bare = _path_numbers(page, page.by_name([naming.tag_part for naming in page.namings]))
+    parts = np.array([(naming.path_part, naming.tag_part) for naming in page.namings], np.uint64)
+    named, bare = np.ascontiguousarray(page.paths(parts[page.name_ids]).T)
     columns: Columns = {}
     for name, paths in (("path", named), ("bare_path", bare)):
         groups = np.unique(paths[page.owner], return_inverse=True)[1]
@@ -44,13 +44,6 @@ def _paths(page: Measures) -> Columns:
     return columns
 
 
-def _path_numbers(page: Measures, parts: Ints) -> NDArray[np.uint64]:
-    numbers = parts.astype(np.uint64)
-    for level in page.levels[1:]:
-        numbers[level] += numbers[page.parent[level]] * _STEP
-    return numbers
-
-
 def _cards(page: Measures) -> Columns:
     """The nearest element around a block that stands among at least two of its like."""
     parts = page.by_name([naming.path_part for naming in page.namings]).astype(np.uint64)
@@ -58,7 +51,7 @@ def _cards(page: Measures) -> Columns:
     count = np.bincount(group)
     blocks = np.bincount(group, page.blocks)
     is_card = (count[group] >= _MIN_CARDS) & (blocks[group] >= 2 * count[group])
-    card = _nearest(page, is_card)
+    card = page.nearest(is_card)[page.owner]
     inside = card >= 0
     at = np.maximum(card, 0)
     like = group[at]
@@ -84,15 +77,6 @@ def _cards(page: Measures) -> Columns:
         "cards_share": characters * cards / page.total,
         "page_cards_share": np.full(page.n, (np.where(inside, page.characters, 0).sum()) / page.total),
     }
-
-
-def _nearest(page: Measures, has: NDArray[np.bool_]) -> Ints:
-    """For each block the nearest element around it that has something, or -1."""
-    nearest = np.where(has, np.arange(len(has)), -1)
-    for level in page.levels[1:]:
-        rest = level[~has[level]]
-        nearest[rest] = nearest[page.parent[rest]]
-    return np.asarray(nearest[page.owner])
 
 
 def _rank(page: Measures, group: Ints) -> Ints:

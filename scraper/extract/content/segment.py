@@ -7,6 +7,7 @@ element's blocks stand in a row, so every figure of a subtree is a difference of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from scraper.extract.reach import FOLDED
 from scraper.extract.xpath import Element
@@ -163,7 +164,7 @@ class _Walk:
         """Put an element into the table; its number."""
         elements = self.elements
         name = identity = role = item = kind = ""
-        for attribute, value in element.items():
+        for attribute, value in cast("list[tuple[str, str]]", element.items()):
             if attribute == "class":
                 name = value
             elif attribute == "id":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["COMMON_WORDS", "is_unspaced", "words_of", "words_of_all"]
+__all__ = ["COMMON_WORDS", "has_unspaced", "is_unspaced", "words_of", "words_of_all"]
 
 _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
@@ -20,12 +20,15 @@ def is_unspaced(word: str) -> bool:
     return _UNSPACED.match(word) is not None
 
 
+def has_unspaced(text: str) -> bool:
+    """Whether a text holds characters of scripts without spaces."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     lowered = text.lower()
-    if lowered.isascii() or _UNSPACED.search(lowered) is None:
-        return _WORD.findall(lowered)
-    return _ANY_WORD.findall(lowered)
+    return (_ANY_WORD if has_unspaced(lowered) else _WORD).findall(lowered)
 
 
 def words_of_all(texts: Iterable[str]) -> list[list[str]]:
