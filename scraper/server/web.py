@@ -132,6 +132,8 @@ class _Site(uvicorn.Server):
                 lifespan="off",
                 ws="none",
                 server_header=False,
+                # Nothing goes by what a proxy says of the client, and every call would pay for reading it.
+                proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_LAST_BYTES_S,
             )

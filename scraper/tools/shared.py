@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import secrets
 from typing import Any
@@ -34,7 +35,12 @@ def new_region() -> str:
 
 def body_budget(settings: Settings) -> int:
     """Tokens of page text in an answer; the rest of what the operator allows is for header and border."""
-    return round(BODY_BUDGET * settings.max_answer_tokens / Settings().max_answer_tokens)
+    return round(BODY_BUDGET * settings.max_answer_tokens / _usual_answer_tokens())
+
+
+@functools.cache
+def _usual_answer_tokens() -> int:
+    return Settings().max_answer_tokens
 
 
 def compact(data: Any) -> str:

@@ -131,6 +131,7 @@ async def test_a_lost_client_gives_its_tab_back_soon(product: Program, site: Sit
         await until(lambda: site.open(LIVES_LONG))
         posting.cancel()
         await browsers_say(product.base, "active", 0, limit_s=SOON_S)
+        assert await tabs_lent(product) == 0
         await until(lambda: not site.open(LIVES_LONG))
 
 
@@ -141,6 +142,15 @@ async def test_a_cancelled_call_gives_its_tab_back_soon(product: Program, site: 
         await until(lambda: site.open(LIVES_LONG))
         waiting.cancel()
         await browsers_say(product.base, "active", 0, limit_s=SOON_S)
+        assert await tabs_lent(product) == 0
+
+
+async def tabs_lent(program: Program) -> int:
+    """Tabs that visits hold now, in all browsers."""
+    async with aiohttp.ClientSession() as http, http.get(program.base + "/health") as answer:
+        processes = (await answer.json())["browsers"]["processes"]
+        assert processes
+        return sum(process["lent"] for process in processes)
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
