@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
@@ -119,29 +119,40 @@ async def _fetches(url: str, site: Site, rounds: int) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         alone = Settings(data_dir=Path(folder) / "a", cache_mb=0, test_hosts=site.test_hosts)
         shared = Settings(data_dir=Path(folder) / "b", cache_mb=0, test_hosts=site.test_hosts, shared_url=url)
-        took: dict[str, list[float]] = {"alone": [], "shared": []}
+        took: dict[str, list[tuple[float, float]]] = {"alone": [], "shared": []}
         async with App.open(alone) as one, App.open(shared) as other:
             apps = {"alone": one, "shared": other}
             for number in range(rounds + 1):
                 for name in sorted(apps, reverse=number % 2 == 0):
-                    seconds = await _read_ten(apps[name], site, number)
+                    spent = await _read_ten(apps[name], site, number)
                     if number:
-                        took[name].append(seconds)
-    here, there = (statistics.median(took[name]) / 10 * 1_000 for name in ("alone", "shared"))
-    ratio = statistics.median(b / a for a, b in zip(took["alone"], took["shared"], strict=True))
+                        took[name].append(spent)
+    return _told_of_fetches(took)
+
+
+def _told_of_fetches(took: Mapping[str, Sequence[tuple[float, float]]]) -> Figures:
+    rows, figures = [], Figures()
+    for name, spent in took.items():
+        wall_ms, cpu_ms = (statistics.median(column) * 100 for column in zip(*spent, strict=True))
+        rows.append((name, wall_ms, cpu_ms))
+        figures |= {f"fetch.{name}_ms": wall_ms, f"fetch.{name}_cpu_ms": cpu_ms}
+    figures["fetch.ratio"] = statistics.median(
+        shared[0] / alone[0] for alone, shared in zip(took["alone"], took["shared"], strict=True)
+    )
     print_table(
         "A plain page through Chromium, without rendering, one after the other",
-        ("", "ms a page", "ratio"),
-        (("alone", here, None), ("shared", there, ratio)),
+        ("", "ms a page", "of it CPU of this process"),
+        rows,
     )
-    return {"fetch.alone_ms": here, "fetch.together_ms": there, "fetch.ratio": ratio}
+    return figures
 
 
-async def _read_ten(app: App, site: Site, number: int) -> float:
-    begun = time.perf_counter()
+async def _read_ten(app: App, site: Site, number: int) -> tuple[float, float]:
+    """Seconds of wall and of this process's CPU for ten pages."""
+    begun, begun_cpu = time.perf_counter(), time.process_time()
     for page in range(10):
         await app.fetcher.fetch(site.url(f"/static/{number * 10 + page}"), render="http", force_refresh=True)
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, time.process_time() - begun_cpu
 
 
 async def _flight(url: str, site: Site, processes: int = 10) -> Figures:

@@ -40,7 +40,8 @@ class SharedClaims:
             # Whoever cannot ask does the work himself.
             return claim
         except BaseException:
-            self.give_up(claim)
+            # It may have been granted all the same.
+            self._free(claim)
             raise
         if said[0] == _LANDED:
             return Landed(said[1])
@@ -59,8 +60,8 @@ class SharedClaims:
 
     def give_up(self, claim: Claim) -> None:
         """Let another server do it."""
-        self._held.pop(claim.token, None)
-        self._valkey.later(GIVE_UP, [self._claim(claim.key)], claim.token)
+        if self._held.pop(claim.token, None) is not None:
+            self._free(claim)
 
     def hold(self) -> None:
         """Keep what is claimed here for a while longer."""
@@ -68,6 +69,9 @@ class SharedClaims:
         if held:
             keys = [self._claim(claim.key) for claim in held]
             self._valkey.later(EXTEND, keys, round(HOLD_S * 1_000), *(claim.token for claim in held))
+
+    def _free(self, claim: Claim) -> None:
+        self._valkey.later(GIVE_UP, [self._claim(claim.key)], claim.token)
 
     def _claim(self, key: str) -> str:
         return self._valkey.key("claim", key)
