@@ -8,6 +8,7 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 
 from scraper.server.calls import Caller
+from scraper.server.handover import is_admitted
 from scraper.server.streams import client_gone
 
 __all__ = ["caller_of"]
@@ -23,4 +24,5 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
         request_id=str(context.request_id),
         send_progress=context.session.report_progress if wants_progress else None,
         gone=client_gone(scope),
+        admitted=is_admitted(scope),
     )

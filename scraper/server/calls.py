@@ -59,6 +59,8 @@ class Caller:
     request_id: str = ""
     send_progress: Send | None = None
     gone: asyncio.Future[None] | None = None
+    admitted: bool = False
+    """Let in before the process was told to stop, though it may be heard only after that."""
 
 
 class ShuttingDown(MCPError):
@@ -97,6 +99,27 @@ class _Busy(MCPError):
         super().__init__(TOO_MANY, sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
 
 
+class _Tally:
+    """How many there are, and the moment when there are none."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.none = asyncio.Event()
+        self.none.set()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[None]:
+        """One more while the block runs."""
+        self.count += 1
+        self.none.clear()
+        try:
+            yield
+        finally:
+            self.count -= 1
+            if not self.count:
+                self.none.set()
+
+
 class Calls:
     """All tool calls of one process."""
 
@@ -111,15 +134,14 @@ class Calls:
     ) -> None:
         """`limits`: who counts what callers do; this process where nobody is named."""
         self.limits = limits or LocalLimits()
-        self.running = 0
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
         self._house = house
         self._deadline_s = deadline_s
         self._turns = turns or Turns(limit=_LIMIT)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._none_running = asyncio.Event()
-        self._none_running.set()
+        self._running = _Tally()
+        self._admitted = _Tally()
 
     async def answer(
         self,
@@ -135,7 +157,7 @@ class Calls:
         """
         offered = self._tools if tools is None else tools
         with CallLine(name, caller.principal, caller.request_id) as line:
-            if self.draining:
+            if self.draining and not caller.admitted:
                 raise ShuttingDown
             tool = offered.get(name)
             try:
@@ -156,8 +178,8 @@ class Calls:
             MCPError: the server is shutting down or full, its services do not open, or the store does not
                 answer.
         """
-        with CallLine(method, caller.principal, caller.request_id) as line, self._counted():
-            if self.draining:
+        with CallLine(method, caller.principal, caller.request_id) as line, self._running.one():
+            if self.draining and not caller.admitted:
                 raise ShuttingDown
             try:
                 async with self._turns.taken(caller.principal):
@@ -173,6 +195,15 @@ class Calls:
             return found
 
     @property
+    def running(self) -> int:
+        """Calls under way."""
+        return self._running.count
+
+    def admitted(self) -> contextlib.AbstractContextManager[None]:
+        """Let a request in that may become a call: a drain that begins in the meantime waits for it too."""
+        return self._admitted.one()
+
+    @property
     def full(self) -> bool:
         """Whether a caller with calls under way would be told to wait."""
         return self._turns.full
@@ -182,15 +213,19 @@ class Calls:
         self.draining = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await first_of(self._none_running.wait(), at_once.wait())
+                await first_of(self._none_left(), at_once.wait())
         if not self._stopped.done():
             self._stopped.set_result(None)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLEANUP_S):
-                await self._none_running.wait()
+                await self._running.none.wait()
+
+    async def _none_left(self) -> None:
+        await self._admitted.none.wait()
+        await self._running.none.wait()
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: Caller) -> Answer:
-        with self._counted():
+        with self._running.one():
             async with reporting(caller.send_progress) as progress:
                 return await self._supervised(self._work(tool, arguments, caller, progress), caller.gone)
 
@@ -228,17 +263,6 @@ class Calls:
             f"Nothing could be read within {self._deadline_s:g} s. Try again later, or ask for less.",
             is_error=True,
         )
-
-    @contextlib.contextmanager
-    def _counted(self) -> Iterator[None]:
-        self.running += 1
-        self._none_running.clear()
-        try:
-            yield
-        finally:
-            self.running -= 1
-            if not self.running:
-                self._none_running.set()
 
 
 def _unknown(name: str, offered: Mapping[str, Tool]) -> Answer:

@@ -6,6 +6,7 @@ status says before any work has begun that none will be done here, so the same r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.types import ErrorData, JSONRPCError
@@ -15,12 +16,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scraper.server.bodies import read_body
 from scraper.server.calls import Calls, ShuttingDown
 
-__all__ = ["Handover"]
+__all__ = ["Handover", "is_admitted"]
 
 _NEW_WORK = frozenset({"initialize", "tools/call"})
 """What another server does as well. The rest is answered to the last: a client lists the tools before it
 hands over the answer of its first call, and a cancellation belongs to the call that runs here."""
 _RETRY_AFTER_S = 5
+_ADMITTED = "search_mcp.admitted"
+
+
+def is_admitted(scope: Mapping[str, Any]) -> bool:
+    """Whether a request came before the process was told to stop."""
+    return bool(scope.get(_ADMITTED))
 
 
 class Handover:
@@ -32,8 +39,12 @@ class Handover:
         self._body_limit_bytes = body_limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._calls.draining or scope["method"] != "POST":
+        if scope["method"] != "POST":
             await self._app(scope, receive, send)
+            return
+        if not self._calls.draining:
+            with self._calls.admitted():
+                await self._app({**scope, _ADMITTED: True}, receive, send)
             return
         body = await read_body(receive, self._body_limit_bytes)
         message = body.message()

@@ -1,0 +1,48 @@
+"""What stands in deploy/, read, and judged by the schemas of those who take it."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import yaml
+
+from tests.scraper.process import REPOSITORY
+
+__all__ = ["DEPLOY", "check_compose", "check_manifest", "compose", "manifest", "manifests"]
+
+DEPLOY = REPOSITORY / "deploy"
+_KUBERNETES = "1.33"
+"""The oldest that is still looked after knows all that the manifests use."""
+
+
+def compose() -> dict[str, Any]:
+    """The compose file."""
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    return found
+
+
+def manifests() -> list[dict[str, Any]]:
+    """Every object for Kubernetes."""
+    files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    return [found for file in files for found in yaml.safe_load_all(file.read_text())]
+
+
+def manifest(kind: str) -> dict[str, Any]:
+    """The one object of a kind."""
+    (found,) = (one for one in manifests() if one["kind"] == kind)
+    return found
+
+
+def check_compose(document: dict[str, Any]) -> None:
+    """Raises jsonschema.ValidationError: it breaks the compose specification's schema."""
+    vendor = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
+    schema = yaml.safe_load((vendor / "compose-spec.json").read_text())
+    jsonschema.validate(document, schema, cls=jsonschema.validators.validator_for(schema))
+
+
+def check_manifest(document: dict[str, Any]) -> None:
+    """Raises kubernetes_validate.ValidationError: it breaks the schema of its kind, strictly read."""
+    kubernetes_validate.validate(document, _KUBERNETES, strict=True)

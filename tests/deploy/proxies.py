@@ -1,0 +1,191 @@
+"""The proxies as deploy/ sets them up, started here in front of servers on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import csv
+import io
+import os
+import re
+import shutil
+import socket
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from tests.scraper.process import LIMIT_S, REPOSITORY
+
+__all__ = [
+    "CALL_HEADER",
+    "PROXIES",
+    "Passed",
+    "Proxy",
+    "check_command",
+    "configuration",
+    "program",
+    "proxied",
+]
+
+DEPLOY = REPOSITORY / "deploy"
+PROXIES = ("haproxy", "nginx")
+CALL_HEADER = "X-Call"
+"""What a client sends here is in the proxy's log beside the servers that it was given to."""
+_STOP_S = 5.0
+_LOG = "calls.log"
+_SOCKET = "socket"
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a proxy says of one request."""
+
+    servers: tuple[str, ...]
+    """Addresses of those who were asked, in their order; haproxy tells the last alone."""
+    status: int
+    """-1: haproxy cut the connection."""
+
+
+class Proxy:
+    """One running proxy."""
+
+    def __init__(self, kind: str, port: int, folder: Path) -> None:
+        self.kind = kind
+        self.base = f"http://127.0.0.1:{port}"
+        self.url = self.base + "/mcp"
+        self._folder = folder
+
+    def passed(self) -> Mapping[str, Passed]:
+        """What became of each request, by its call header."""
+        found = {}
+        for line in (self._folder / _LOG).read_text().splitlines():
+            if match := re.search(r"call=(\S+) servers=\[([^]]*)\] status=(-?\d+)", line):
+                servers = tuple(re.findall(r"\d+\.\d+\.\d+\.\d+:\d+", match[2]))
+                found[match[1]] = Passed(servers, int(match[3]))
+        return found
+
+    async def ready(self) -> int:
+        """How many servers haproxy sends work to."""
+        async with asyncio.timeout(LIMIT_S):
+            reader, writer = await asyncio.open_unix_connection(self._folder / _SOCKET)
+            writer.write(b"show stat\n")
+            table = (await reader.read()).decode()
+            writer.close()
+        rows = csv.DictReader(io.StringIO(table.removeprefix("# ")))
+        return sum(
+            row["pxname"] == "ready" and row["svname"] != "BACKEND" and row["status"] == "UP" for row in rows
+        )
+
+
+def program(kind: str) -> str | None:
+    """Where the proxy's program is; None when it is not installed."""
+    return shutil.which(kind, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+
+
+def configuration(kind: str, port: int, servers: Sequence[int], folder: Path) -> str:
+    """The configuration in deploy/, on this port and before these servers."""
+    return {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
+
+
+@contextlib.asynccontextmanager
+async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
+    """A proxy in front of the servers at these ports."""
+    path = program(kind)
+    assert path is not None, f"{kind} is not installed"
+    with tempfile.TemporaryDirectory(prefix=f"{kind}-") as name, socket.socket() as probe:
+        folder = Path(name)
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        probe.close()
+        file, log = folder / f"{kind}.cfg", folder / _LOG
+        file.write_text(configuration(kind, port, servers, folder))
+        with log.open("wb") as out:
+            process = await asyncio.create_subprocess_exec(
+                *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=PIPE
+            )
+        try:
+            proxy = Proxy(kind, port, folder)
+            await _answers(proxy, process)
+            yield proxy
+        finally:
+            await _end(process)
+
+
+def check_command(kind: str, path: str, file: Path, folder: Path) -> tuple[str, ...]:
+    """The command with which the program checks a configuration."""
+    return (*_command(kind, path, file, folder), "-c" if kind == "haproxy" else "-t")
+
+
+def _command(kind: str, path: str, file: Path, folder: Path) -> tuple[str, ...]:
+    if kind == "haproxy":
+        return (path, "-f", str(file), "-db")
+    return (path, "-p", str(folder), "-e", "stderr", "-c", str(file))
+
+
+def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
+    text = (DEPLOY / "haproxy.cfg").read_text()
+    text = _replaced(r"(?m)^global\n", f"global\n    stats socket {folder}/{_SOCKET}\n", text)
+    text = _replaced(r"bind :8000", f"bind 127.0.0.1:{port}", text)
+    text = _replaced(r"resolvers engine\n(    .*\n)+", "", text)
+    lines = "".join(f"    server s{number} 127.0.0.1:{number} check\n" for number in servers)
+    text = _replaced(r"    server-template .*\n", lines, text, times=2)
+    told = "call=%[capture.req.hdr(0)] servers=[%si:%sp] status=%ST"
+    capture = (
+        f"    http-request capture req.hdr({CALL_HEADER}) len 64\n"
+        f'    log-format "{told}"\n    use_backend ready'
+    )
+    return _replaced(r"    use_backend ready", capture, text)
+
+
+def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
+    text = (DEPLOY / "nginx.conf").read_text()
+    text = _replaced(r"listen 8000;", f"listen 127.0.0.1:{port};", text)
+    lines = "".join(f"        server 127.0.0.1:{number} max_fails=1 fail_timeout=2s;\n" for number in servers)
+    text = _replaced(r"(        server search-\d:8000 .*\n)+", lines, text)
+    told = f"call=$http_{CALL_HEADER.lower().replace('-', '_')} servers=[$upstream_addr]"
+    writing = "".join(
+        f"    {kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    http = (
+        f"http {{\n{writing}    log_format calls '{told} status=$status';\n"
+        f"    access_log {folder}/{_LOG} calls;\n"
+    )
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    return f"{user}daemon off;\npid {folder}/pid;\n" + _replaced(r"http \{\n", http, text)
+
+
+def _replaced(pattern: str, by: str, text: str, *, times: int = 1) -> str:
+    """Raises AssertionError when deploy/ no longer says what is replaced here."""
+    text, number = re.subn(pattern, lambda _: by, text)
+    assert number == times, f"{pattern} stands {number} times"
+    return text
+
+
+async def _answers(proxy: Proxy, process: Process) -> None:
+    """Return once a server answers through the proxy."""
+    async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
+        while True:
+            if process.returncode is not None:
+                assert process.stderr is not None
+                raise AssertionError((await process.stderr.read()).decode())
+            with contextlib.suppress(aiohttp.ClientError):
+                async with client.get(proxy.base + "/health") as answer:
+                    if answer.status == 200:
+                        return
+            await asyncio.sleep(0.05)
+
+
+async def _end(process: Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(_STOP_S):
+            await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,120 @@
+"""The compose file is one, and says what the server and its image know."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from scraper.settings import Settings, setting_table, unknown_variables
+from tests.deploy.files import DEPLOY, check_compose, compose
+from tests.scraper.process import REPOSITORY
+
+SERVICES = ("proxy", "search", "postgres", "valkey")
+
+
+def test_it_keeps_the_specification() -> None:
+    check_compose(compose())
+    assert sorted(compose()["services"]) == sorted(SERVICES)
+
+
+@pytest.mark.parametrize(
+    ("service", "field", "value"),
+    [
+        ("search", "tmpfss", ["/tmp"]),
+        ("search", "read_only", ["yes"]),
+        ("valkey", "healthcheck", {"tests": []}),
+    ],
+)
+def test_a_wrong_field_is_found(service: str, field: str, value: object) -> None:
+    document = copy.deepcopy(compose())
+    document["services"][service][field] = value
+    with pytest.raises(jsonschema.ValidationError):
+        check_compose(document)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_service_is_held_in_bounds(service: str) -> None:
+    held = compose()["services"][service]
+    assert held["read_only"] is True
+    assert held["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in held["security_opt"]
+    assert set(held["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
+    assert held.get("healthcheck") or service == "search"  # whose image has its own
+    assert "privileged" not in held
+
+
+def test_what_the_server_is_told_it_knows() -> None:
+    environment = {name: str(value) for name, value in search()["environment"].items()}
+    assert unknown_variables(environment) == ()
+    known = {setting.variable for setting in setting_table()}
+    assert {name.removesuffix("_FILE") for name in environment} <= known
+
+
+def search() -> dict[str, Any]:
+    """The service of ours."""
+    found: dict[str, Any] = compose()["services"]["search"]
+    return found
+
+
+def test_it_may_take_longer_to_stop_than_it_drains() -> None:
+    grace_s = int(search()["stop_grace_period"].removesuffix("s"))
+    assert grace_s >= Settings().drain_s + 5
+
+
+def test_files_and_ports_are_those_of_the_image_and_the_proxy() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    port = re.search(r"^EXPOSE (\d+)$", dockerfile, re.M)
+    user = re.search(r"useradd --uid (\d+)", dockerfile)
+    assert port and user
+    proxy = (DEPLOY / "haproxy.cfg").read_text()
+    assert set(re.findall(r"server-template replica \S+ (\S+) ", proxy)) == {f"search:{port[1]}"}
+    assert any(entry.startswith(f"/data:uid={user[1]},gid={user[1]},") for entry in search()["tmpfs"])
+    assert f"bind :{compose()['services']['proxy']['ports'][0].rpartition(':')[2]}" in proxy
+    for volume in compose()["services"]["proxy"]["volumes"]:
+        assert (DEPLOY / volume.partition(":")[0]).is_file()
+    (profile,) = (entry for entry in search()["security_opt"] if entry.startswith("seccomp="))
+    assert (
+        json.loads((DEPLOY / profile.removeprefix("seccomp=")).read_text())["defaultAction"]
+        == "SCMP_ACT_ERRNO"
+    )
+
+
+def test_the_state_has_no_way_out() -> None:
+    document = compose()
+    assert document["networks"]["state"]["internal"] is True
+    for service in ("postgres", "valkey"):
+        assert document["services"][service]["networks"] == ["state"]
+        assert "ports" not in document["services"][service]
+
+
+def test_the_secrets_that_are_asked_for_are_made_and_understood(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    command = [str(DEPLOY / "secrets.sh"), str(folder)]
+    subprocess.run(command, check=True, timeout=30)
+    document = compose()
+    files = {secret["file"].rpartition("/")[2] for secret in document["secrets"].values()}
+    assert {file.name for file in folder.iterdir()} == files
+    used = {name for service in document["services"].values() for name in service.get("secrets", ())}
+    assert used == set(document["secrets"])
+    environment = {
+        name: str(folder / value.rpartition("/")[2])
+        for name, value in search()["environment"].items()
+        if name.endswith("_FILE")
+    }
+    settings = Settings.load(environment)
+    assert settings.token == (folder / "token").read_text() and len(settings.token) == 48
+    assert settings.shared_url and settings.shared_url.endswith("@valkey:6379/0")
+    assert settings.database_url and settings.database_url.endswith("@postgres:5432/search")
+    password = (folder / "postgres-password").read_text()
+    assert f":{password}@" in settings.database_url
+    assert (folder / "valkey.conf").read_text().split()[1] in settings.shared_url
+    assert folder.stat().st_mode & 0o077 == 0
+    assert subprocess.run(command, capture_output=True, timeout=30).returncode == 1
+    assert (folder / "postgres-password").read_text() == password

@@ -1,0 +1,163 @@
+"""The manifests are what Kubernetes takes, and say what the server knows."""
+
+from __future__ import annotations
+
+import copy
+from ipaddress import ip_network
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from browsers.egress.addresses import PUBLIC_IPV6, SPECIAL_IPV4, SPECIAL_IPV6
+from scraper.server.calls import Calls
+from scraper.server.health import Health
+from scraper.server.household import household
+from scraper.server.metrics import Metrics
+from scraper.settings import Settings, setting_table, unknown_variables
+from tests.deploy.files import DEPLOY, check_manifest, compose, manifest, manifests
+from tests.scraper.server.stand_in import App
+
+KINDS = {
+    "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy", "PodDisruptionBudget", "Service",
+}  # fmt: skip
+
+
+def test_every_object_keeps_the_schema_of_its_kind() -> None:
+    for document in manifests():
+        check_manifest(document)
+    assert {document["kind"] for document in manifests()} == KINDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        ("Deployment", ("spec", "template", "spec", "enableServiceLink"), False),
+        ("Deployment", ("spec", "template", "spec", "terminationGracePeriodSeconds"), "long"),
+        ("HorizontalPodAutoscaler", ("spec", "minReplica"), 2),
+        ("NetworkPolicy", ("spec", "egres"), []),
+        ("PodDisruptionBudget", ("spec", "maxUnavailables"), 1),
+        ("Service", ("spec", "ports"), {"port": 8000}),
+    ],
+)
+def test_a_wrong_field_is_found(kind: str, path: tuple[str, ...], value: object) -> None:
+    document = copy.deepcopy(manifest(kind))
+    inner = document
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    with pytest.raises(kubernetes_validate.ValidationError):
+        check_manifest(document)
+
+
+def test_they_are_of_one_namespace_and_point_at_each_other() -> None:
+    (namespace,) = (one for one in manifests() if one["kind"] == "Namespace")
+    name = manifest("Deployment")["metadata"]["name"]
+    labels = manifest("Deployment")["spec"]["template"]["metadata"]["labels"]
+    for one in manifests():
+        assert one["kind"] == "Namespace" or one["metadata"]["namespace"] == namespace["metadata"]["name"]
+    assert manifest("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]["name"] == name
+    assert manifest("Service")["spec"]["selector"] == labels
+    assert manifest("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    assert manifest("NetworkPolicy")["spec"]["podSelector"]["matchLabels"] == labels
+
+
+def pod() -> dict[str, Any]:
+    """What a pod is made of."""
+    found: dict[str, Any] = manifest("Deployment")["spec"]["template"]["spec"]
+    return found
+
+
+def container() -> dict[str, Any]:
+    """The server in it."""
+    (found,) = pod()["containers"]
+    return dict(found)
+
+
+def test_what_the_server_is_told_it_knows() -> None:
+    names = [entry["name"] for entry in container()["env"]]
+    assert unknown_variables(dict.fromkeys(names, "")) == ()
+    assert {name.removesuffix("_FILE") for name in names} <= {one.variable for one in setting_table()}
+    told = {entry["name"]: entry["value"] for entry in container()["env"]}
+    (mount,) = (one for one in container()["volumeMounts"] if one["name"] == "secrets")
+    files = {value for name, value in told.items() if name.endswith("_FILE")}
+    secrets = compose()["secrets"]
+    assert all(value.rpartition("/")[0] == mount["mountPath"] for value in files)
+    assert {value.rpartition("/")[2] for value in files} <= set(secrets)
+
+
+def test_the_service_does_not_become_a_setting() -> None:
+    variable = manifest("Service")["metadata"]["name"].upper().replace("-", "_") + "_PORT"
+    assert variable in {setting.variable for setting in setting_table()}
+    assert pod()["enableServiceLinks"] is False
+
+
+def test_there_is_time_to_drain() -> None:
+    wait_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert pod()["terminationGracePeriodSeconds"] >= wait_s + Settings().drain_s + 5
+
+
+async def test_the_probes_ask_for_what_is_there() -> None:
+    async with household(App.open) as house:
+        calls = Calls((), house, deadline_s=1)
+        routes = {route.path for route in Health(house, calls, queue_limit=1, version="1").routes()}
+        answer = await Metrics(house, calls, ()).route().endpoint(None)
+    probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]
+    assert [probe["path"] for probe in probes] == ["/health", "/health", "/ready"]
+    assert routes == {"/health", "/ready"}
+    for probe in probes:
+        # The address of a pod is no name that the server answers to.
+        assert probe["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
+    (metric,) = manifest("HorizontalPodAutoscaler")["spec"]["metrics"]
+    assert f"# TYPE {metric['pods']['metric']['name']} gauge" in answer.body.decode()
+
+
+def test_ports_are_the_servers() -> None:
+    port = Settings().port
+    assert [one["containerPort"] for one in container()["ports"]] == [port]
+    assert [one["port"] for one in manifest("Service")["spec"]["ports"]] == [port]
+    assert [one["port"] for rule in rules("ingress") for one in rule["ports"]] == [port]
+
+
+def rules(direction: str) -> list[dict[str, Any]]:
+    """The rules of the network policy."""
+    found: list[dict[str, Any]] = manifest("NetworkPolicy")["spec"][direction]
+    return found
+
+
+def test_what_is_outside_the_public_web_is_what_the_wall_says() -> None:
+    blocks = [peer["ipBlock"] for rule in rules("egress") for peer in rule["to"] if "ipBlock" in peer]
+    found = {block["cidr"]: [ip_network(one) for one in block["except"]] for block in blocks}
+    assert set(found) == {"0.0.0.0/0", str(PUBLIC_IPV6)}
+    assert sorted(found["0.0.0.0/0"]) == sorted(SPECIAL_IPV4)
+    assert sorted(found[str(PUBLIC_IPV6)]) == sorted(SPECIAL_IPV6)
+
+
+def test_nothing_leaves_but_to_the_web_to_names_and_to_what_is_shared() -> None:
+    assert set(manifest("NetworkPolicy")["spec"]["policyTypes"]) == {"Ingress", "Egress"}
+    ports = [
+        {(port["protocol"], port.get("port")) for port in rule["ports"]}
+        for rule in rules("egress")
+        if not any("ipBlock" in peer for peer in rule["to"])
+    ]
+    assert ports == [{("UDP", 53), ("TCP", 53)}, {("TCP", 5432)}, {("TCP", 6379)}]
+
+
+def test_a_pod_holds_no_privilege_and_may_have_the_browsers_sandbox() -> None:
+    assert manifest("Namespace")["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert container()["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    profile = pod()["securityContext"]["seccompProfile"]
+    assert (profile["type"], (DEPLOY / profile["localhostProfile"]).is_file()) == ("Localhost", True)
+    mounted = {one["mountPath"] for one in container()["volumeMounts"]}
+    assert {"/tmp", "/data", "/dev/shm"} <= mounted
+
+
+def test_every_manifest_is_one_document_or_several() -> None:
+    for file in (DEPLOY / "kubernetes").iterdir():
+        assert file.suffix == ".yaml"
+        assert list(yaml.safe_load_all(file.read_text()))

@@ -1,0 +1,85 @@
+"""Under the profile in deploy/, an ordinary user without capabilities has Chromium's own sandbox."""
+
+from __future__ import annotations
+
+import ctypes.util
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from browsers.chromium import locate
+from browsers.model import Tier
+from tests.deploy.files import DEPLOY
+from tests.deploy.test_compose import search
+
+PROFILE = DEPLOY / "chromium-seccomp.json"
+CONFINED = Path(__file__).with_name("confined.py")
+LIMIT_S = 60
+PAGE = "data:text/html,<script>document.write(6*7)</script>"
+SANDBOX = {"chroot", "clone", "clone3", "setns", "unshare"}
+"""What the sandbox is made with: namespaces, and a root that is empty."""
+MOUNTS = {"mount", "umount2", "pivot_root", "fsopen", "fsmount", "move_mount", "open_tree"}
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's"),
+]
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+def test_chromium_starts_with_its_sandbox(tier: Tier, public_folder: Path) -> None:
+    done = confined(tier, PROFILE, public_folder)
+    assert "<body>42</body>" in done.stdout, done.stderr[-2000:]
+
+
+def test_without_the_namespaces_it_does_not(public_folder: Path) -> None:
+    rules = json.loads(PROFILE.read_text())
+    for rule in rules["syscalls"]:
+        rule["names"] = [name for name in rule["names"] if name not in SANDBOX - {"clone", "clone3"}]
+    narrow = public_folder / "narrow.json"
+    narrow.write_text(json.dumps(rules))
+    done = confined(Tier.LIGHT, narrow, public_folder)
+    assert "<body>42</body>" not in done.stdout
+
+
+def confined(tier: Tier, profile: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Chromium reading a page as the image's user under a profile."""
+    found = locate.find(tier, None)
+    if found is None:
+        pytest.skip(f"no {tier} Chromium")
+    if ctypes.util.find_library("seccomp") is None:
+        pytest.skip("libseccomp is not installed")
+    own = folder / profile.name
+    if own != profile:
+        shutil.copy(profile, own)
+    script = shutil.copy(CONFINED, folder)
+    command = [
+        sys.executable, script, str(own), found.executable, "--headless", "--disable-gpu",
+        "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile-{tier}", "--dump-dom", PAGE,
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, cwd="/")
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that another user may use."""
+    with tempfile.TemporaryDirectory(prefix="confined-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+def test_mounting_is_allowed_to_nobody() -> None:
+    rules = json.loads(PROFILE.read_text())
+    allowed = {
+        name for rule in rules["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
+    }
+    assert allowed >= SANDBOX
+    assert not allowed & MOUNTS
+    assert rules["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert f"seccomp=./{PROFILE.name}" in search()["security_opt"]

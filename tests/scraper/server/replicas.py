@@ -1,0 +1,214 @@
+"""Servers that take each other's place behind a proxy, and clients of both eras that call all the while."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from tests.deploy.proxies import CALL_HEADER, Proxy
+from tests.scraper.process import Program, serving
+from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
+
+__all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
+
+LEGACY = "2025-11-25"
+_CUT_SOON_S = 2.0
+"""How long after a death the proxy may take to tell clients on a loaded machine."""
+_SESSION_GONE = frozenset({400, 404})
+"""What a server says to a session that it does not know or a request that lacks one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The end of a server."""
+
+    address: str
+    begun_at: float
+    over_at: float
+
+
+class Replicas:
+    """Servers at ports of their own, each of which can be ended and begun again."""
+
+    def __init__(self, command: Sequence[str], env: dict[str, str] | None) -> None:
+        self.ports: list[int] = []
+        self._command = command
+        self._env = env
+        self._programs: dict[int, Program] = {}
+        self._stack = AsyncExitStack()
+
+    def program(self, number: int) -> Program:
+        """The process of one server."""
+        return self._programs[self.ports[number]]
+
+    async def begin(self, port: int = 0) -> None:
+        """Start a server, at a port of another before it or at a new one."""
+        program = await self._stack.enter_async_context(
+            serving(*self._command, f"--port={port}", env=self._env)
+        )
+        port = int(program.base.rsplit(":", 1)[1])
+        self._programs[port] = program
+        if port not in self.ports:
+            self.ports.append(port)
+
+    async def begin_again(self, number: int) -> None:
+        """Start a server anew where it was."""
+        await self.begin(self.ports[number])
+
+    async def revive(self) -> None:
+        """Start anew those that have ended."""
+        ended = [port for port in self.ports if self._programs[port].process.returncode is not None]
+        await asyncio.gather(*(self.begin(port) for port in ended))
+
+    async def kill(self, number: int) -> Death:
+        """End a server as a power failure would."""
+        begun_at = time.monotonic()
+        self.program(number).process.kill()
+        await self.program(number).ended()
+        return Death(f"127.0.0.1:{self.ports[number]}", begun_at, time.monotonic())
+
+    async def close(self) -> None:
+        """End them all."""
+        await self._stack.aclose()
+
+
+@contextlib.asynccontextmanager
+async def replicas(
+    *command: str, count: int = 2, env: dict[str, str] | None = None
+) -> AsyncIterator[Replicas]:
+    """So many servers of one command."""
+    servers = Replicas(command, env)
+    try:
+        await asyncio.gather(*(servers.begin() for _ in range(count)))
+        yield servers
+    finally:
+        await servers.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One call and what became of it."""
+
+    name: str
+    """As in the proxy's log."""
+    begun_at: float
+    ended_at: float
+    status: int
+    """0: the connection was cut."""
+    text: str
+    is_error: bool
+
+    @property
+    def answered(self) -> bool:
+        """Whether a tool answered, be it that it is busy."""
+        return self.status == 200 and not self.is_error
+
+    @property
+    def of_session(self) -> bool:
+        """Whether the client was told that its session is none."""
+        return self.status in _SESSION_GONE
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """All calls of a crowd."""
+
+    calls: tuple[Said, ...]
+
+    @property
+    def failed(self) -> tuple[Said, ...]:
+        """Those without an answer of a tool."""
+        return tuple(one for one in self.calls if not one.answered)
+
+    def lost(self, proxy: Proxy, death: Death) -> tuple[Said, ...]:
+        """Those that failed although they were not in flight on the server that died."""
+        passed = proxy.passed()
+
+        def in_flight(one: Said) -> bool:
+            if one.begun_at > death.over_at:
+                return False
+            if (asked := passed.get(one.name)) is not None:
+                return asked.servers[-1:] == (death.address,)
+            # A client's connection that has served before is cut by haproxy without a word, also in its log.
+            return one.status == 0 and death.begun_at <= one.ended_at <= death.over_at + _CUT_SOON_S
+
+        return tuple(one for one in self.failed if not in_flight(one))
+
+
+Ask = Callable[[int], tuple[str, dict[str, Any]]]
+"""Tool and arguments of a call, by its number."""
+
+
+@contextlib.asynccontextmanager
+async def callers(url: str, count: int, ask: Ask, *, pause_s: float = 0.0) -> AsyncIterator[Finish]:
+    """Let so many clients, every other of the older era, call until the block asks what they were told."""
+    stop, numbers = asyncio.Event(), itertools.count()
+    tasks = [
+        asyncio.create_task(_caller(url, ask, numbers, stop, pause_s, legacy=bool(one % 2)))
+        for one in range(count)
+    ]
+
+    async def finish() -> Answered:
+        stop.set()
+        return Answered(tuple(said for told in await asyncio.gather(*tasks) for said in told))
+
+    try:
+        yield finish
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+Finish = Callable[[], Coroutine[None, None, Answered]]
+"""Lets callers end their last call; what all were told."""
+
+
+async def _caller(
+    url: str, ask: Ask, numbers: itertools.count[int], stop: asyncio.Event, pause_s: float, *, legacy: bool
+) -> list[Said]:
+    found = []
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
+        session = await open_session(http, url) if legacy else None
+        while not stop.is_set():
+            found.append(await _said(http, url, session, next(numbers), ask))
+            if pause_s:
+                await asyncio.sleep(pause_s)
+    return found
+
+
+async def _said(http: aiohttp.ClientSession, url: str, session: str | None, number: int, ask: Ask) -> Said:
+    tool, arguments = ask(number)
+    if session is None:
+        headers, message = modern_call(tool, arguments)
+    else:
+        headers = {**HEADERS, "Mcp-Session-Id": session, "MCP-Protocol-Version": LEGACY}
+        message = call(tool, arguments)
+    name, begun = f"c{number}", time.monotonic()
+    status, text, is_error = await _answer(http, url, {**headers, CALL_HEADER: name}, message)
+    return Said(name, begun, time.monotonic(), status, text, is_error)
+
+
+async def _answer(
+    http: aiohttp.ClientSession, url: str, headers: dict[str, str], message: object
+) -> tuple[int, str, bool]:
+    """Status, text, and whether it is an error."""
+    try:
+        async with http.post(url, headers=headers, json=message) as answer:
+            if answer.status != 200:
+                return answer.status, await answer.text(), True
+            body = await body_of(answer)
+    except (aiohttp.ClientError, ValueError, TimeoutError) as error:
+        return 0, repr(error), True
+    if "error" in body:
+        return 200, body["error"]["message"], True
+    result = body["result"]
+    return 200, result["content"][0]["text"], bool(result.get("isError"))

@@ -1,0 +1,141 @@
+"""Servers behind a real proxy, set up as in deploy/, are one server to clients of either era."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from mcp import Client
+
+from tests.deploy.proxies import PROXIES, Proxy, program, proxied
+from tests.scraper.process import LIMIT_S, browsers_say
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.replicas import Replicas, callers, replicas
+from tests.scraper.server.wire import ERAS, HEADERS, body_of, modern_call, open_session
+
+CLIENTS = 12
+
+
+@pytest.fixture(params=PROXIES)
+def kind(request: pytest.FixtureRequest) -> str:
+    """A proxy that is installed."""
+    name: str = request.param
+    if program(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pair() -> AsyncIterator[Replicas]:
+    """Two servers, begun once: that takes longer than what is done with them."""
+    async with replicas(*STAND_IN, "http") as servers:
+        yield servers
+
+
+@pytest_asyncio.fixture
+async def servers(pair: Replicas) -> Replicas:
+    """Two servers, both alive."""
+    await pair.revive()
+    return pair
+
+
+def quick(_number: int) -> tuple[str, dict[str, Any]]:
+    """A call that takes as long as a page."""
+    return "slow", {"seconds": 0.2}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_notices_no_change_of_server(kind: str, era: str, servers: Replicas) -> None:
+    async with proxied(kind, servers.ports) as proxy, Client(proxy.url, mode=era) as client:
+        told: list[float] = []
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            told.append(progress)
+
+        for number in range(3):
+            assert not (await client.call_tool("echo", {})).is_error
+            assert not (await client.call_tool("slow", {"seconds": 1}, progress_callback=hear)).is_error
+            assert len((await client.list_tools()).tools) == 5
+            if number == 0:
+                await servers.kill(0)
+            if number == 1:
+                await servers.begin_again(0)
+                await servers.kill(1)
+        assert told
+
+
+async def test_a_dying_server_takes_along_only_what_it_was_doing(kind: str, servers: Replicas) -> None:
+    async with proxied(kind, servers.ports) as proxy, callers(proxy.url, CLIENTS, quick) as finish:
+        await asyncio.sleep(1)
+        death = await servers.kill(0)
+        await asyncio.sleep(1)
+        await servers.begin_again(0)
+        await asyncio.sleep(1)
+        crowd = await finish()
+        assert not crowd.lost(proxy, death)
+        assert not any(said.of_session for said in crowd.calls)
+        assert 0 < len(crowd.failed) <= CLIENTS
+        used = {server for passed in proxy.passed().values() for server in passed.servers}
+        assert used == {f"127.0.0.1:{port}" for port in servers.ports}
+
+
+async def test_a_server_that_is_told_to_stop_takes_nothing_along(kind: str, servers: Replicas) -> None:
+    async with proxied(kind, servers.ports) as proxy, callers(proxy.url, CLIENTS, quick) as finish:
+        for number in (0, 1):
+            await asyncio.sleep(1)
+            servers.program(number).process.terminate()
+            assert await servers.program(number).ended() == 0
+            await servers.begin_again(number)
+            await browsers_say(servers.program(number).base, "ready", True, limit_s=LIMIT_S)
+        await asyncio.sleep(1)
+        crowd = await finish()
+        assert not crowd.failed
+        assert len(crowd.calls) > CLIENTS
+
+
+async def test_streams_and_ends_of_sessions_may_reach_any_server(kind: str, servers: Replicas) -> None:
+    async with proxied(kind, servers.ports) as proxy, aiohttp.ClientSession() as http:
+        headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, proxy.url)}
+        statuses = []
+        for number in (0, 1):
+            async with http.get(servers.program(number).url, headers=headers) as stream:
+                statuses.append(stream.status)
+        assert sorted(statuses) == [200, 405]  # which a client takes as: no notices here
+        async with http.delete(proxy.url, headers=headers) as answer:
+            assert answer.status in {200, 405}
+
+
+async def test_work_goes_where_there_is_room_and_a_full_house_says_when_to_come_back() -> None:
+    if program("haproxy") is None:
+        pytest.skip("haproxy is not installed")
+    async with (
+        replicas(*STAND_IN, "http", "--call_limit=1") as servers,
+        proxied("haproxy", servers.ports) as proxy,
+        aiohttp.ClientSession() as http,
+    ):
+        await until_ready(proxy, 2)
+        waiting = []
+        for left in (1, 0):
+            headers, message = modern_call("slow", {"seconds": 30})
+            waiting.append(asyncio.create_task(http.post(proxy.url, headers=headers, json=message)))
+            await until_ready(proxy, left)
+        for number in (0, 1):
+            await browsers_say(servers.program(number).base, "active", 1, limit_s=LIMIT_S)
+        headers, message = modern_call("echo", {})
+        async with http.post(proxy.url, headers=headers, json=message) as answer:
+            result = (await body_of(answer))["result"]
+        assert result["content"][0]["text"].startswith("The server is busy: 1 calls are under way.")
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def until_ready(proxy: Proxy, wanted: int) -> None:
+    """Return once the proxy sends work to so many servers."""
+    async with asyncio.timeout(LIMIT_S):
+        while await proxy.ready() != wanted:  # noqa: ASYNC110 - another process changes it
+            await asyncio.sleep(0.1)
