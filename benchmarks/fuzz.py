@@ -228,11 +228,13 @@ def _id_awaited(line: bytes) -> str:
         return _key(None) if line.strip() else ""
     if not isinstance(message, dict):
         return _key(None)
-    name = message.get("id")
-    if isinstance(message.get("method"), str) and (type(name) is int or isinstance(name, str)):
+    name, method = message.get("id"), message.get("method")
+    if isinstance(method, str) and (type(name) is int or isinstance(name, str)):
         # Half of a surrogate pair can be read in JSON and never written.
         return _key(None if "\\ud" in _key(name) else name)
-    return ""
+    # A request with an id that no answer can carry; some clients send a notification with an empty one.
+    odd = "id" in message and isinstance(method, str) and not method.startswith("notifications/")
+    return _key(None) if odd else ""
 
 
 def _key(name: object) -> str:

@@ -9,7 +9,14 @@ import json
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 __all__ = ["Messages"]
@@ -36,10 +43,17 @@ class Messages:
 def _fault(line: str) -> JSONRPCError | None:
     """What is wrong with a line; None when it is a message."""
     try:
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except (ValidationError, ValueError):
         return _refusal(line)
+    if isinstance(message, JSONRPCNotification) and _has_odd_id(line, message.method):
+        return _refusal(line)
     return None
+
+
+def _has_odd_id(line: str, method: str) -> bool:
+    """Whether this is a request with an id that no answer can carry: it would pass for a notification."""
+    return not method.startswith("notifications/") and "id" in json.loads(line)
 
 
 def _refusal(line: str) -> JSONRPCError:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
-from tests.scraper.server.pipe import ask, read
+from tests.scraper.server.pipe import ask, read, write
 from tests.scraper.server.wire import call, initialize
 
 
@@ -25,6 +25,9 @@ from tests.scraper.server.wire import call, initialize
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
         (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}', -32600, None),
     ],
 )
 async def test_what_is_no_message_is_told_so(line: bytes, code: int, name: object) -> None:
@@ -34,6 +37,13 @@ async def test_what_is_no_message_is_told_so(line: bytes, code: int, name: objec
         program.process.stdin.write(line + b"\n\n")
         told = await read(program)
         assert (told["error"]["code"], told["id"]) == (code, name)
+        assert (await ask(program, call("echo", number=3)))["id"] == 3
+
+
+async def test_a_notification_with_an_empty_id_is_still_one() -> None:
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await write(program, {"jsonrpc": "2.0", "id": None, "method": "notifications/initialized"})
         assert (await ask(program, call("echo", number=3)))["id"] == 3
 
 
