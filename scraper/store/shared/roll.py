@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections.abc import Callable
 
 from scraper.store.shared.scripts import ALIVE
 from scraper.store.shared.valkey import BEAT_S, Away, Valkey
@@ -24,14 +25,20 @@ class Roll:
         """Last seen alive, this one among them."""
         self.name = secrets.token_hex(6)
         """This server's."""
+        self.on_forgotten: Callable[[], None] = lambda: None
+        """Called when the service no longer knew this server: it was restarted or emptied in between."""
+        self._known = False
         self._valkey = valkey
         self._key = valkey.key("servers", "all")
 
     async def call(self) -> None:
         """Say that this server lives, and count."""
         with contextlib.suppress(Away):
-            count = await self._valkey.run(ALIVE, [self._key], self.name, round(FORGOTTEN_S * 1_000))
+            count, new = await self._valkey.run(ALIVE, [self._key], self.name, round(FORGOTTEN_S * 1_000))
             self.servers = max(1, int(count))
+            if new and self._known:
+                self.on_forgotten()
+            self._known = True
 
     def leave(self) -> None:
         """This server ends."""

@@ -114,11 +114,12 @@ BEGIN = Script(
 EXTEND = Script(
     """
     for i, key in ipairs(KEYS) do
-        if redis.call('GET', key) == ARGV[i + 1] then redis.call('PEXPIRE', key, ARGV[1]) end
+        local owner = redis.call('GET', key)
+        if not owner or owner == ARGV[i + 1] then redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1]) end
     end
     """
 )
-"""Keeps claims for a while longer."""
+"""Keeps claims for a while longer, also those that the service has forgotten."""
 
 LAND = Script(
     """
@@ -162,12 +163,12 @@ ALIVE = Script(
     _NOW
     + """
     local forget = tonumber(ARGV[2])
-    redis.call('ZADD', KEYS[1], now, ARGV[1])
+    local new = redis.call('ZADD', KEYS[1], now, ARGV[1])
     redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - forget)
     redis.call('PEXPIRE', KEYS[1], forget)
-    return redis.call('ZCARD', KEYS[1])
+    return {redis.call('ZCARD', KEYS[1]), new}
     """
 )
-"""This server lives; how many do."""
+"""This server lives; how many do, and whether this one was unknown."""
 
 ALL = (LIMIT, LEASE, HOLD, REST, BEGIN, EXTEND, LAND, GIVE_UP, SET_REST, REST_OF, ALIVE)

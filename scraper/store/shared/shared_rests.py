@@ -21,8 +21,8 @@ class SharedRests:
     def __init__(self, valkey: Valkey, own: Rests) -> None:
         self._valkey = valkey
         self._own = own
-        self._untold: dict[tuple[str, str], Rest | None] = {}
-        """Noted while alone."""
+        self._noted: dict[tuple[str, str], Rest] = {}
+        """By this server, and not taken back by it."""
 
     async def rest(self, engine: str, egress: str) -> Rest | None:
         """How an engine stands."""
@@ -38,18 +38,18 @@ class SharedRests:
     def set_rest(self, engine: str, egress: str, rest: Rest | None) -> None:
         """Note how an engine stands."""
         self._own.set_rest(engine, egress, rest)
-        if self._valkey.there:
-            self._tell(engine, egress, rest)
+        self._tell(engine, egress, rest)
+        if rest is None:
+            self._noted.pop((engine, egress), None)
         else:
-            self._untold[engine, egress] = rest
+            self._noted[engine, egress] = rest
 
     def tell_all(self) -> None:
-        """After a time alone: tell the others how engines treated us. What they found out meanwhile of an
-        engine that answered us stays."""
-        for (engine, egress), rest in self._untold.items():
-            if rest is not None:
+        """After a time alone: tell the others which engines let us rest still. What they found out meanwhile
+        of those that answered us stays."""
+        for (engine, egress), rest in self._noted.items():
+            if rest.until > time.time():
                 self._tell(engine, egress, rest)
-        self._untold.clear()
 
     def _tell(self, engine: str, egress: str, rest: Rest | None) -> None:
         key = self._key(engine, egress)

@@ -28,6 +28,7 @@ class Together:
         self.texts = SharedTexts(self._valkey)
         self._rests: list[SharedRests] = []
         self._valkey.on_back = self._tell_all
+        self._roll.on_forgotten = self._tell_all
         self._valkey.on_beat = self._beat
 
     async def met(self, limit_s: float) -> None:

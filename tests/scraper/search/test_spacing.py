@@ -6,6 +6,7 @@ import asyncio
 import time
 
 from scraper.search.spacing import Spacing
+from scraper.store.shared.local_leases import LocalLeases
 
 
 async def test_nobody_asks_an_engine_that_is_being_asked() -> None:
@@ -50,4 +51,34 @@ async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
     await asyncio.sleep(0)
     holder.cancel()
     async with asyncio.timeout(5), spacing.turn("mojeek"):
+        pass
+
+
+async def test_servers_that_look_the_same_take_turns_at_an_engine() -> None:
+    leases, at_once, most = LocalLeases(), 0, 0
+
+    async def ask(spacing: Spacing) -> None:
+        nonlocal at_once, most
+        async with spacing.turn("mojeek", 0.02):
+            at_once += 1
+            most = max(most, at_once)
+            await asyncio.sleep(0.01)
+            spacing.asked("mojeek", 0.02)
+            at_once -= 1
+
+    begun = time.monotonic()
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        for _ in range(4):
+            group.create_task(ask(Spacing(leases, "direct")))
+    assert most == 1
+    assert time.monotonic() - begun >= 3 * 0.02
+
+
+async def test_servers_that_look_different_do_not_wait_for_each_other() -> None:
+    leases = LocalLeases()
+    async with (
+        Spacing(leases, "direct").turn("mojeek", 60),
+        asyncio.timeout(5),
+        Spacing(leases, "by proxy").turn("mojeek", 60),
+    ):
         pass

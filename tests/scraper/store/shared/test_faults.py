@@ -14,7 +14,7 @@ from scraper.settings import Settings, SettingsError
 from scraper.store.searches import MemorySearches, Rest
 from scraper.store.shared import roll, valkey
 from scraper.store.shared.opening import open_shared
-from scraper.store.shared.protocols import Claim, Lease, Limit, Terms, Wait
+from scraper.store.shared.protocols import Claim, Lease, Limit, Taken, Terms, Wait
 from scraper.store.shared.together import Together
 
 from .redis_server import RedisServer, delayed, redis_server
@@ -147,6 +147,25 @@ async def until_away_and_there(together: Together) -> None:
         async with asyncio.timeout(0.5):
             await until_away(together)
     await until_there(together)
+
+
+async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey, "BEAT_S", 0.1)
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        assert isinstance(await one.leases.take("host", Terms(at_once=1)), Lease)
+        claim = await one.claims.begin("page", waited=False)
+        assert isinstance(claim, Claim)
+        await one.leases.rest("tired host", 60)
+        one.rests(MemorySearches()).set_rest("bing", "direct", Rest("captcha", 1, 0, time.time() + 60))
+        await asyncio.sleep(0.3)
+        await redis.ask("FLUSHALL")
+        assert (await refused(other.leases, "tired host", Terms())).resting
+        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await asyncio.sleep(0.3)
+        assert isinstance(await other.leases.take("host", Terms(at_once=1)), Wait)
+        assert isinstance(await other.claims.begin("page", waited=True), Taken)
 
 
 async def test_a_full_service_is_away_until_there_is_room(tmp_path: Path) -> None:
