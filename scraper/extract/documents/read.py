@@ -28,7 +28,7 @@ _READERS: Mapping[Kind, tuple[str, str]] = {
     Kind.EPUB: ("epub", "read"),
     Kind.ODT: ("odf.reader", "read"),
     Kind.ODP: ("odf.reader", "read"),
-    Kind.RTF: ("rtf", "read"),
+    Kind.RTF: ("rtf.reader", "read"),
     Kind.CSV: ("comma_separated", "read"),
     Kind.FEED: ("feed", "read"),
     Kind.JSON: ("json_text", "read"),

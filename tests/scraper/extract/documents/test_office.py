@@ -95,11 +95,3 @@ def test_a_locked_book_is_told() -> None:
     )
     with pytest.raises(errors.Encrypted, match="DRM"):
         fields(data)
-
-
-def test_rtf_is_its_text_and_tables() -> None:
-    rtf = rb"{\rtf1\ansi{\info{\title Log}}Caf\'e9 \b bold\b0\par \trowd\cellx1\cellx2 a\cell b\cell\row}"
-    parsed = fields(rtf)
-    assert parsed.title == "Log"
-    assert parsed.markdown.startswith("Café bold\n\n| a | b |")
-    assert fields(b"{\\rtf1 " + b"{" * 50_000 + b"deep" + b"}" * 50_001).markdown == "deep"

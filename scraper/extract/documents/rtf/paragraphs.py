@@ -1,0 +1,168 @@
+"""Paragraphs of RTF as HTML: lists nested by their levels, cells gathered into rows and rows into tables."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["TITLE", "Column", "Paragraph", "Paragraphs"]
+
+TITLE = 0
+"""The level of a document's title; below it all headings stand one deeper."""
+
+_COUNT = re.compile(r"(\d{1,6})[.)]?")
+_BULLET = re.compile(r"[\W_]|o", re.IGNORECASE)
+_TICKS = {"\u2610": " ", "\u2611": "x", "\u2612": "x", "\u2713": "x", "\u2714": "x"}
+_WHOLE = ("<pre>", "<table>", "<ul>", "<ol>")
+_LEVELS = 6
+_REPEATED_CHARS = 200
+"""As in other tables: a merged cell's text is said wherever it reaches, unless it is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph: its text as HTML, and what it is."""
+
+    text: str
+    heading: int | None = None
+    label: str = ""
+    """Of an item: its bullet or number."""
+    is_item: bool = False
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One cell of a row as it was announced."""
+
+    goes_on_left: bool = False
+    goes_on_above: bool = False
+
+
+@dataclass(slots=True)
+class Paragraphs:
+    """The blocks of one text."""
+
+    _done: list[tuple[int | None, str]] = field(default_factory=list)
+    """Blocks, and the levels of those that are headings."""
+    _code: list[str] = field(default_factory=list)
+    _items: list[Paragraph] = field(default_factory=list)
+    _cell: list[str] = field(default_factory=list)
+    _row: list[str] = field(default_factory=list)
+    _rows: list[list[str]] = field(default_factory=list)
+
+    def add(self, paragraph: Paragraph, *, in_table: bool) -> None:
+        """The next paragraph."""
+        if in_table:
+            if paragraph.text:
+                bullet = f"{html.escape(paragraph.label)} " if paragraph.is_item and paragraph.label else ""
+                self._cell.append(f"<p>{bullet}{paragraph.text}</p>")
+            return
+        self._end_table()
+        if not paragraph.text:
+            return
+        self._end_code()
+        if paragraph.is_item:
+            self._items.append(paragraph)
+            return
+        self._end_list()
+        self._done.append((paragraph.heading, paragraph.text))
+
+    def add_code(self, line: str) -> None:
+        """The next line of code."""
+        self._end_table()
+        self._end_list()
+        self._code.append(line.rstrip())
+
+    def end_cell(self) -> None:
+        """What came since the last one is a cell."""
+        self._row.append("".join(self._cell))
+        self._cell = []
+
+    def end_row(self, columns: Sequence[Column]) -> None:
+        """The cells since the last one are a row."""
+        above = self._rows[-1] if self._rows else []
+        for at, column in enumerate(columns[: len(self._row)]):
+            if self._row[at]:
+                continue
+            if column.goes_on_left and at and len(self._row[at - 1]) <= _REPEATED_CHARS:
+                self._row[at] = self._row[at - 1]
+            elif column.goes_on_above and at < len(above) and len(above[at]) <= _REPEATED_CHARS:
+                self._row[at] = above[at]
+        if self._row:
+            self._rows.append(self._row)
+        self._row = []
+
+    def html(self) -> str:
+        """All blocks."""
+        if self._cell:
+            self.end_cell()
+        self.end_row(())
+        self._end_table()
+        self._end_list()
+        self._end_code()
+        lower = int(any(level == TITLE for level, _ in self._done))
+        return "".join(_block(level, lower, text) for level, text in self._done)
+
+    def _end_code(self) -> None:
+        if self._code:
+            lines = html.escape("\n".join(self._code))
+            self._done.append((None, f"<pre>{lines}</pre>"))
+            self._code = []
+
+    def _end_list(self) -> None:
+        if self._items:
+            self._done.append((None, _list(self._items)))
+            self._items = []
+
+    def _end_table(self) -> None:
+        if not self._rows:
+            return
+        self._end_code()
+        self._end_list()
+        wide = max(map(len, self._rows)) > 1
+        lines = []
+        for at, row in enumerate(self._rows):
+            tag = "th" if wide and not at else "td"
+            lines.append("<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in row) + "</tr>")
+        self._done.append((None, f"<table>{''.join(lines)}</table>"))
+        self._rows = []
+
+
+def _block(level: int | None, lower: int, text: str) -> str:
+    if level is not None:
+        rank = 1 if level == TITLE else max(1, min(_LEVELS, level + lower))
+        return f"<h{rank}>{text}</h{rank}>"
+    return text if text.startswith(_WHOLE) else f"<p>{text}</p>"
+
+
+def _own_label(label: str, counted: bool) -> str:
+    """What of an item's label stands before its text: ticks do, and numbers that no list counts."""
+    if label in _TICKS:
+        return f"[{_TICKS[label]}] "
+    return "" if counted or not label or _BULLET.fullmatch(label) else f"{html.escape(label)} "
+
+
+def _list(items: Sequence[Paragraph]) -> str:
+    """Items as lists in lists."""
+    written: list[str] = []
+    open_tags: list[tuple[int, str]] = []
+    for item in items:
+        count = _COUNT.fullmatch(item.label)
+        tag = "ol" if count else "ul"
+        while open_tags and (
+            open_tags[-1][0] > item.level or (open_tags[-1][0] == item.level and open_tags[-1][1] != tag)
+        ):
+            written.append(f"</li></{open_tags.pop()[1]}>")
+        if open_tags and open_tags[-1][0] == item.level:
+            written.append("</li>")
+        else:
+            written.append(f"<{tag}>")
+            open_tags.append((item.level, tag))
+        own = _own_label(item.label, counted=count is not None)
+        value = f' value="{count[1]}"' if count else ""
+        written.append(f"<li{value}><p>{own}{item.text}</p>")
+    written += [f"</li></{tag}>" for _, tag in reversed(open_tags)]
+    return "".join(written)
