@@ -17,7 +17,7 @@ from scraper.extract import mathjax, mathml
 from scraper.extract.class_names import names_in
 from scraper.extract.markup import remove
 from scraper.extract.tex import cleaned, is_prose, without_style
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, text_of
 
 __all__ = ["is_display", "is_settled", "settle"]
 
@@ -34,19 +34,11 @@ _DISPLAYED = frozenset(
 _SOURCES = ("alttext", "data-latex", "data-tex", "data-math", "data-expr", "data-formula", "data-entry")
 """Attributes in which renderers keep the TeX."""
 
-_TAGGED = (
-    "self::math or self::mjx-container or self::script[starts-with(@type, 'math/')]"
-    " or self::img[contains(@class, 'tex') or contains(@class, 'math') or contains(@src, '%5C')"
-    " or contains(@src, 'tex') or contains(@src, '=tx')]"
-    " or contains(name(), '-') and (contains(name(), 'math') or contains(name(), 'tex')"
-    " or contains(name(), 'formula'))"
-)
-_BY_TAG = elements(f"descendant-or-self::*[{_TAGGED}]")
-_BY_TAG_OR_CLASS = elements(
-    "descendant-or-self::*[@class and (contains(@class, 'atex') or contains(@class, 'ath')"
-    f" or contains(@class, 'temml')) or {_TAGGED}]"
-)
 _MATH_CLASS = re.compile("atex|ath|temml")
+_IN_IMAGE_CLASS = ("tex", "math")
+_IN_IMAGE_SOURCE = ("%5C", "tex", "=tx")
+_IN_TAG = ("math", "tex", "formula")
+_MAY_HOLD = frozenset({"math", "mjx-container", "script", "img"})
 _HOLDERS = frozenset({"div", "section", "table", "body", "article"})
 _PROSE_TAGS = (
     "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
@@ -72,8 +64,8 @@ def settle(root: Element, names: str | None = None) -> None:
     `names` are the tree's classes, where they are known.
     """
     settled: set[Element] = set()
-    classed = _MATH_CLASS.search(names_in(root) if names is None else names)
-    for element in (_BY_TAG_OR_CLASS if classed else _BY_TAG)(root)[:_MAX_FORMULAS]:
+    classed = _MATH_CLASS.search(names_in(root) if names is None else names) is not None
+    for element in _candidates(root, classed=classed)[:_MAX_FORMULAS]:
         if is_settled(element) or _is_gone(element, root) or _is_inside(element, settled):
             continue
         found = _formula(element)
@@ -82,6 +74,30 @@ def settle(root: Element, names: str | None = None) -> None:
         tex, shown = found
         _replace(element, tex, display=shown)
         settled.add(element)
+
+
+def _candidates(root: Element, *, classed: bool) -> list[Element]:
+    """What may be a formula by its tag, and by its class where any says so, in document order."""
+    found: list[Element] = []
+    for element in root.iter():
+        tag: str = element.tag
+        if ((tag in _MAY_HOLD or "-" in tag) and _is_marked(element, tag)) or (
+            classed and _MATH_CLASS.search(element.get("class") or "")
+        ):
+            found.append(element)
+    return found
+
+
+def _is_marked(element: Element, tag: str) -> bool:
+    """Whether tag and attributes say that an element may be a formula."""
+    if tag == "script":
+        return (element.get("type") or "").startswith("math/")
+    if tag == "img":
+        classes, source = element.get("class") or "", element.get("src") or ""
+        return any(part in classes for part in _IN_IMAGE_CLASS) or any(
+            part in source for part in _IN_IMAGE_SOURCE
+        )
+    return tag in _MAY_HOLD or any(part in tag for part in _IN_TAG)
 
 
 def is_settled(formula: Element) -> bool:

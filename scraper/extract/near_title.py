@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import islice
 
 from scraper.extract.xpath import Element, having, text_of
@@ -18,12 +19,16 @@ _WITH_ITEMPROP = having("itemprop")
 
 def around_headline(body: Element) -> list[Element]:
     """In document order; empty where there is no headline."""
-    every = list(islice(body.iter("*"), MAX_ELEMENTS))
     headline = _headline(body)
-    if headline is None or headline not in every:
+    if headline is None:
         return []
-    place = every.index(headline)
-    return [one for one in every[max(0, place - _BEFORE) : place + _BEHIND] if _is_inside(one)]
+    every = islice(body.iter("*"), MAX_ELEMENTS)
+    before: deque[Element] = deque(maxlen=_BEFORE)
+    for one in every:
+        if one is headline:
+            return [near for near in (*before, one, *islice(every, _BEHIND - 1)) if _is_inside(near)]
+        before.append(one)
+    return []
 
 
 def first_elements(body: Element) -> list[Element]:

@@ -7,7 +7,8 @@ choice of blocks can reach falls from .977 to .957.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -59,7 +60,7 @@ def fold(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
         (waiting if _may_fold(element) else unseen).append(element)
     if not waiting:
         return unseen
-    controlled = _controlled(waiting[0].getroottree().getroot())
+    controlled = cache(lambda: _controlled(waiting[0].getroottree().getroot()))
     whole = -1
     for element in waiting:
         if _is_panel(element, controlled):
@@ -80,7 +81,7 @@ def _may_fold(element: Element) -> bool:
     return len(text_of(element).strip()) >= _MIN_TEXT
 
 
-def _is_panel(element: Element, controlled: frozenset[str]) -> bool:
+def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> bool:
     name = element.get("id") or ""
     if _STREAMED.match(name):
         return True
@@ -89,7 +90,7 @@ def _is_panel(element: Element, controlled: frozenset[str]) -> bool:
         return False
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
-    return name in controlled or _FOLDS.search(_CAMEL.sub("-", names)) is not None
+    return _FOLDS.search(_CAMEL.sub("-", names)) is not None or (bool(name) and name in controlled())
 
 
 def _controlled(root: Element) -> frozenset[str]:

@@ -34,7 +34,7 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     about = metadata.read(page)
     survey = Survey(page)
     verdict = verdict_on(snapshot, survey)
-    notes = footnotes.lift(page.body)
+    notes = footnotes.lift(page.body, page.classes)
     content = content_of(page, model)
     if content.page_type not in _SELLING:
         footnotes.attach(content.root, notes)

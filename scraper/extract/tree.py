@@ -11,6 +11,7 @@ from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract import formulas, hidden, markup, media, shadow
+from scraper.extract.class_names import names_in
 from scraper.extract.texts import words_in
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -80,6 +81,8 @@ class Page:
     """It says that it needs JavaScript."""
     embeds: int = 0
     """Frames whose content did not come with the page."""
+    classes: str | None = None
+    """At least all values of `class` in the body, one on a line, where they were looked up."""
 
 
 def build(snapshot: Snapshot) -> Page:
@@ -92,11 +95,13 @@ def build(snapshot: Snapshot) -> Page:
     head = _head(root)
     base = base_of(root, snapshot.url)
     shadow.inline(root)
-    formulas.settle(root)
+    classes = names_in(root)
+    formulas.settle(root, classes)
     media.settle(root, base)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
         removed += _graft(root, snapshot.frames)
+        classes = names_in(root) if snapshot.frames else classes
     else:
         removed += hidden.remove_styled(root)
     body = _body(root)
@@ -113,6 +118,7 @@ def build(snapshot: Snapshot) -> Page:
         degraded=parsed.degraded or lifted,
         asks_for_scripts=asks,
         embeds=embeds,
+        classes=classes,
     )
 
 
