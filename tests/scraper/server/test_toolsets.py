@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from scraper.server.instructions import INSTRUCTIONS, PAIR_INSTRUCTIONS
 from scraper.settings import Settings
 from scraper.tools import registry
+from scraper.tools.model import Tool
 from tests.scraper.kept_texts import kept_app
 from tests.scraper.process import REPOSITORY, Program, output_of, serving
 from tests.scraper.server.in_memory import talking
@@ -61,6 +62,49 @@ async def test_the_full_list_costs_a_caller_less_than_its_budget(tmp_path: Path,
         assert set(tool["annotations"]) == {
             "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint",
         }  # fmt: skip
+
+
+PARTS = ("Best for: ", "Not recommended for: ", "Returns: ", "Common mistakes: ")
+
+
+@pytest.mark.parametrize("tool", registry.tools(), ids=lambda tool: tool.name)
+def test_a_description_has_the_five_parts_in_their_order(tool: Tool) -> None:
+    lines = tool.description.splitlines()
+    assert lines[0].endswith(".") and len(lines) == 5
+    for line, part in zip(lines[1:], PARTS, strict=True):
+        assert line.startswith(part) and len(line) > len(part)
+
+
+@pytest.mark.parametrize(
+    "tool", [*registry.tools(), *registry.openai_tools()], ids=lambda tool: f"{tool.name} {tool.title}"
+)
+def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
+    schemas = list(_schemas(tool.input_schema))
+    for schema in schemas:
+        assert set(schema) <= KEYWORDS and isinstance(schema["type"], str)
+        if schema["type"] in {"integer", "number"}:
+            assert -(2**53) <= schema["minimum"] < schema["maximum"] <= 2**53
+        if schema["type"] == "array":
+            assert 1 <= schema["minItems"] <= schema["maxItems"]
+        if schema["type"] == "object":
+            # What a document is described with is the caller's own; everything else is closed.
+            own = schema.get("description") == "Comes back with each hit as it is."
+            assert schema["additionalProperties"] is own
+            assert own or set(schema.get("required", ())) <= set(schema["properties"])
+    assert all("description" in value for value in tool.input_schema["properties"].values())
+
+
+KEYWORDS = {
+    "type", "properties", "required", "additionalProperties", "description", "default", "enum", "items",
+    "minItems", "maxItems", "minimum", "maximum",
+}  # fmt: skip
+"""No unions, references, titles or patterns: some clients refuse a whole server for one of them."""
+
+
+def _schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield schema
+    for inner in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
+        yield from _schemas(inner)
 
 
 def test_the_instructions_are_short_and_lead_to_every_kind_of_tool() -> None:
