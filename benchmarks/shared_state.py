@@ -57,59 +57,55 @@ async def _operations(url: str, rounds: int) -> Figures:
     together = Together(url)
     await together.met(10)
     assert not together.status().away
-    alone = Alone()
     rows: list[tuple[str, float | None, float]] = []
     figures = Figures()
-    for name, operation in _OPERATIONS.items():
-        here_ms = await _median_ms(operation, alone, rounds)
-        there_ms = await _median_ms(operation, together, rounds)
+    here, there = _operations_of(Alone()), _operations_of(together)
+    for name, operation in there.items():
+        there_ms = await _median_ms(operation, rounds)
+        here_ms = await _median_ms(here[name], rounds) if name in here else None
         rows.append((name, here_ms, there_ms))
-        figures |= {f"{name}.alone_ms": here_ms, f"{name}.together_ms": there_ms}
-    there_ms = await _median_ms(_claim, together, rounds)
-    rows.append(("claim and landing of 20 kB", None, there_ms))
-    figures["claim.together_ms"] = there_ms
+        figures[f"{name}.together_ms"] = there_ms
+        if here_ms is not None:
+            figures[f"{name}.alone_ms"] = here_ms
     await together.close()
     print_table("One operation, median of one after the other (ms)", ("", "alone", "shared"), rows)
     return figures
 
 
-async def _take(shared: Shared, number: int) -> None:
-    await shared.limits.take(_MANY, "ann")
+_Operation = Callable[[int], Awaitable[None]]
 
 
-async def _lease(shared: Shared, number: int) -> None:
-    lease = await shared.leases.take(f"host{number % 2_000}", Terms(at_once=32, gap_s=0.0))
-    assert isinstance(lease, Lease)
-    shared.leases.give_back(lease)
+def _operations_of(shared: Shared) -> dict[str, _Operation]:
+    """What is asked of a state, each as often as the number says."""
+    polite, claims = Politeness(shared.leases, Settings()), shared.claims
+
+    async def limit(number: int) -> None:
+        await shared.limits.take(_MANY, "ann")
+
+    async def lease(number: int) -> None:
+        got = await shared.leases.take(f"host{number % 2_000}", Terms(at_once=32))
+        assert isinstance(got, Lease)
+        shared.leases.give_back(got)
+
+    async def turn(number: int) -> None:
+        async with polite.turn(f"host{number % 2_000}", "local", Deadline.within(60)):
+            pass
+
+    async def claim(number: int) -> None:
+        assert claims is not None
+        got = await claims.begin(f"page{number}", waited=False)
+        assert isinstance(got, Claim)
+        claims.land(got, _PAGE)
+
+    known: dict[str, _Operation] = {"limit": limit, "lease": lease, "turn": turn}
+    return known if claims is None else {**known, "claim": claim}
 
 
-async def _claim(shared: Shared, number: int) -> None:
-    assert shared.claims is not None
-    claim = await shared.claims.begin(f"page{number}", waited=False)
-    assert isinstance(claim, Claim)
-    shared.claims.land(claim, _PAGE)
-
-
-async def _turn(shared: Shared, number: int) -> None:
-    polite = Politeness(shared.leases, Settings())
-    async with polite.turn(f"host{number % 2_000}", "local", Deadline.within(60)):
-        pass
-
-
-_OPERATIONS: dict[str, Callable[[Shared, int], Awaitable[None]]] = {
-    "limit": _take,
-    "lease": _lease,
-    "turn": _turn,
-}
-
-
-async def _median_ms(
-    operation: Callable[[Shared, int], Awaitable[None]], shared: Shared, rounds: int
-) -> float:
+async def _median_ms(operation: _Operation, rounds: int) -> float:
     took = []
     for number in range(rounds):
         begun = time.perf_counter()
-        await operation(shared, number)
+        await operation(number)
         took.append(time.perf_counter() - begun)
     return statistics.median(took) * 1_000
 
