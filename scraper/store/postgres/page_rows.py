@@ -16,7 +16,7 @@ import asyncpg
 from scraper.model import PageFacts, Reading
 from scraper.store import page_rows as sqlite_rows
 from scraper.store.page_rows import ENTRY_BYTES, FUTURE_S, searched_text
-from scraper.store.postgres.lexemes import Cutter, Words, owner_mark, vector, window_marks, words_of
+from scraper.store.postgres.lexemes import LONG, Cutter, Words, owner_mark, vector, window_marks, words_of
 from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import Entry, Shelf
 from scraper.store.serial import dump_reading, load_reading
@@ -128,18 +128,29 @@ async def numbers(connection: Connection, count: int) -> list[int]:
 async def owner_numbers(connection: Connection, owners: Iterable[Owner]) -> dict[Owner, int]:
     """The owners' numbers; new ones get theirs."""
     wanted = {_digest(owner): owner for owner in sorted(set(owners))}
-    new = [(digest, storable(principal), allowances) for digest, (principal, allowances) in wanted.items()]
-    await connection.executemany(
-        "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", new
-    )
-    rows = await connection.fetch("SELECT id, digest FROM owners WHERE digest = ANY($1)", list(wanted))
-    return {wanted[row["digest"]]: row["id"] for row in rows}
+    known = await _known_owners(connection, list(wanted))
+    if len(known) < len(wanted):
+        new = [
+            (digest, storable(owner[0]), owner[1]) for digest, owner in wanted.items() if digest not in known
+        ]
+        await connection.executemany(
+            "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            new,
+        )
+        known = await _known_owners(connection, list(wanted))
+    return {owner: known[digest] for digest, owner in wanted.items()}
+
+
+async def _known_owners(connection: Connection, digests: list[bytes]) -> dict[bytes, int]:
+    rows = await connection.fetch("SELECT id, digest FROM owners WHERE digest = ANY($1)", digests)
+    return {row["digest"]: row["id"] for row in rows}
 
 
 def rows_of(page: Page, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The page's row, and that of its words."""
     words = page.words
-    data = vector(words.places, (owner_mark(owner), *window_marks(number)))
+    marks = [owner_mark(owner), *window_marks(number), *([LONG] if words.is_long else [])]
+    data = vector(words.places, marks)
     size = len(data) + len(words.counts) + len(page.fields[-1]) + ROW_BYTES
     return (
         (number, owner, page.place, page.retrieved_at, time.time(), size, *page.fields),

@@ -61,7 +61,6 @@ class PostgresPages:
         self._outbox: Outbox[tuple[_Place, Entry]] = Outbox(self._write, batch=BATCH)
         self._fresh: dict[_Place, Entry] = {}
         """Pages that are not in the database yet."""
-        self._owners: dict[page_rows.Owner, int] = {}
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
         self._sizes: tuple[int, int] = (0, 0)
@@ -278,14 +277,12 @@ class PostgresPages:
 
     async def _insert(self, connection: Connection, pages: Sequence[page_rows.Page]) -> None:
         loop = asyncio.get_running_loop()
-        unknown = {page.owner for page in pages} - self._owners.keys()
-        if unknown:
-            self._owners |= await page_rows.owner_numbers(connection, unknown)
+        owners = await page_rows.owner_numbers(connection, {page.owner for page in pages})
         numbers = await page_rows.numbers(connection, len(pages))
         rows = await loop.run_in_executor(
             self._writing.thread,
             lambda: [
-                page_rows.rows_of(page, number, self._owners[page.owner])
+                page_rows.rows_of(page, number, owners[page.owner])
                 for page, number in zip(pages, numbers, strict=True)
             ],
         )

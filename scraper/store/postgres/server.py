@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
 
@@ -30,6 +30,10 @@ REFUSED_PAUSE_S = 30.0
 """Between two looks at one that is not ours to use."""
 QUICK_S = 2.0
 """An operation that may take longer than this says nothing about the database when it does."""
+LEFT_LIMIT_S = 30.0
+"""How long what nobody waits for any more may take: the next call finds its connection ready."""
+WAITING_LIMIT = 256
+"""Operations that may be under way, as many as SQLite's readers take."""
 RELEASE_LIMIT_S = 2.0
 CLOSE_LIMIT_S = 2.0
 
@@ -59,6 +63,7 @@ class Server:
         self._opening = asyncio.Lock()
         self._preparing = asyncio.Lock()
         self._is_prepared = False
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._not_before = 0.0
         self._problem_is_writing = False
 
@@ -70,11 +75,15 @@ class Server:
         Raises:
             Unavailable: it could not be done within `limit_s`.
         """
-        if time.monotonic() < self._not_before:
+        if time.monotonic() < self._not_before or len(self._under_way) >= WAITING_LIMIT:
             raise Unavailable
+        working = asyncio.create_task(self._run_again(work, max(limit_s, LEFT_LIMIT_S)))
+        self._under_way.add(working)
+        working.add_done_callback(self._forget)
         try:
             async with asyncio.timeout(limit_s):
-                result = await self._run_again(work)
+                # Who gives up leaves the connection to finish what it does: to make a new one takes longer.
+                result = await asyncio.shield(working)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError, Refused) as error:
             if not is_of_the_value(error):
                 self._on_fault(error, limit_s, writes=writes)
@@ -91,6 +100,10 @@ class Server:
 
     async def close(self) -> None:
         """Let go of every connection."""
+        left = list(self._under_way)
+        for working in left:
+            working.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         pool, self._pool = self._pool, None
         if pool is None:
             return
@@ -100,14 +113,20 @@ class Server:
         except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
             pool.terminate()
 
-    async def _run_again(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        try:
+    def _forget(self, working: asyncio.Task[Any]) -> None:
+        self._under_way.discard(working)
+        if not working.cancelled():
+            working.exception()  # whoever waited for it was told
+
+    async def _run_again(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T:
+        async with asyncio.timeout(limit_s):
+            try:
+                return await self._run_once(work)
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError) as error:
+                if not is_away(error):
+                    raise
+            # The server was started anew, and the connection is of its last life.
             return await self._run_once(work)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError) as error:
-            if not is_away(error):
-                raise
-        # The server was started anew, and the connection is of its last life.
-        return await self._run_once(work)
 
     async def _run_once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         pool = await self._opened()

@@ -24,9 +24,14 @@ class SharedLimits:
         if self._valkey.there:
             name = self._valkey.key(f"limit:{limit.name}", key)
             try:
-                return await self._taken(limit, name)
+                wait_s = await self._taken(limit, name)
             except Away:
                 pass
+            else:
+                if not wait_s:
+                    # Counted here as well: who goes on alone in the middle of it begins with no new burst.
+                    await self._own.take(limit, key, servers=self._roll.servers)
+                return wait_s
         return await self._own.take(limit, key, servers=self._roll.servers)
 
     async def _taken(self, limit: Limit, name: str) -> float:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL of the system's packages: on loopback, in a folder of its own, a database for each test."""
+"""A real PostgreSQL of the system's packages: on loopback, in a folder of its own, with many databases."""
 
 from __future__ import annotations
 

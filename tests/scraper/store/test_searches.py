@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Result, SearchAnswer
+from scraper.store.postgres.searches import PostgresSearches
+from scraper.store.postgres.server import Server
 from scraper.store.protocols import Shelf
-from scraper.store.searches import FILE_NAME, MemorySearches, Searches, SqliteSearches
+from scraper.store.searches import FILE_NAME, MemorySearches, Rest, Searches, SqliteSearches
 
 HERE = Shelf()
 
@@ -38,9 +41,14 @@ def answer(age: timedelta = timedelta()) -> SearchAnswer:
     )
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> Searches:
-    return SqliteSearches(tmp_path) if request.param == "sqlite" else MemorySearches()
+@pytest.fixture(params=["sqlite", "memory", "postgres"])
+async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Searches]:
+    if request.param != "postgres":
+        yield SqliteSearches(tmp_path) if request.param == "sqlite" else MemorySearches()
+        return
+    server = Server(await request.getfixturevalue("postgres").database())
+    yield PostgresSearches(server)
+    await server.close()
 
 
 async def test_an_answer_comes_back_as_it_was(searches: Searches) -> None:
@@ -72,6 +80,17 @@ async def test_a_newer_answer_takes_the_place_of_the_older(searches: Searches) -
     searches.put("key", newer, shelf=HERE)
     found = await searches.get("key", shelf=HERE, max_age_s=6_000)
     assert found is not None and found.query == "newer"
+    await searches.close()
+
+
+async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: Searches) -> None:
+    assert await searches.rest("bing", "direct") is None
+    searches.set_rest("bing", "direct", Rest("captcha", 1, 0, 5.5))
+    searches.set_rest("bing", "direct", Rest("rate_limited", 2, 1, 7.25))
+    assert await searches.rest("bing", "direct") == Rest("rate_limited", 2, 1, 7.25)
+    assert await searches.rest("bing", "proxy") is None
+    searches.set_rest("bing", "direct", None)
+    assert await searches.rest("bing", "direct") is None
     await searches.close()
 
 

@@ -21,6 +21,8 @@ from scraper.store.indexes.model import BACKENDS, Added, IndexDocument, IndexFau
 from scraper.store.indexes.query import parse
 from scraper.store.indexes.shelves import FILE_NAME
 from scraper.store.indexes.tokens import Tokenizer
+from scraper.store.postgres.indexes import PostgresIndexes
+from scraper.store.postgres.server import Server
 
 ME = "local"
 
@@ -34,9 +36,17 @@ async def opened(folder: Path) -> AsyncIterator[Catalog]:
         await indexes.close()
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=[*BACKENDS, "postgres"])
 async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Catalog]:
-    """A catalog with an index `notes` of each backend."""
+    """A catalog with an index `notes` of each backend, and kept in a database."""
+    if request.param == "postgres":
+        server = Server(await request.getfixturevalue("postgres").database())
+        shared = Catalog(PostgresIndexes(server))
+        await shared.create("notes", principal=ME, backend="sqlite")
+        yield shared
+        await shared.close()
+        await server.close()
+        return
     async with opened(tmp_path) as made:
         await made.create("notes", principal=ME, backend=request.param)
         yield made

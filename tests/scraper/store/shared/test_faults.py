@@ -115,6 +115,16 @@ async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
         assert isinstance(wait, Wait) and 4 < wait.seconds <= 5
 
 
+async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        while not await one.limits.take(LIMIT, "spent"):
+            pass
+        await redis.stop()
+        await until_away(one)
+        assert await one.limits.take(LIMIT, "spent") > 0
+        assert await one.limits.take(LIMIT, "unspent") == 0
+
+
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
         assert one.status().servers == roll.UNSEEN
