@@ -38,10 +38,11 @@ class Death:
 class Replicas:
     """Servers at ports of their own, each of which can be ended and begun again."""
 
-    def __init__(self, command: Sequence[str], env: dict[str, str] | None) -> None:
+    def __init__(self, command: Sequence[str], env_of: Env) -> None:
         self.ports: list[int] = []
         self._command = command
-        self._env = env
+        self._env_of = env_of
+        self._names = itertools.count()
         self._programs: dict[int, Program] = {}
         self._stack = AsyncExitStack()
 
@@ -49,10 +50,14 @@ class Replicas:
         """The process of one server."""
         return self._programs[self.ports[number]]
 
+    def said(self) -> list[str]:
+        """Every line that the servers now alive have said."""
+        return [line for program in self._programs.values() for line in program.said]
+
     async def begin(self, port: int = 0) -> None:
         """Start a server, at a port of another before it or at a new one."""
         program = await self._stack.enter_async_context(
-            serving(*self._command, f"--port={port}", env=self._env)
+            serving(*self._command, f"--port={port}", env=self._env_of(next(self._names)))
         )
         port = int(program.base.rsplit(":", 1)[1])
         self._programs[port] = program
@@ -80,12 +85,14 @@ class Replicas:
         await self._stack.aclose()
 
 
+Env = Callable[[int], dict[str, str]]
+"""What a server is told, by how many were started before it."""
+
+
 @contextlib.asynccontextmanager
-async def replicas(
-    *command: str, count: int = 2, env: dict[str, str] | None = None
-) -> AsyncIterator[Replicas]:
+async def replicas(*command: str, count: int = 2, env_of: Env = lambda _: {}) -> AsyncIterator[Replicas]:
     """So many servers of one command."""
-    servers = Replicas(command, env)
+    servers = Replicas(command, env_of)
     try:
         await asyncio.gather(*(servers.begin() for _ in range(count)))
         yield servers
