@@ -30,8 +30,8 @@ _NUMBERED_TABLES = frozenset({"highlighttable", "lntable", "rouge-table"})
 
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language")
 _LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:language|lang)[-_:]([^\s\"]+)|highlight-source-([^\s\"]+)|highlight-(text-html-basic)"
-    r"|brush:\s*([\w#+-]+)|(?:^|\s)highlight-([a-z0-9+#]+)\b",
+    r"(?:^|\s)(?:language|lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
+    r"|brush:\s*([\w#+-]+)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
     re.IGNORECASE,
 )
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
@@ -44,7 +44,17 @@ _NO_LANGUAGE = frozenset(
 )
 """What highlighters write where a language could stand."""
 
-_ALIASES = {"shell": "bash", "pycon": "python", "ipython3": "python", "text-html-basic": "html"}
+_ALIASES = {
+    "shell": "bash",
+    "pycon": "python",
+    "ipython3": "python",
+    "text-html-basic": "html",
+    "html-basic": "html",
+    "html-erb": "erb",
+    "css-scss": "scss",
+    "css-less": "less",
+    "json-comments": "jsonc",
+}
 _HIGHLIGHTER = frozenset("sourcecode highlight hljs codehilite prettyprint shiki code".split())
 _KNOWN = frozenset(
     "abap ada agda apex asm astro awk bash bat batch c clojure cmake cobol console coq cpp crystal csharp "
@@ -112,6 +122,8 @@ def language_of(block: Element) -> str:
         language = _noted_language(element)
         if language:
             return language
+        if element.tag in ("pre", "code") and (element.get("lang") or "").lower() in _KNOWN:
+            return _language_named(element.get("lang") or "")
     for element in around[:4]:
         classes = (element.get("class") or "").lower().split()
         if element.tag in ("pre", "code") or not _HIGHLIGHTER.isdisjoint(classes):

@@ -23,6 +23,8 @@ _PERMALINK_CLASSES = frozenset(
 )
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
+_HEADING = re.compile(r"#{1,6} ")
+_PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
 _BRACKET = re.compile(r"[\[\]]")
 
 
@@ -58,16 +60,33 @@ class LinkRules(Rules):
         href = element.get("href")
         if href and href[0] == "#" and "_inline" in parent_tags and _points_at_own_heading(element, href[1:]):
             return text
-        if "#" in label:
-            label = _HASHES.sub("", label)
         url = self.addresses.absolute(href)
         if not url:
             return text
+        if "_inline" not in parent_tags and "\n\n" in (card := text.strip()):
+            return self._card(card, url, element)
+        if "#" in label:
+            label = _HASHES.sub("", label)
         self._note(url, label, element)
         linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
         if text[0] == "\n" and "_inline" not in parent_tags:
             return f"\n\n{linked}\n\n"
         return f"{' ' if text[0] == ' ' else ''}{linked}{' ' if text[-1] == ' ' else ''}"
+
+    def _card(self, text: str, url: str, element: Element) -> str:
+        """A link around blocks: its heading or first line leads there, the others stay as they are."""
+        blocks = text.split("\n\n")
+        at = next((place for place, one in enumerate(blocks) if _HEADING.match(one)), None)
+        if at is None:
+            at = next((place for place, one in enumerate(blocks) if _PLAIN_LINE.match(one)), None)
+        if at is None or "](" in blocks[at]:
+            label = " ".join(_HASHES.sub("", text).split())
+            blocks, at = [label], 0
+        marks = _HEADING.match(blocks[at])
+        label = blocks[at][marks.end() if marks else 0 :].strip()
+        self._note(url, label, element)
+        blocks[at] = f"{marks.group() if marks else ''}[{' '.join(label.split())}]({url})"
+        return "\n\n" + "\n\n".join(blocks) + "\n\n"
 
     def convert_videolink(self, el: Node, text: str, parent_tags: Tags) -> str:
         """The player of a video: a line that leads to its page."""

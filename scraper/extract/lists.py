@@ -38,7 +38,7 @@ class ListRules(Rules):
         if "\n" in text:
             indent = " " * len(marker)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
-        return f"{marker}{text}\n"
+        return f"{_gap_before(el.element)}{marker}{text}\n"
 
     def _marker(self, item: Element) -> str:
         parent = item.getparent()
@@ -73,6 +73,13 @@ class ListRules(Rules):
         "dd": _shallow,
         "input": _box,
     }
+
+
+def _gap_before(item: Element) -> str:
+    """A line's end where text stands right before an item, in the list itself."""
+    before, parent = item.getprevious(), item.getparent()
+    text = before.tail if before is not None else parent.text if parent is not None else None
+    return "\n" if text and text.strip() else ""
 
 
 def _integer(text: str | None, otherwise: int) -> int:

@@ -50,8 +50,15 @@ _CLASSES_OF_NOTE = re.compile(
 )
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
+_GAPS = re.compile(r"\n{3,}")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
+_BARE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
+_RAISED = str.maketrans(
+    "0123456789+-\u2212n",
+    "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
+)
+_MAX_RAISED = 6
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
@@ -108,7 +115,7 @@ class _PageConverter(
 
     def finished(self, markdown: str) -> str:
         """With the blocks kept from harm in their places."""
-        return self.restored(markdown).replace("  \n\n", "\n\n").strip()
+        return self.restored(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
 
     def mark(self, root: Element) -> None:
         """Note which elements are told apart by their classes."""
@@ -203,6 +210,13 @@ class _PageConverter(
     convert_b = convert_strong = _emphasis("**")
     convert_em = convert_i = _emphasis("*")
     convert_del = convert_s = _emphasis("~~")
+
+    def convert_sup(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Powers stay above the line: without it 10 to the sixth is read as 106."""
+        raised = text.strip()
+        if not raised or len(raised) > _MAX_RAISED or not _BARE_POWER.fullmatch(raised):
+            return text
+        return raised.translate(_RAISED)
 
     def _select(self, element: Element, context: Context) -> str:
         """A choice of few is part of what a page offers; a long one lists countries."""

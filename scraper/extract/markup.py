@@ -75,6 +75,7 @@ def parse(text: str, *, flatten: bool = True) -> Markup:
     if flatten and _AT_LIMIT(root) and _gave_up(parser):
         return Markup(_flat(bounded), degraded=True)
     _empty_head(root)
+    _close_terms(root)
     return Markup(root, degraded=len(bounded) < len(text))
 
 
@@ -99,6 +100,14 @@ def _empty_head(root: Element) -> None:
     strays[-1].tail = (strays[-1].tail or "") + (body.text or "")
     body.text = None
     body[:0] = strays
+
+
+def _close_terms(root: Element) -> None:
+    """Put a `dt` or `dd` that stands in another behind it: their closing tags may be left out."""
+    for element in list(root.iter("dt", "dd")):
+        around = element.getparent()
+        if around is not None and around.tag in ("dt", "dd"):
+            around.addnext(element)
 
 
 def lift_deep(root: Element) -> bool:

@@ -102,3 +102,18 @@ def test_code_in_a_cell_or_heading_is_one_line() -> None:
 
 def test_the_plain_text_keeps_the_lines_of_code() -> None:
     assert converted("<p>a</p><pre>if x:\n    y</pre>").text == "a\nif x:\n    y"
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<div class='highlight highlight-source-rust'><pre>x = 1</pre></div>", "rust"),
+        ("<div class='highlight highlight-text-html-basic'><pre>x = 1</pre></div>", "html"),
+        ("<div class='highlight highlight-source-css-scss'><pre>x = 1</pre></div>", "scss"),
+        ("<div class='highlight-python notranslate'><pre>x = 1</pre></div>", "python"),
+        ("<pre lang=go><code>x = 1</code></pre>", "go"),
+        ("<pre lang=en><code>x = 1</code></pre>", ""),
+    ],
+)
+def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) -> None:
+    assert markdown_of(html) == f"```{language}\nx = 1\n```"

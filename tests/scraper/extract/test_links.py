@@ -103,3 +103,26 @@ def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
 )
 def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
     assert markdown_of(f"<p>x</p><p><img {image} alt=A></p>").endswith(f"![A]({address})")
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<a href=/c><h3>Card</h3><p>A line.</p></a>", "### [Card](https://example.com/c)\n\nA line."),
+        (
+            "<a href=/c><img src=/i.png alt=Pier><p>Title</p><p>$5</p></a>",
+            "![Pier](https://example.com/i.png)\n\n[Title](https://example.com/c)\n\n$5",
+        ),
+        (
+            "<a href=/c><pre>x = 1</pre><p>A line.</p></a>",
+            "```\nx = 1\n```\n\n[A line.](https://example.com/c)",
+        ),
+        ("<a href=/c><div>One</div></a>", "[One](https://example.com/c)"),
+        (
+            "<table><tr><th>h</tr><tr><td><a href=/c><p>x</p><p>y</p></a></table>",
+            "| h |\n| --- |\n| [x y](https://example.com/c) |",
+        ),
+    ],
+)
+def test_a_link_around_blocks_leaves_them_blocks(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown

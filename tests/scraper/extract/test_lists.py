@@ -28,3 +28,7 @@ from tests.scraper.extract.conversion import markdown_of
 )
 def test_lists(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
+
+
+def test_text_right_before_an_item_stands_on_a_line_of_its_own() -> None:
+    assert markdown_of("<ul>Berths:<li>a</li><li>b</li></ul>") == "Berths:\n- a\n- b"

@@ -41,7 +41,7 @@ from tests.scraper.extract.snapshots import URL, read
         ("<p>Country: <select>" + "<option>x" * 200 + "</select></p>", "Country:"),
         ("<p>Embed:</p><textarea>code to copy</textarea>", "Embed:\n\ncode to copy"),
         ("<my-card><p>x</p></my-card><p>on <my-time>Monday</my-time> again</p>", "x\n\non Monday again"),
-        ("<a href=/x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.com/x)"),
+        ("<a href=/x><h3>Card</h3><p>text</p></a>", "### [Card](https://example.com/x)\n\ntext"),
     ],
 )
 def test_elements_become_markdown(html: str, markdown: str) -> None:
@@ -221,3 +221,14 @@ def test_the_outline_knows_where_headings_stand() -> None:
 
 def test_the_address_of_the_page_is_the_final_one() -> None:
     assert read("<main><p>x</p></main>").url == URL
+
+
+def test_powers_stay_above_the_line() -> None:
+    html = (
+        "<p>10<sup>6</sup> m<sup>2</sup>, 5<sup>-3</sup>, x<sup>n</sup>, 1<sup>st</sup>, Co<sup>TM</sup></p>"
+    )
+    assert markdown_of(html) == "10\u2076 m\u00b2, 5\u207b\u00b3, x\u207f, 1st, CoTM"
+
+
+def test_what_is_left_out_leaves_no_gap() -> None:
+    assert markdown_of("<p>a</p><table><tr><td></td></tr></table><div></div><p>b</p>") == "a\n\nb"

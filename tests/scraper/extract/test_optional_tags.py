@@ -33,3 +33,10 @@ def test_the_order_of_what_was_taken_for_the_head_is_kept() -> None:
 def test_a_description_behind_a_stray_element_is_still_the_heads() -> None:
     html = f'<title>T</title><main>{TEXT}</main><meta name="author" content="Ada Lovelace">'
     assert reader.read(Snapshot(URL, URL, 200, {}, "text/html", html.encode(), html)).author == "Ada Lovelace"
+
+
+def test_terms_and_what_is_said_of_them_need_no_closing_tags() -> None:
+    terms = "<dl><dt>Quay<dt>Pier<dd><p>one<p>two<dd>three<dl><dt>Inner<dd>x</dl><dt>Mole<dd>four</dl>"
+    assert markdown(f"<main>{TEXT}{terms}<p>End.</main>").split("book.\n\n")[-1] == (
+        "Quay\n\nPier\n:   one\n\n    two\n:   three\n\n    Inner\n    :   x\n\nMole\n:   four\n\nEnd."
+    )
