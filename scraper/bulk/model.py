@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from browsers.model import Snapshot
@@ -95,7 +94,7 @@ class Row:
     links: tuple[tuple[str, str], ...] | None = None
     """Address and text."""
     error: Fault | None = None
-    timings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""
     hash: str | None = None
     """SHA-256 of the Markdown in UTF-8, in hexadecimal."""

@@ -1,0 +1,150 @@
+"""The same job on a cluster: blocks and desk by themselves, and Ray once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pickle
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scraper.bulk.cluster.block_pages import BlockPages
+from scraper.bulk.cluster.blocks import block_size, blocks
+from scraper.bulk.cluster.desk import Desk
+from scraper.bulk.job import BulkJob
+from scraper.bulk.model import Format, Outcome, Pace, Page
+from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
+from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
+from tests.scraper.bulk.test_job import Pages
+from tests.scraper.process import Program, running, until
+from tests.site.running import Site
+
+__all__ = ["here"]
+
+RAY_S = 240.0
+"""Ray takes seconds to start, and minutes on a machine under load."""
+
+
+def pages_of(host: str, numbers: range) -> list[Page]:
+    return [Page(number, f"http://{host}/{number}", host) for number in numbers]
+
+
+async def test_a_host_stands_whole_in_one_block(tmp_path: Path) -> None:
+    urls = [f"http://large.example/{number}" for number in range(300)]
+    urls += [f"http://host{number % 30}.example/{number}" for number in range(300)]
+    async with BulkJob.open(order_of(tmp_path, urls)) as job:
+        found = [block async for block in blocks(job, size=32)]
+    assert sum(map(len, found)) == 600
+    where = Counter(host for block in found for host in {page.host for page in block})
+    assert set(where.values()) == {1}
+    assert {page.host for page in found[0]} == {"large.example"}
+    assert all(32 <= len(block) < 64 for block in found[1:-1])
+
+
+def test_blocks_are_small_and_many() -> None:
+    assert block_size(5_000, 2) == 78
+    assert block_size(10, 2) == 16
+    assert block_size(10_000_000, 8) == 256
+
+
+async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> None:
+    desk = Desk()
+    first = await desk.begin(7, (1, 2, 3))
+    assert (first.left, first.again) == ((1, 2, 3), False)
+    assert await desk.hand_in((2,), b"two")
+    again = await desk.begin(7, (1, 2, 3))
+    assert (again.left, again.again) == ((1, 3), True)
+    assert await desk.collect(1.0) == [b"two"]
+    await desk.stop()
+    assert (await desk.begin(8, (9,))).left == ()
+    assert not await desk.hand_in((1,), b"one")
+
+
+async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scraper.bulk.cluster.desk.WAITING_BYTES", 10)
+    desk = Desk()
+    await desk.hand_in((1,), bytes(20))
+    second = asyncio.create_task(desk.hand_in((2,), b"x"))
+    done, _ = await asyncio.wait({second}, timeout=0.05)
+    assert not done
+    assert await desk.collect(0.0) == [bytes(20)]
+    async with asyncio.timeout(5):
+        assert await second
+
+
+async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_pace() -> None:
+    desk, pages = Desk(), Pages()
+    blocks_of = BlockPages(desk, pages, Pace(per_host=2), concurrency=6)
+    working = asyncio.create_task(blocks_of.run())
+    read = await asyncio.gather(
+        *(blocks_of.read(k, pages_of(f"h{k}", range(100 * k, 100 * k + 40))) for k in range(1, 4))
+    )
+    assert read == [40, 40, 40]
+    assert max(pages.most.values()) == 2
+    assert set(pages.read.values()) == {1}
+    outcomes: list[Outcome] = [one for part in await desk.collect(1.0) for one in pickle.loads(part)]
+    assert len({outcome.page.number for outcome in outcomes}) == 120
+    await desk.stop()
+    assert await blocks_of.read(9, pages_of("h9", range(900, 910))) == 0
+    working.cancel()
+    await asyncio.wait({working})
+
+
+async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
+    class Gone(Desk):
+        async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+            raise ConnectionError("the desk is gone")
+
+    blocks_of = BlockPages(Gone(), Pages(), Pace(), concurrency=2)
+    working = asyncio.create_task(blocks_of.run())
+    with pytest.raises(ConnectionError, match="the desk is gone"):
+        async with asyncio.timeout(10):
+            await blocks_of.read(1, pages_of("h1", range(1, 5)))
+    await asyncio.wait({working})
+    assert isinstance(working.exception(), ConnectionError)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+async def test_ray_reads_every_page_once_although_a_process_is_killed(
+    site: Site, here: dict[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("ray")
+    urls = [*articles(site, 60, 5_000), "no url"]
+    out = tmp_path / "out"
+    command = (
+        *SEARCH_MCP,
+        listed(tmp_path, urls),
+        "--out",
+        str(out),
+        "--format",
+        "jsonl",
+        "--cluster",
+        "local",
+    )
+    async with running(*command, env=here) as program:
+        async with asyncio.timeout(RAY_S):
+            while written(out) < 8:
+                assert program.process.returncode is None, "".join(program.said)
+                await asyncio.sleep(0.1)
+            readers = readers_of(program)
+            for reader in readers:
+                reader.kill()
+            assert await program.process.wait() == 0, "".join(program.said)
+    assert numbers_in(out, Format.JSONL) == Counter(urls)
+    assert [row["url"] for row in rows_in(out, Format.JSONL) if row["error"]] == ["no url"]
+    await until(lambda: not any(reader.is_running() for reader in readers))
+
+
+def readers_of(program: Program) -> list[psutil.Process]:
+    """The processes that read pages for Ray."""
+    found = []
+    for process in psutil.Process(program.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if " ".join(process.cmdline()).startswith("ray::MapWorker(MapBatches(BlockReader))"):
+                found.append(process)
+    assert found
+    return found

@@ -1,0 +1,180 @@
+"""`search-mcp bulk` as a person runs it: real pages, real kills, real signals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scraper.bulk.model import Format
+from tests.scraper.bulk.jobs import numbers_in, rows_in
+from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
+from tests.site.running import Site
+
+SEARCH_MCP = ("-m", "scraper.cli.main", "bulk")
+HOSTS = tuple(f"host{number}.example" for number in range(1, 7))
+
+
+@pytest.fixture
+def here(site: Site, tmp_path: Path) -> dict[str, str]:
+    """Variables under which the site's hosts are found, without a cache."""
+    return {
+        "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
+        "SEARCH_MCP_DATA": str(tmp_path / "data"),
+        "SEARCH_MCP_CACHE_MB": "0",
+        "SEARCH_MCP_LOG_LEVEL": "error",
+    }
+
+
+def listed(tmp_path: Path, urls: list[str]) -> str:
+    source = tmp_path / "urls.txt"
+    source.write_text("\n".join(urls))
+    return str(source)
+
+
+def articles(site: Site, count: int, first: int = 0) -> list[str]:
+    return [site.url(f"/static/{first + number}", HOSTS[number % 6]) for number in range(count)]
+
+
+def written(folder: Path) -> int:
+    """Lines of output so far."""
+    return sum(file.read_bytes().count(b"\n") for file in folder.glob("pages-*.jsonl"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("form", list(Format))
+async def test_pages_of_every_kind_are_rows(
+    site: Site, here: dict[str, str], tmp_path: Path, form: Format
+) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("warcio")
+    urls = {
+        "article": site.url("/static/900"),
+        "script": site.url("/spa/900", "host1.example"),
+        "missing": site.url("/status/404", "host2.example"),
+        "shop": site.url("/shop/every", "host3.example"),
+    }
+    source = listed(tmp_path, [*urls.values(), "what is this", urls["article"]])
+    out = tmp_path / "out"
+    told = await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", form.value, env=here)
+    assert told.code == 0, told.err
+    rows = {row["url"]: row for row in rows_in(out, form)}
+    assert set(rows) == {*urls.values(), "what is this"}
+    assert "volume 900" in rows[urls["article"]]["title"]
+    told_by_shop = rows[urls["shop"]]["json_ld"]
+    items = json.loads(told_by_shop) if isinstance(told_by_shop, str) else told_by_shop
+    assert any("@type" in item for item in items)
+    assert rows[urls["article"]]["method"] == "http"
+    assert rows[urls["article"]]["timings"]["response_s"] > 0
+    assert len(rows[urls["article"]]["hash"]) == 64
+    assert rows[urls["script"]]["method"] == "browser"
+    assert (rows[urls["missing"]]["status"], rows[urls["missing"]]["error"]["code"]) == (404, "http_error")
+    assert rows["what is this"]["error"]["code"] == "bad_url"
+    report = json.loads((out / "report.json").read_text())
+    assert (report["pages"], report["lines"], report["repeated"], report["complete"]) == (5, 6, 1, True)
+    assert {kind["code"]: kind["pages"] for kind in report["errors"]}.keys() >= {"bad_url", "http_error"}
+    assert "5 of 5 pages written" in told.out
+
+
+@pytest.mark.browser
+async def test_a_job_that_was_killed_goes_on_and_every_page_is_there_once(
+    site: Site, here: dict[str, str], tmp_path: Path
+) -> None:
+    urls = articles(site, 40, 1_000)
+    out = tmp_path / "out"
+    command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
+    async with running(*command, env=here) as program:
+        await until(lambda: written(out) >= 8)
+        program.process.kill()
+        await program.process.wait()
+    assert 8 <= written(out) < 40
+    told = await output_of(*command, env=here)
+    assert told.code == 0, told.err
+    assert "of 40 pages are written" in told.err and "Going on with job" in told.err
+    assert numbers_in(out, Format.JSONL) == Counter(urls)
+    again = await output_of(*command, env=here)
+    assert again.code == 0 and "40 of 40 pages written" in again.out
+    assert numbers_in(out, Format.JSONL) == Counter(urls)
+
+
+@pytest.mark.browser
+async def test_dead_browsers_and_readers_cost_no_page(
+    site: Site, here: dict[str, str], tmp_path: Path
+) -> None:
+    urls = articles(site, 40, 2_000)
+    out = tmp_path / "out"
+    command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
+    async with running(*command, env=here) as program:
+        for done in (6, 16):
+            await until(lambda done=done: written(out) >= done)
+            kill_workers(program)
+        assert await program.ended() == 0
+    assert numbers_in(out, Format.JSONL) == Counter(urls)
+    assert [row["url"] for row in rows_in(out, Format.JSONL) if row["error"]] == []
+
+
+def kill_workers(program: Program) -> None:
+    """Kill every browser and every reader of pages."""
+    root = psutil.Process(program.process.pid)
+    readers = [child for child in root.children(recursive=True) if "nursery.py" in " ".join(child.cmdline())]
+    for process in (*chromium_of(root), *readers):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
+    site: Site, here: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    urls = articles(site, 60, 3_000)
+    out = tmp_path / "out"
+    command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
+    async with running(*command, env=here, stdout=os.open(os.devnull, os.O_WRONLY)) as program:
+        await until(lambda: written(out) >= 5)
+        browsers = chromium_of(psutil.Process(program.process.pid))
+        program.process.send_signal(number)
+        assert await program.ended() == 130
+        said = "".join(program.said)
+    assert "Stopping" in said and "pages are left. The same command goes on:" in said
+    assert str(out) in said
+    psutil.wait_procs(browsers, timeout=LIMIT_S)
+    assert not any(browser.is_running() for browser in browsers)
+    done = numbers_in(out, Format.JSONL)
+    assert 5 <= len(done) < 60 and set(done.values()) == {1}
+    report = json.loads((out / "report.json").read_text())
+    assert (report["complete"], report["written"]) == (False, len(done))
+
+
+async def test_a_folder_of_another_job_is_refused_in_one_line(here: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = listed(tmp_path, ["no url"])
+    await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "jsonl", env=here)
+    told = await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "warc", env=here)
+    assert told.code == 1
+    assert told.err.startswith(f"Error: {out} holds another job: it was begun with --format jsonl, not warc.")
+
+
+async def test_without_ray_it_says_what_to_install(here: dict[str, str], tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden" / "ray"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError('no ray', name='ray')\n")
+    told = await output_of(
+        *SEARCH_MCP,
+        listed(tmp_path, ["no url"]),
+        "--out",
+        str(tmp_path / "out"),
+        "--format",
+        "jsonl",
+        "--cluster",
+        "local",
+        env={**here, "PYTHONPATH": str(hidden.parent)},
+    )
+    assert told.code == 1
+    assert told.err == "Error: --cluster needs ray: pip install 'search-mcp[bulk]'\n"
