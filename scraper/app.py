@@ -18,7 +18,7 @@ from scraper.reading.parsing import Parser
 from scraper.reading.sides import SideReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.instant import InstantAnswers
-from scraper.search.searcher import Searcher
+from scraper.search.searcher import Searcher, spacing_of
 from scraper.settings import Settings, SettingsError
 from scraper.store.opening import Store, open_store
 from scraper.store.protocols import PagesStats
@@ -70,7 +70,7 @@ class App:
         self.shared = shared
         self.sides = SideReader(fetcher, workers)
         self.library = Library(store.pages, settings)
-        self.instant_answers = InstantAnswers(browsers, settings)
+        self.instant_answers = InstantAnswers(browsers, settings, spacing_of(settings, shared))
         self._opened_at = time.monotonic()
 
     @classmethod

@@ -27,10 +27,11 @@ _TRY_SEARCH = "Use `search` instead."
 class InstantAnswers:
     """Asks DuckDuckGo's API."""
 
-    def __init__(self, browsers: Door, settings: Settings) -> None:
+    def __init__(self, browsers: Door, settings: Settings, spacing: Spacing | None = None) -> None:
+        """`spacing`: that of all servers, where there are others."""
         self._browsers = browsers
         self._language = settings.language
-        self._spacing = Spacing()
+        self._spacing = spacing or Spacing()
 
     async def answer(
         self, text: str, *, principal: str = "local", deadline_s: float = DEADLINE_S
@@ -43,7 +44,7 @@ class InstantAnswers:
         query = checks.text(text)
         deadline = Deadline.within(min(deadline_s, DEADLINE_S))
         try:
-            async with asyncio.timeout(deadline.left_s()), self._spacing.turn(_LANE):
+            async with asyncio.timeout(deadline.left_s()), self._spacing.turn(_LANE, SPACING_S):
                 await self._spacing.pause(_LANE)
                 return await self._asked(query, principal, deadline)
         except TimeoutError:

@@ -36,7 +36,7 @@ from scraper.store.shared.alone import Alone
 from scraper.store.shared.protocols import Shared
 from scraper.workers import Workers
 
-__all__ = ["ENGINE_DEADLINE_S", "Searcher"]
+__all__ = ["ENGINE_DEADLINE_S", "Searcher", "spacing_of"]
 
 ENGINE_DEADLINE_S = 10.0
 """Of each engine: what hangs costs this much, and not the search."""
@@ -75,7 +75,9 @@ class Searcher:
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
         self._way_out = _way_out(settings)
-        self._attempts = _attempts(browsers, workers, searches, self._way_out, shared or Alone())
+        shared = shared or Alone()
+        breakers = Breakers(shared.rests(searches), self._way_out)
+        self._attempts = Attempts(browsers, workers, breakers, spacing_of(settings, shared))
         self._flights: Flights[tuple[str, str], SearchAnswer] = Flights()
 
     @property
@@ -230,13 +232,9 @@ class _Job:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
-def _attempts(
-    browsers: EngineDoor, workers: Workers, searches: Searches, way_out: str, shared: Shared
-) -> Attempts:
-    """Asks engines as one of all servers that look the same to them."""
-    leases = None if shared.alone else shared.leases
-    breakers = Breakers(shared.rests(searches), way_out)
-    return Attempts(browsers, workers, breakers, Spacing(leases, egress_name(way_out)))
+def spacing_of(settings: Settings, shared: Shared) -> Spacing:
+    """Turns at engines, among all servers that look the same to them."""
+    return Spacing(None if shared.alone else shared.leases, egress_name(_way_out(settings)))
 
 
 def _usual_reuse_s(kept: SearchAnswer, wanted: int) -> float:
