@@ -23,6 +23,7 @@ _MAX_ITEMS = 2_000
 _MAX_MENDED = 200_000
 """Mending costs ten times as much as reading."""
 
+_MAX_DIGITS = 4_000
 _ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
 _WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
 _AFTER_VALUE = re.compile(r"[\s;,]*")
@@ -110,7 +111,7 @@ def _listed(value: Any) -> list[Any]:
 
 def _documents(text: str) -> list[Any]:
     """One JSON document, or several one after the other; control characters in strings are let through."""
-    decoder = json.JSONDecoder(strict=False)
+    decoder = json.JSONDecoder(strict=False, parse_int=_integer)
     found: list[Any] = []
     at = 0
     while at < len(text):
@@ -119,6 +120,11 @@ def _documents(text: str) -> list[Any]:
         behind = _AFTER_VALUE.match(text, at)
         at = behind.end() if behind else at
     return found
+
+
+def _integer(digits: str) -> int | float:
+    """Python refuses to read thousands of digits; such a number is infinite to most other readers of JSON."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def _mended(text: str) -> list[Any]:

@@ -63,3 +63,8 @@ def test_items_are_found_in_graphs_outer_ones_first() -> None:
         ["Article", "x"],
         ["Person"],
     ]
+
+
+def test_a_number_of_thousands_of_digits_does_not_lose_its_block() -> None:
+    found = jsonld.read([f'{{"@type": "Product", "name": "Kettle", "gtin": {"9" * 5_000}}}'])
+    assert found.broken == 0 and found.values[0]["name"] == "Kettle"
