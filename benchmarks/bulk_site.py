@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import os
 import random
 import sys
@@ -43,8 +44,12 @@ class Manners:
     hits: int
     again: int
     """Requests for a page that was asked for before."""
+    exceeded: int
+    """Requests that came while as many were answered as might be, or sooner than they might."""
     span_s: float
     """From the first request to the last."""
+    first_at: float
+    """Seconds of the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +79,13 @@ class BulkSite:
     async def manners(self) -> Manners:
         """How it was asked."""
         told = await self._ask("/manners")
-        whole = {name: int(told[name]) for name in ("most_at_once", "hits", "again")}
-        return Manners(least_gap_s=told["least_gap_s"], span_s=told["span_s"], **whole)
+        whole = {name: int(told[name]) for name in ("most_at_once", "hits", "again", "exceeded")}
+        parts = {name: told[name] for name in ("least_gap_s", "span_s", "first_at")}
+        return Manners(**whole, **parts)  # type: ignore[arg-type]
 
-    async def forget(self) -> None:
-        """Begin to count anew."""
-        await self._ask("/forget")
+    async def forget(self, *, at_once: int = 0, gap_s: float = 0.0) -> None:
+        """Begin to count anew; a host may be asked for so many pages at once (0: any), so far apart."""
+        await self._ask(f"/forget?at_once={at_once}&gap_s={gap_s}")
 
     async def _ask(self, path: str) -> dict[str, float]:
         async with (
@@ -115,8 +121,11 @@ async def bulk_site() -> AsyncIterator[BulkSite]:
 class _Counts:
     """What the site has seen."""
 
+    may_at_once: int = 0
+    may_gap_s: float = 0.0
     at_once: Counter[str] = field(default_factory=Counter)
     most: int = 0
+    exceeded: int = 0
     last: dict[str, float] = field(default_factory=dict)
     least_gap_s: float = 1e9
     first_at: float | None = None
@@ -129,8 +138,9 @@ class _Counts:
         self.first_at = now if self.first_at is None else self.first_at
         self.at_once[host] += 1
         self.most = max(self.most, self.at_once[host])
-        if host in self.last:
-            self.least_gap_s = min(self.least_gap_s, now - self.last[host])
+        gap_s = now - self.last.get(host, -math.inf)
+        self.least_gap_s = min(self.least_gap_s, gap_s)
+        self.exceeded += (self.at_once[host] > self.may_at_once > 0) or gap_s < self.may_gap_s
         self.last[host] = now
         self.hits[host + path] += 1
 
@@ -142,7 +152,10 @@ class _Counts:
             "least_gap_s": self.least_gap_s,
             "hits": hits,
             "again": hits - len(self.hits),
+            "exceeded": self.exceeded,
             "span_s": self.last_at - (self.first_at or self.last_at),
+            # As seconds of the epoch.
+            "first_at": (self.first_at or 0.0) + time.time() - time.monotonic(),
         }
 
 
@@ -170,9 +183,9 @@ class _Site:
     async def _manners(self, _: web.Request) -> web.Response:
         return web.json_response(self._counts.manners())
 
-    async def _forget(self, _: web.Request) -> web.Response:
+    async def _forget(self, request: web.Request) -> web.Response:
         # Those under way still count down in the old one.
-        self._counts = _Counts()
+        self._counts = _Counts(int(request.query["at_once"]), float(request.query["gap_s"]))
         return web.json_response({})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Held", "Process", "held", "pss_bytes", "read_process", "tree"]
+__all__ = ["Held", "Process", "command_of", "held", "pss_bytes", "read_process", "tree"]
 
 _PROC = Path("/proc")
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -56,6 +56,14 @@ def read_process(pid: int) -> Process | None:
         return None
     user, system, reaped_user, reaped_system = (int(ticks) * _TICK_S for ticks in fields[11:15])
     return Process(pid, int(fields[1]), _kind(pid), user + system, reaped_user + reaped_system)
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process, as it shows it; empty when it is gone."""
+    try:
+        return (_PROC / str(pid) / "cmdline").read_text(errors="replace").replace("\0", " ").strip()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
 
 
 def pss_bytes(pids: Iterable[int]) -> int:
