@@ -26,9 +26,11 @@ from scraper.urls import host_of
 
 __all__ = ["REST_LIMIT_S", "Politeness"]
 
-REST_LIMIT_S = 600.0
+REST_LIMIT_S = 120.0
 """The longest rest that one answer wins for its host: it may have meant its own address only, and a host that
 goes on meaning it says so again."""
+PATIENCE_S = 5.0
+"""A host that asks for a longer pause is left to the caller: waiting in silence would hold up a batch."""
 VISIT_S = 2.0
 """Kept back from the deadline: a turn that leaves no time to read is none."""
 VISIT_SHARE = 0.2
@@ -137,9 +139,10 @@ class Politeness:
         ahead = gate.turnstile.ahead
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
         wait_s = known_s + ahead * step_s
+        if gate.resting and known_s > PATIENCE_S:
+            raise _busy(host, known_s, _why_resting(host))
         if wait_s > left_s:
-            resting = gate.resting and known_s > left_s
-            raise _busy(host, wait_s, _why_resting(host) if resting else _why_line(host, terms, ahead))
+            raise _busy(host, wait_s, _why_line(host, terms, ahead))
         queued = self._waiting.total()
         share = self._queue_limit // max(1, len(self._waiting.keys() | {principal}))
         over_share = self._waiting[principal] >= share or queued >= 2 * self._queue_limit
@@ -153,7 +156,7 @@ def _left_s(deadline: Deadline) -> float:
 
 
 def _check(host: str, wait: Wait, terms: Terms, left_s: float) -> None:
-    if wait.known and wait.seconds > left_s:
+    if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.resting else left_s):
         raise _busy(host, wait.seconds, _why_resting(host) if wait.resting else _why_line(host, terms, 0))
 
 

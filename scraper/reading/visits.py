@@ -19,6 +19,7 @@ from scraper.reading.door import Door
 from scraper.reading.errors import translated
 from scraper.reading.judge import Judge
 from scraper.reading.manners import Manners
+from scraper.reading.politeness import PATIENCE_S
 from scraper.urls import host_of
 from scraper.workers import WorkerFailed, Workers
 
@@ -32,8 +33,6 @@ READ_RESERVE_S = 3.0
 """Kept back from the deadline to read what the visit brought."""
 READ_RESERVE_SHARE = 0.2
 TRIES = 2
-PATIENCE_S = 5.0
-"""A site that asks for a longer pause is left to the caller."""
 
 
 class Tell(Protocol):
