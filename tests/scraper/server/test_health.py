@@ -11,6 +11,8 @@ from starlette.requests import Request
 from scraper.server.calls import Calls
 from scraper.server.health import Health
 from scraper.server.household import household
+from scraper.settings import Settings
+from scraper.store.opening import open_store
 from tests.scraper.process import Program
 from tests.scraper.server.stand_in import App, Status
 
@@ -77,3 +79,22 @@ async def test_the_probes_answer_over_http(server: Program, http: object) -> Non
     for path in ("/health", "/ready"):
         async with http.get(server.base + path) as answer:  # type: ignore[attr-defined]
             assert answer.status == 200
+
+
+async def test_a_database_that_is_away_is_said_and_work_is_taken_all_the_same() -> None:
+    url = "postgresql://keeper:not-to-be-told@127.0.0.1:1/pages"
+    async with household(App.open) as house:
+        app = await house.app()
+        await app.store.close()
+        app.store = open_store(Settings(database_url=url))
+        assert app.store.server is not None
+        await app.store.server.look(5.0)
+        health = Health(house, Calls((), house, deadline_s=55), queue_limit=8, version="1.2.3")
+        routes = {route.path: route for route in health.routes()}
+        said = {}
+        for path in ("/ready", "/health"):
+            answer = await routes[path].endpoint(Request({"type": "http"}))
+            said[path] = json.loads(answer.body)
+        assert said["/ready"] == {"ready": True, "queue_seconds": 0, "note": "database away"}
+        assert said["/health"]["database"] == {"away": True}
+        await app.store.close()
