@@ -1,0 +1,60 @@
+"""What the list of tools costs a client before it has asked for anything, counted as the contract counts.
+
+A token is four characters of compact JSON. `tools_list` is the answer to `tools/list` in the dearer era;
+beside it stand the pair of tools for ChatGPT and the longest description.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from asyncio.subprocess import PIPE
+from typing import Any
+
+from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from tests.scraper.process import running
+from tests.scraper.server.pipe import ask
+from tests.scraper.server.wire import initialize, modern
+
+__all__ = ["measure"]
+
+_CHARACTERS = 4
+_GOALS = (Goal("tools_list", at_most=4_500), Goal("longest_description", at_most=1_200))
+
+
+async def measure(options: Options) -> Figures:
+    """Ask for the list in both eras, and for the pair's."""
+    newer, older, pair = await _listed("modern"), await _listed("legacy"), await _listed("modern", "openai")
+    rows = [
+        (tool["name"], len(tool["description"]), round(_tokens(tool["inputSchema"])), round(_tokens(tool)))
+        for tool in newer["result"]["tools"]
+    ]
+    print_table("Tools", ("tool", "description, characters", "schema, tokens", "whole, tokens"), rows)
+    figures: Figures = {
+        "tools_list": max(_tokens(newer), _tokens(older)),
+        "tools_list.2025": _tokens(older),
+        "tools_list.2026": _tokens(newer),
+        "pair_list": _tokens(pair),
+        "tools": len(rows),
+        "longest_description": max(row[1] for row in rows),
+    }
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def _listed(era: str, toolset: str = "full") -> dict[str, Any]:
+    command = ("-m", "scraper.cli.main", "stdio", "--toolset", toolset)
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
+        async with running(*command, env={"SEARCH_MCP_DATA": folder}, stdin=PIPE, stdout=PIPE) as program:
+            if era == "legacy":
+                await ask(program, initialize())
+                return await ask(program, {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
+            return await ask(program, modern("tools/list", {})[1])
+
+
+def _tokens(value: Any) -> float:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) / _CHARACTERS
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)
