@@ -164,7 +164,8 @@ class Browsers:
                 snapshot = await visit.run(enough, admission.to_render)
                 self._note(request, snapshot)
                 await self._profiles.save(loan.tab, request)
-                loan.reusable = snapshot.complete if request.site_profile is not None else not visit.prepared
+                may_rest = snapshot.complete and not visit.took_time
+                loan.reusable = may_rest if request.site_profile is not None else not visit.prepared
                 return snapshot
 
     def _expects_page(self, request: Request) -> bool:

@@ -36,8 +36,10 @@ class Page:
         """Frames that run in a process of their own (full tier), by frame id."""
         self.failed_to_commit: str | None = None
         self.stopped_for_size = False
+        # A profile's tab is used again, and there is no way back from virtual time.
+        may_skip = tier is Tier.LIGHT and request.site_profile is None
         self.settling = Settling(
-            tab.session, Traffic(tab.session), tab.frame_id, request.wait, may_skip=tier is Tier.LIGHT
+            tab.session, Traffic(tab.session), tab.frame_id, request.wait, may_skip=may_skip
         )
         self._tab = tab
         self._session = tab.session

@@ -56,6 +56,7 @@ class Supply:
         self._ready: list[Tab] = []
         self._resting = RestingTabs()
         self._background: set[asyncio.Task[None]] = set()
+        self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
         self._failed_tabs = 0
 
@@ -86,24 +87,29 @@ class Supply:
         loan: Loan | None = None
         profile = Profile.of(request)
         try:
-            loan = Loan(self._resting.take(profile) or await self._clean())
+            loan = Loan(self._resting.take(profile) or await self._clean_tab())
             await self._prepare(loan.tab, request)
             yield loan
             if loan.reusable and profile is not None:
                 await self._let_rest(loan, profile)
             elif loan.reusable and self._keeps(loan.tab):
-                await self._keep(loan)
+                # Nobody waits for it with an answer in hand.
+                task = self._in_background(self._clean(loan.tab))
+                self._cleaning.add(task)
+                task.add_done_callback(self._cleaning.discard)
+                loan.kept = True
         finally:
             self._count(loan)
 
-    async def _keep(self, loan: Loan) -> None:
+    async def _clean(self, tab: Tab) -> None:
         try:
-            await loan.tab.clean()
+            await tab.clean()
         except (BrowsersError, CommandFailed, TimeoutError) as error:
             log.warning("tab not cleaned, so not used again: %s", error or type(error).__name__)
+            await tab.close()
+            self.warm()
             return
-        self._ready.append(loan.tab)
-        loan.kept = True
+        self._ready.append(tab)
 
     async def _let_rest(self, loan: Loan, profile: Profile) -> None:
         if not self.alive or loan.tab.rests >= VISITS_PER_TAB:
@@ -172,7 +178,9 @@ class Supply:
     def _keeps(self, tab: Tab) -> bool:
         return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
 
-    async def _clean(self) -> Tab:
+    async def _clean_tab(self) -> Tab:
+        while not self._ready and self._cleaning:
+            await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
         return self._ready.pop() if self._ready else await self._open()
 
     async def _open(self) -> Tab:
@@ -203,7 +211,8 @@ class Supply:
         except BrowsersError:
             return
 
-    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+    def _in_background(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task

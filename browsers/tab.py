@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
 
+from browsers.cached_addresses import CachedAddresses
 from browsers.cdp import CommandFailed, Connection, Session
 from browsers.egress import Egress, Gate
 from browsers.errors import BrowsersError
@@ -44,6 +45,7 @@ class Tab:
         self.rests = 0
         self.committed = False
         """Whether this visit let a page into it."""
+        self.cached = CachedAddresses()
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
@@ -66,6 +68,8 @@ class Tab:
         """Speak the visit's language, and pause its request too where it is not a plain GET."""
         commands = []
         self.committed = False
+        if request.url in self.cached:
+            await self.empty_cache()
         if self._principal not in ("", request.principal):
             self.gate.drop_connections()
         self._principal = request.principal
@@ -87,22 +91,27 @@ class Tab:
                 await asyncio.gather(*commands)
 
     async def clean(self) -> None:
-        """Forget what an aborted navigation leaves behind: its cookies, its response in the HTTP cache.
+        """Forget what an aborted navigation leaves behind: cookies at once, its response when that matters.
 
         Both were seen to reach the next visit. `Storage.clearCookies` would clear another context's, and
-        disabling the cache needs `Network.enable`, whose events cost more than this command.
+        disabling the cache needs `Network.enable`, whose events cost more than all this.
         """
         self.session.off()
         async with asyncio.timeout(CLOSE_LIMIT_S):
-            await asyncio.gather(
-                self.session.start("Network.clearBrowserCache"),
-                self.session.start("Network.clearBrowserCookies"),
-            )
+            await self.session.send("Network.clearBrowserCookies")
+            if self.cached.full:
+                await self.empty_cache()
+
+    async def empty_cache(self) -> None:
+        """Forget every response."""
+        self.cached.clear()
+        await self.session.send("Network.clearBrowserCache", limit_s=CLOSE_LIMIT_S)
 
     async def rest(self) -> None:
         """Stand still until the same profile comes again: no script runs, and nothing reaches the network."""
         self.rests += 1
         self.session.off()
+        self.cached.clear()
         self.gate.rest()
         async with asyncio.timeout(CLOSE_LIMIT_S):
             await asyncio.gather(

@@ -76,6 +76,11 @@ class Visit:
         """Whether the tab was made ready to render: its events would make every later peek dearer."""
         return self._page is not None
 
+    @property
+    def took_time(self) -> bool:
+        """Whether the clock of the tab's pages stands still, for good."""
+        return self._page is not None and self._page.settling.time.taken
+
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit; `may_render` is awaited before the page is rendered (it takes a render slot).
 
@@ -113,6 +118,7 @@ class Visit:
             await may_render()
             return await self._render(response, Body())
         body = await self._read(response)
+        self._tab.cached.add(response.url, len(body.data))
         peeked = self._peeked = self._peek_snapshot(response, body)
         if not await self._needs_rendering(peeked, response, enough):
             await self._abort(response)
@@ -172,7 +178,7 @@ class Visit:
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         self._hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
         if len(self._hops) <= self._request.limits.hops:
-            self._session.post("Fetch.continueRequest", requestId=response.request_id)
+            self._follow(response, self._hops[-1].location)
             return
         self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
         if not self._paused.done():
@@ -182,6 +188,20 @@ class Visit:
                     url=self._request.url,
                 )
             )
+
+    def _follow(self, response: PausedResponse, location: str) -> None:
+        cached = self._tab.cached
+        cached.add(response.url)
+        if location not in cached:
+            self._session.post("Fetch.continueRequest", requestId=response.request_id)
+            return
+        cached.clear()
+        emptied = self._session.start("Network.clearBrowserCache")
+        emptied.add_done_callback(lambda answer: self._go_on(answer, response))
+
+    def _go_on(self, emptied: asyncio.Future[Event], response: PausedResponse) -> None:
+        if not emptied.cancelled() and emptied.exception() is None:
+            self._session.post("Fetch.continueRequest", requestId=response.request_id)
 
     def _send_shaped(self, event: Event) -> None:
         """The request itself, paused because it is a form or carries headers of its own."""

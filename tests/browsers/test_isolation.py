@@ -45,6 +45,17 @@ async def test_peeks_share_no_cookie_and_no_cache(browsers: Browsers, site: Site
         assert cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK)) == "COOKIES-{}"
 
 
+async def test_an_address_that_was_peeked_at_is_asked_for_again_at_the_end_of_a_redirect(
+    browsers: Browsers, site: Site
+) -> None:
+    await visit(browsers, site, "/fresh/60/end", Mode.PEEK)
+    before = site.hits("/fresh/60/end")
+    for number in range(3):
+        snapshot = await visit(browsers, site, f"/redirect?to=/fresh/60/end&n={number}", Mode.PEEK)
+        assert snapshot.status == 200
+        assert site.hits("/fresh/60/end") == before + number + 1
+
+
 async def test_a_render_after_peeks_shares_no_cookie(browsers: Browsers, site: Site) -> None:
     await visit(browsers, site, "/cookie/set?b=2", Mode.PEEK)
     for _ in range(4):

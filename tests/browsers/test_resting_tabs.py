@@ -13,7 +13,7 @@ from browsers import Browsers, BrowserSettings, Limits, Mode, Tier
 from browsers.resting_tabs import MOST, REST_S, Profile, RestingTabs
 from browsers.supply import Supply
 from browsers.tab import Tab
-from tests.browsers.reading import text_of, visit
+from tests.browsers.reading import marks, text_of, visit
 from tests.site.running import Site
 
 _SHORT = Limits(settle_s=2.0)
@@ -174,3 +174,8 @@ async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
         await visit(browsers, site, "/spa/1", site_profile="rest")
         assert len(resting) == 1
     assert len(resting) == 0
+
+
+async def test_a_tab_whose_time_was_run_ahead_is_not_used_again(browsers: Browsers, site: Site) -> None:
+    assert marks(await visit(browsers, site, "/spinner", site_profile="ahead")) == 10
+    assert marks(await visit(browsers, site, "/spa/1", site_profile="ahead")) == 60

@@ -1,0 +1,48 @@
+"""Which addresses a tab's HTTP cache may hold something of."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.cached_addresses import MOST_ADDRESSES, MOST_BYTES, CachedAddresses
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "http://site.example/a%20page?q=1",
+        "http://SITE.example/a page?q=1",
+        "http://site.example/a%20page?q=1#part",
+        "http://site.example/%61%20page?q=%31",
+    ],
+)
+def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/a%20page?q=1")
+    assert spelling in cached
+
+
+def test_the_root_is_known_with_and_without_its_slash() -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/")
+    assert "http://site.example" in cached
+
+
+@pytest.mark.parametrize(
+    "other", ["http://site.example/b", "http://site.example/a?q=2", "http://x.example/a"]
+)
+def test_other_addresses_are_not_known(other: str) -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/a")
+    assert other not in cached
+
+
+def test_it_is_full_by_number_and_by_size_until_it_is_emptied() -> None:
+    many, big = CachedAddresses(), CachedAddresses()
+    for number in range(MOST_ADDRESSES + 1):
+        assert not many.full
+        many.add(f"http://site.example/{number}")
+    big.add("http://site.example/", MOST_BYTES + 1)
+    assert many.full and big.full
+    big.clear()
+    assert not big.full and "http://site.example/" not in big
