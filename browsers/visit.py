@@ -17,6 +17,7 @@ from browsers.capture import capture
 from browsers.cdp import CommandFailed, Event
 from browsers.charset import decode
 from browsers.lazy import reveal
+from browsers.media_types import is_text, sniffed
 from browsers.model import Hop, Mode, Request, Snapshot, Tier, Timing
 from browsers.page import Page
 from browsers.response import NOT_PASSED_ON, Body, PausedResponse, read_body
@@ -35,9 +36,6 @@ CAPTURE_RESERVE_S = 2.0
 """Kept back from the deadline, so that a page that never settles can still be read."""
 MIN_SETTLE_S = 0.5
 LAZY_LIMIT_S = 6.0
-
-TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-TEXT_SUFFIXES = ("+json", "+xml")
 
 
 class Visit:
@@ -216,8 +214,8 @@ class Visit:
         self._session.post("Fetch.continueRequest", **command)
 
     def _peek_snapshot(self, response: PausedResponse, body: Body) -> Snapshot:
-        media_type = response.media_type or _sniffed(body.data)
-        text = decode(body.data, response.content_type) if _is_text(media_type) else ""
+        media_type = response.media_type or sniffed(body.data)
+        text = decode(body.data, response.content_type) if is_text(media_type) else ""
         return Snapshot(
             url=response.url,
             requested_url=self._request.url,
@@ -344,17 +342,3 @@ def _asks_for_password(response: PausedResponse) -> bool:
 
 def _form_encoded(request: Request) -> bytes:
     return urlencode(dict(request.form or {})).encode()
-
-
-def _is_text(media_type: str) -> bool:
-    return media_type.startswith(TEXT_TYPES) or media_type.endswith(TEXT_SUFFIXES)
-
-
-def _sniffed(data: bytes) -> str:
-    """The type of a body that came without one: a page, text, or neither."""
-    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<p", b"<div", b"<!--")):
-        return "text/html"
-    if head.startswith(b"%pdf-"):
-        return "application/pdf"
-    return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"
