@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
-import fcntl
 import functools
-import importlib
-import os
-import resource
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import apsw
 
-from scraper.bulk import lists
-from scraper.bulk.errors import BulkError, DiskFull, InUse, OtherJob
-from scraper.bulk.frontier import FILE_NAME, Counts, Frontier, HostLeft
-from scraper.bulk.lists import Line
-from scraper.bulk.model import STDIN, Format, Order, Outcome, Page
+from scraper.bulk.disk_faults import told
+from scraper.bulk.errors import BulkError
+from scraper.bulk.frontier import Counts, Frontier, HostLeft
+from scraper.bulk.model import Order, Outcome, Page
 from scraper.bulk.numbers import Numbers
+from scraper.bulk.opening import opened
 from scraper.bulk.outputs.protocol import Output
 from scraper.bulk.tally import Tally
 
@@ -41,14 +35,6 @@ GATHER_S = 0.2
 BEHIND_ROWS = 256
 BEHIND_CHARS = 64 << 20
 """Rows, and their size, that may wait for the disk; beyond, no page is begun."""
-LEAST_ROOM_BYTES = 1 << 20
-_LOCK = "lock"
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_OUTPUTS = {
-    Format.JSONL: ("jsonl", "JsonlOutput"),
-    Format.PARQUET: ("parquet", "ParquetOutput"),
-    Format.WARC: ("warc", "WarcOutput"),
-}
 
 
 @dataclass(slots=True)
@@ -106,7 +92,7 @@ class BulkJob:
         # One thread does all that touches the disk, in the order of asking.
         stack = contextlib.ExitStack()
         try:
-            frontier, output = await loop.run_in_executor(thread, _opened, order, stack, tell)
+            frontier, output = await loop.run_in_executor(thread, opened, order, stack, tell)
             job = await loop.run_in_executor(thread, cls, order, frontier, output, thread)
             job.tally.begin(await job.counts())
             await job.ask(lambda frontier: frontier.note({"begun": True}))
@@ -182,7 +168,7 @@ class BulkJob:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except (OSError, apsw.Error) as error:
-            self._failure = self._failure or _told(error, self.order)
+            self._failure = self._failure or told(error, self.order.folder)
             self._room.set()
             raise self._failure from error
 
@@ -233,112 +219,6 @@ class BulkJob:
         spent_s = time.monotonic() - self._began
         self._began = time.monotonic()
         self._frontier.note({"spent_s": (self._frontier.fact("spent_s") or 0.0) + spent_s})
-
-
-def _opened(
-    order: Order, stack: contextlib.ExitStack, tell: Callable[[str], None]
-) -> tuple[Frontier, Output]:
-    try:
-        order.folder.mkdir(parents=True, exist_ok=True)
-        stack.enter_context(_locked(order))
-        _refuse_strangers(order)
-        frontier = Frontier(order.folder, limit=order.limit)
-        stack.callback(frontier.close)
-        _agree(order, frontier)
-        if not frontier.filled:
-            frontier.add(_told_lines(lists.read(order.source), tell))
-        module, name = _OUTPUTS[order.format]
-        make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
-        output: Output = make(order.folder, frontier.place)
-        stack.callback(output.close)
-    except (OSError, apsw.Error) as error:
-        raise _told(error, order) from error
-    return frontier, output
-
-
-@contextlib.contextmanager
-def _locked(order: Order) -> Iterator[None]:
-    """One process works on a folder."""
-    lock = os.open(order.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InUse(f"Another process is at work in {order.folder}: let it end first.") from None
-        yield
-    finally:
-        os.close(lock)
-
-
-def _refuse_strangers(order: Order) -> None:
-    """Files that look like output and belong to no job here would be cut off."""
-    if not (order.folder / FILE_NAME).exists() and any(order.folder.glob("pages-*")):
-        raise OtherJob(f"{order.folder} holds pages, but not the job that wrote them: give another folder.")
-
-
-def _agree(order: Order, frontier: Frontier) -> None:
-    """Note what was asked for, or hold it against what was asked for the first time."""
-    asked = {
-        "--format": order.format.value,
-        "--render": order.render,
-        "list": lists.fingerprint(order.source),
-    }
-    begun = frontier.fact("order")
-    if begun is None:
-        run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        frontier.note({"order": asked, "run": run, "source": order.source})
-        return
-    differing = [name for name in asked if begun[name] != asked[name]]
-    if order.source == STDIN and frontier.filled and "list" in differing:
-        # What came by standard input once, or from a file, is all in the folder.
-        differing.remove("list")
-    if differing:
-        raise OtherJob(_difference(order, begun, asked, differing, str(frontier.fact("source"))))
-
-
-def _difference(
-    order: Order, begun: dict[str, str], asked: dict[str, str], names: list[str], source: str
-) -> str:
-    parts = [
-        f"its list ({source}) was another, or has changed since"
-        if name == "list"
-        else f"it was begun with {name} {begun[name]}, not {asked[name]}"
-        for name in names
-    ]
-    return (
-        f"{order.folder} holds another job: {'; '.join(parts)}. "
-        "Ask for the same again to go on with it, or give another folder."
-    )
-
-
-def _told_lines(lines: Iterable[Line], tell: Callable[[str], None]) -> Iterable[Line]:
-    told_at = time.monotonic()
-    for number, line in enumerate(lines, start=1):
-        if not number % 1_000 and time.monotonic() - told_at > 2.0:
-            told_at = time.monotonic()
-            tell(f"taking in the list: {number:,} lines")
-        yield line
-
-
-def _told(error: OSError | apsw.Error, order: Order) -> BulkError:
-    full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL)
-    if full or (isinstance(error, apsw.IOError) and _cannot_grow(order)):
-        return DiskFull(
-            f"There is no room left in {order.folder}. What was written is safe: make room, "
-            "and the same command goes on."
-        )
-    reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
-    return BulkError(f"{order.folder} cannot be used: {reason}.")
-
-
-def _cannot_grow(order: Order) -> bool:
-    """Whether files may not grow there; SQLite tells of quotas and limits as of a broken disk."""
-    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
-        return True
-    with contextlib.suppress(OSError):
-        found = os.statvfs(order.folder)
-        return found.f_bavail * found.f_frsize < LEAST_ROOM_BYTES
-    return False
 
 
 def _chars(outcome: Outcome) -> int:

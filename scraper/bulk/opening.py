@@ -1,0 +1,119 @@
+"""A folder taken into use: locked, held against what was asked for, its list taken in, its output cut back."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+
+import apsw
+
+from scraper.bulk import lists
+from scraper.bulk.disk_faults import told
+from scraper.bulk.errors import InUse, OtherJob
+from scraper.bulk.frontier import FILE_NAME, Frontier
+from scraper.bulk.lists import Line
+from scraper.bulk.model import STDIN, Format, Order
+from scraper.bulk.outputs.protocol import Output
+
+__all__ = ["opened"]
+
+TELL_S = 2.0
+_LOCK = "lock"
+_OUTPUTS = {
+    Format.JSONL: ("jsonl", "JsonlOutput"),
+    Format.PARQUET: ("parquet", "ParquetOutput"),
+    Format.WARC: ("warc", "WarcOutput"),
+}
+
+
+def opened(order: Order, stack: contextlib.ExitStack, tell: Callable[[str], None]) -> tuple[Frontier, Output]:
+    """The frontier and the output of a job; `stack` closes them.
+
+    Raises:
+        BulkError: it cannot be begun or gone on with.
+    """
+    try:
+        order.folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(_locked(order))
+        _refuse_strangers(order)
+        frontier = Frontier(order.folder, limit=order.limit)
+        stack.callback(frontier.close)
+        _agree(order, frontier)
+        if not frontier.filled:
+            frontier.add(_told_lines(lists.read(order.source), tell))
+        module, name = _OUTPUTS[order.format]
+        make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+        output: Output = make(order.folder, frontier.place)
+        stack.callback(output.close)
+    except (OSError, apsw.Error) as error:
+        raise told(error, order.folder) from error
+    return frontier, output
+
+
+@contextlib.contextmanager
+def _locked(order: Order) -> Iterator[None]:
+    """One process works on a folder."""
+    lock = os.open(order.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUse(f"Another process is at work in {order.folder}: let it end first.") from None
+        yield
+    finally:
+        os.close(lock)
+
+
+def _refuse_strangers(order: Order) -> None:
+    """Files that look like output and belong to no job here would be cut off."""
+    if not (order.folder / FILE_NAME).exists() and any(order.folder.glob("pages-*")):
+        raise OtherJob(f"{order.folder} holds pages, but not the job that wrote them: give another folder.")
+
+
+def _agree(order: Order, frontier: Frontier) -> None:
+    """Note what was asked for, or hold it against what was asked for the first time."""
+    asked = {
+        "--format": order.format.value,
+        "--render": order.render,
+        "list": lists.fingerprint(order.source),
+    }
+    begun = frontier.fact("order")
+    if begun is None:
+        run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
+        frontier.note({"order": asked, "run": run, "source": order.source})
+        return
+    differing = [name for name in asked if begun[name] != asked[name]]
+    if order.source == STDIN and frontier.filled and "list" in differing:
+        # What came by standard input once, or from a file, is all in the folder.
+        differing.remove("list")
+    if differing:
+        raise OtherJob(_difference(order, begun, asked, differing, str(frontier.fact("source"))))
+
+
+def _difference(
+    order: Order, begun: dict[str, str], asked: dict[str, str], names: list[str], source: str
+) -> str:
+    parts = [
+        f"its list ({source}) was another, or has changed since"
+        if name == "list"
+        else f"it was begun with {name} {begun[name]}, not {asked[name]}"
+        for name in names
+    ]
+    return (
+        f"{order.folder} holds another job: {'; '.join(parts)}. "
+        "Ask for the same again to go on with it, or give another folder."
+    )
+
+
+def _told_lines(lines: Iterable[Line], tell: Callable[[str], None]) -> Iterable[Line]:
+    told_at = time.monotonic()
+    for number, line in enumerate(lines, start=1):
+        if not number % 1_000 and time.monotonic() - told_at > TELL_S:
+            told_at = time.monotonic()
+            tell(f"taking in the list: {number:,} lines")
+        yield line
