@@ -1,4 +1,4 @@
-"""A folder taken into use: locked, held against what was asked for, its list taken in, its output cut back."""
+"""A folder taken into use: locked, held against what was asked for, its list taken in, its output cut."""
 
 from __future__ import annotations
 
