@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
-from scraper.extract import mathjax, mathml
+from scraper.extract import katex, mathjax, mathml
 from scraper.extract.class_names import names_in
 from scraper.extract.markup import remove
 from scraper.extract.tex import cleaned, is_prose, without_style
@@ -189,6 +189,9 @@ def _source(element: Element) -> str:
         return _spelled_out(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
         return _kept(mathml.tex_of(mathjax.mathml_of(element)))
+    boxes = next((part for part in element.iter("span") if part.get("class") == "katex-html"), None)
+    if boxes is not None:
+        return _kept(katex.tex_of(boxes))
     return _kept(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 
