@@ -69,8 +69,8 @@ image-test: $(VENV)/.runtime
 	$(BIN)/python -m tools.image.check $(ARGS)
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
-# they may be. Four locks that agree: what runs, what runs beside other servers (the image), what develops it
-# (each a superset of the last), what builds it.
+# they may be. Five locks that agree: what runs, what runs beside other servers (the image), what reads in bulk,
+# what develops it (each a superset of the last), what builds it.
 lock:
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
 	export UV_CUSTOM_COMPILE_COMMAND="make lock"; \
@@ -78,7 +78,8 @@ lock:
 		--no-emit-index-url --no-emit-find-links $(ARGS)"; \
 	$$lock pyproject.toml -o requirements/runtime.txt && \
 	$$lock pyproject.toml --extra shared -c requirements/runtime.txt -o requirements/shared.txt && \
-	$$lock pyproject.toml --extra dev -c requirements/shared.txt -o requirements/dev.txt && \
+	$$lock pyproject.toml --extra shared --extra bulk -c requirements/shared.txt -o requirements/bulk.txt && \
+	$$lock pyproject.toml --extra dev -c requirements/bulk.txt -o requirements/dev.txt && \
 	$$lock requirements/build.in -c requirements/dev.txt -o requirements/build.txt
 
 clean:
