@@ -158,6 +158,7 @@ class Server:
                     timeout=CONNECT_LIMIT_S,
                     server_settings=_SESSION,
                     init=_understand_vectors,
+                    reset=_leave,
                 )
             return self._pool
 
@@ -195,6 +196,10 @@ async def _understand_vectors(connection: Connection) -> None:
     await connection.set_type_codec(
         "tsvector", schema="pg_catalog", format="binary", encoder=_same, decoder=_same
     )
+
+
+async def _leave(connection: Connection) -> None:
+    """Nothing of one operation is left for the next: to clean up would be one more round trip for each."""
 
 
 def _same(data: bytes) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.store import page_rows
-from scraper.store.pages import SqlitePages
-from scraper.store.protocols import Shelf
+from scraper.store.protocols import Pages, Shelf
 
-from .conftest import entry, noise, opened, text_of
+from .conftest import entry, noise, opened, shared_pages, text_of
+from .postgres_server import PostgresServer
 
 KEYS = st.sampled_from(["https://a.example/", "https://b.example/", "https://c.example/?q=ä"])
 METHODS = st.sampled_from(["http", "browser"])
@@ -36,13 +38,24 @@ STEPS = st.lists(
 @given(STEPS)
 def test_the_cache_holds_what_a_dictionary_would(steps: list[tuple[str, str, str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_played(Path(folder), steps))
+        asyncio.run(_played(lambda: opened(Path(folder)), steps))
 
 
-async def _played(folder: Path, steps: list[tuple[str, str, str, str, str]]) -> None:
+@settings(max_examples=15, deadline=None)
+@given(STEPS)
+async def test_so_does_one_in_a_database(
+    postgres: PostgresServer, steps: list[tuple[str, str, str, str, str]]
+) -> None:
+    url = await postgres.database()
+    await _played(lambda: shared_pages(url), steps)
+
+
+async def _played(
+    opening: Callable[[], AbstractAsyncContextManager[Pages]], steps: list[tuple[str, str, str, str, str]]
+) -> None:
     model: dict[tuple[str, str, str], str] = {}
-    pages = SqlitePages(folder, limit_bytes=100_000_000)
-    try:
+    async with AsyncExitStack() as stack:
+        pages = await stack.enter_async_context(opening())
         for step, key, method, owner, text in steps:
             if step == "put":
                 pages.put(entry(key, text=text, method=method, shelf=Shelf(owner)))
@@ -56,13 +69,11 @@ async def _played(folder: Path, steps: list[tuple[str, str, str, str, str]]) -> 
                 assert await pages.clear(owner) == len(gone)
                 model = {place: text for place, text in model.items() if place[2] != owner}
             else:
-                await pages.close()
-                pages = SqlitePages(folder, limit_bytes=100_000_000)
+                await stack.aclose()
+                pages = await stack.enter_async_context(opening())
         assert sorted([kept.reading.document.text async for kept in pages.entries()]) == sorted(
             model.values()
         )
-    finally:
-        await pages.close()
 
 
 async def test_a_page_that_is_read_again_and_again_outlives_newer_ones(
