@@ -34,7 +34,7 @@ class Feed:
         """The hosts under work, by name."""
         self._last: dict[str, int] = {}
         self._wanted = asyncio.Event()
-        self._read = False
+        self._read = self._said = False
         # Whoever was cut off may have asked any host just now.
         rested = job.resumed and job.order.pace.gap_s > 0
         self._free_at = time.monotonic() + job.order.pace.gap_s if rested else -math.inf
@@ -45,7 +45,7 @@ class Feed:
         return self._read and not self._coming
 
     def look(self) -> None:
-        """Something was taken: see whether more is wanted."""
+        """Something was taken, or has ended: see whether more is wanted."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -60,7 +60,9 @@ class Feed:
             names = self._schedule.wanting()
             for start in range(0, len(names), AT_ONCE):
                 await self._lay_out(names[start : start + AT_ONCE])
-            if self.exhausted and not names:
+            if self.exhausted and not self._said:
+                # The end may be here already: nobody would say so.
+                self._said = True
                 self._on_supply()
 
     def _take_up(self) -> None:

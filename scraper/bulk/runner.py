@@ -21,7 +21,7 @@ async def run_here(job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurr
     schedule = Schedule(job.order.pace)
     job.tally.at_least_s = schedule.longest_s
     feed = Feed(job, schedule, on_supply=lambda: pages.look())
-    pages = UnderWay(schedule, read, job.deliver, concurrency=concurrency, on_taken=feed.look)
+    pages = UnderWay(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)
     feeding = asyncio.create_task(feed.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _tell(task, pages))
     stopping = asyncio.create_task(_look_at_stop(stop, pages), name="bulk stop")

@@ -33,15 +33,15 @@ class UnderWay:
         deliver: Deliver,
         *,
         concurrency: int,
-        on_taken: Callable[[], None],
+        on_change: Callable[[], None],
     ) -> None:
-        """`on_taken`: is told when pages were begun, so that more can be laid at hand."""
+        """`on_change`: is told when pages were begun or ended, so that more can be laid at hand."""
         self.tried_again = 0
         self._schedule = schedule
         self._read = read
         self._deliver = deliver
         self._concurrency = concurrency
-        self._on_taken = on_taken
+        self._on_change = on_change
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._tries: Counter[int] = Counter()
@@ -85,19 +85,18 @@ class UnderWay:
 
     def _begin(self) -> None:
         now = time.monotonic()
-        before = len(self._tasks)
         while len(self._tasks) < self._concurrency and (page := self._schedule.take(now)) is not None:
             task = asyncio.create_task(self._one(page), name=f"bulk {page.host}")
             self._tasks.add(task)
             task.add_done_callback(self._over)
-        if len(self._tasks) > before:
-            self._on_taken()
+            self._on_change()
 
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             self._fault = self._fault or fault
         self._changed.set()
+        self._on_change()
 
     async def _one(self, page: Page) -> None:
         read = await self._read(page)

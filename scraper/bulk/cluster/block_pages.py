@@ -58,7 +58,7 @@ class BlockPages:
         self._pace = pace
         self._schedule = Schedule(pace)
         self._pages = UnderWay(
-            self._schedule, read, self._deliver, concurrency=concurrency, on_taken=lambda: None
+            self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
         )
         self._blocks: dict[int, _Block] = {}
         """By page."""

@@ -103,6 +103,19 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
     assert len(rows) == 200
 
 
+@pytest.mark.parametrize("hosts", [1, 3])
+async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
+) -> None:
+    monkeypatch.setattr("scraper.bulk.feed.HOSTS", hosts)
+    monkeypatch.setattr("scraper.bulk.feed.PAGES", 2)
+    async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+        async with asyncio.timeout(60):
+            await run_here(job, Pages(), asyncio.Event(), concurrency=16)
+        await job.finish()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
+
+
 async def test_only_the_first_of_a_list_are_read_until_more_is_asked_for(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS, limit=30)
     for limit in (30, 60):
