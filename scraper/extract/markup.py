@@ -28,7 +28,7 @@ _LONG_TAG = 16_000
 2,000 take 3 ms, 40,000 take 1.5 s. A tag with more loses them all."""
 
 _STRETCH = re.compile(rf"<[^<]{{{_LONG_TAG}}}")
-_TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]|\"[^\"]*+\"|'[^']*+')*+)>?")
+_TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
 
 _NO_CHARACTER = re.compile(
@@ -44,6 +44,9 @@ _BINARY_PROBE = 4_096
 _BINARY_SHARE = 0.1
 
 _RAW_TEXT = ("script", "style")
+_CLOSINGS = {"!": re.compile("-->")} | {
+    name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII) for name in _RAW_TEXT
+}
 
 _OF_THE_HEAD = frozenset("base link meta noscript script style template title".split())
 
@@ -72,7 +75,7 @@ def parse(text: str, *, flatten: bool = True) -> Markup:
     root: Element | None = etree.fromstring(encoded, parser)
     if root is None:
         return Markup(None)
-    if flatten and _AT_LIMIT(root) and _gave_up(parser):
+    if flatten and _gave_up(parser) and _AT_LIMIT(root):
         return Markup(_flat(bounded), degraded=True)
     _empty_head(root)
     _close_terms(root)
@@ -149,8 +152,10 @@ def _bounded(text: str) -> str:
     while tags > MAX_TAGS:
         text = text[: len(text) * MAX_TAGS // tags]
         tags = text.count("<")
-    if len(text) > _LONG_TAG and (_STRETCH.search(text) or _has_quoted_openings(text)):
-        text = "".join(_with_short_tags(text))
+    if len(text) > _LONG_TAG and (
+        _STRETCH.search(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))
+    ):
+        text = _with_short_tags(text)
     return text
 
 
@@ -158,23 +163,31 @@ def _has_quoted_openings(text: str) -> bool:
     return text.count('="<') + text.count("='<") + text.count("=<") > _QUOTED_OPENINGS
 
 
-def _with_short_tags(text: str) -> Iterator[str]:
+def _with_short_tags(text: str) -> str:
     """The text with its longest tags shortened; what a comment, script or style holds is no tag."""
-    lowered = text.lower() if len(text.lower()) == len(text) else text
-    at = 0
-    while (match := _TAG.search(text, at)) is not None:
-        name = (match.group(1) or "").lower()
-        yield text[at : match.start()]
-        yield _short_tag(match)
-        at = match.end()
-        closing = "-->" if match.group() == "<!--" else f"</{name}" if name in _RAW_TEXT else ""
-        if closing:
-            end = lowered.find(closing, at)
-            if end < 0:
+    kept: list[str] = []
+    done = at = 0
+    while at >= 0:
+        closed = -1
+        for match in _TAG.finditer(text, at):
+            start, end = match.span()
+            if end - start > _LONG_TAG:
+                kept += (text[done:start], _short_tag(match))
+                done = end
+            closing = _closing(match) if text[start + 1] in "!sS" else None
+            if closing is not None:
+                found = closing.search(text, end)
+                closed = found.start() if found else -1
                 break
-            yield text[at:end]
-            at = end
-    yield text[at:]
+        at = closed
+    kept.append(text[done:])
+    return "".join(kept)
+
+
+def _closing(match: re.Match[str]) -> re.Pattern[str] | None:
+    """What ends the text behind an opening, if that holds no tags."""
+    name = (match.group(1) or "!").lower()
+    return _CLOSINGS.get(name)
 
 
 def _short_tag(match: re.Match[str]) -> str:

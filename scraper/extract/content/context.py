@@ -50,7 +50,10 @@ def context(page: Measures, p: Floats) -> NDArray[np.float32]:
         _equal_before(page, p),
         *_sections(page, p, sums, totals),
     ]
-    return np.array([np.broadcast_to(row, page.n) for row in rows], np.float32)
+    values = np.empty((len(rows), page.n), np.float32)
+    for place, row in enumerate(rows):
+        values[place] = row
+    return values
 
 
 def _windows(page: Measures, sums: Floats, totals: Floats, mass: Floats, weights: Floats) -> list[Floats]:

@@ -86,15 +86,15 @@ class Forest:
     def _answers(self, matrix: NDArray[np.float32]) -> Words:
         """For each question a bit for each row: whether its value goes to the right."""
         features, count = matrix.shape
-        words = -(-count // _WORD)
-        values = np.zeros((features, words * _WORD), np.float32)
+        used = -(-count // 8)
+        values = np.zeros((features, used * 8), np.float32)
         values[:, :count] = matrix
-        answers = np.empty((len(self._features), words * _WORD // 8), np.uint8)
-        step = _CELLS_AT_ONCE // values.shape[1]
+        answers = np.zeros((len(self._features), -(-count // _WORD) * _WORD // 8), np.uint8)
+        step = _CELLS_AT_ONCE // (used * 8)
         for start in range(0, len(answers), step):
             end = start + step
             right = values.take(self._features[start:end], axis=0) > self._thresholds[start:end]
-            answers[start:end] = np.packbits(right, bitorder="little").reshape(len(right), -1)
+            answers[start:end, :used] = np.packbits(right, bitorder="little").reshape(-1, used)
         return answers.view(np.uint64)
 
     def _handed_right(self, answers: Words) -> Words:

@@ -45,7 +45,7 @@ def running(values: NDArray[np.generic]) -> Floats:
     """Sums of all values before each place, one place more than values."""
     sums = np.empty(len(values) + 1)
     sums[0] = 0.0
-    np.cumsum(values, dtype=np.float64, out=sums[1:])
+    values.cumsum(dtype=np.float64, out=sums[1:])
     return sums
 
 
@@ -106,7 +106,10 @@ class Measures:
         self.links = np.minimum(np.array(segments.link_characters, np.float64), self.characters)
         self.strong = np.minimum(np.array(segments.strong_characters, np.float64), self.characters)
         self.link_share = self.links / self.characters
+        self.running_characters = running(self.characters)
+        self.running_links = running(self.links)
         self.long = (self.lengths >= _LONG_WORDS) & (self.link_share < _LONG_LINKS)
+        self.running_long = running(self.long)
         self.total = float(self.characters.sum()) + 1
 
     def _lay_out_elements(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.measures import Floats, Measures, running
+from scraper.extract.content.measures import Floats, Measures
 from scraper.extract.content.topics import topic_columns
 
 __all__ = ["order_columns", "shifted", "windows"]
@@ -30,7 +30,7 @@ def order_columns(page: Measures) -> Columns:
 def _place(page: Measures) -> Columns:
     return {
         "place": page.index / (page.n + 1),
-        "text_before": running(page.characters)[:-1] / page.total,
+        "text_before": page.running_characters[:-1] / page.total,
         "index": np.minimum(page.index, _MAX_INDEX),
         "index_from_end": np.minimum(page.n - page.index, _MAX_INDEX),
     }
@@ -58,7 +58,7 @@ def _plain(page: Measures) -> Columns:
     index, n = page.index, page.n
     before = np.maximum.accumulate(np.where(plain, index, -10 * _FAR))
     after = np.minimum.accumulate(np.where(plain, index, n + 10 * _FAR)[::-1])[::-1]
-    long = running(page.long)
+    long = page.running_long
     return {
         "since_plain": np.minimum(index - before, _FAR),
         "until_plain": np.minimum(after - index, _FAR),
@@ -99,7 +99,7 @@ def _neighbours(page: Measures) -> Columns:
         "depth_step_before": step[:-1],
         "depth_step_after": step[1:],
     }
-    characters, links, long = running(page.characters), running(page.links), running(page.long)
+    characters, links, long = page.running_characters, page.running_links, page.running_long
     for radius in _RADII:
         start, end = windows(page, radius)
         around = characters[end] - characters[start]

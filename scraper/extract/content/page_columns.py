@@ -28,7 +28,8 @@ _OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
 def page_columns(page: Measures) -> dict[str, NDArray[np.generic]]:
     """What the page is like."""
     values = _contents(page) | _address(page.about.url)
-    return {name: np.full(page.n, value) for name, value in values.items()}
+    rows = np.repeat(np.fromiter(values.values(), np.float64, len(values))[:, None], page.n, axis=1)
+    return dict(zip(values, rows, strict=True))
 
 
 def _contents(page: Measures) -> dict[str, float]:

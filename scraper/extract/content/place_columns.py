@@ -33,7 +33,7 @@ def place_columns(page: Measures) -> Columns:
 def _areas(page: Measures) -> Columns:
     own = page.by_name([naming.areas for naming in page.namings])
     page.areas = page.gathered(own, np.bitwise_or, 0)[page.owner]
-    inside = page.within(running(page.characters))
+    inside = page.within(page.running_characters)
     columns: Columns = {f"in_{area}": (page.areas >> number) & 1 for number, area in enumerate(AREAS)}
     for area in ("main", "article"):
         landmarks = np.flatnonzero((own >> AREAS.index(area)) & 1)
@@ -88,8 +88,8 @@ def _wider(page: Measures, at: Ints) -> Ints:
 
 def _levels(page: Measures) -> Columns:
     within = page.within
-    characters, links = within(running(page.characters)), within(running(page.links))
-    long, sentences = within(running(page.long)), within(running(page.sentences))
+    characters, links = within(page.running_characters), within(page.running_links)
+    long, sentences = within(page.running_long), within(running(page.sentences))
     headings, images = within(running(page.heading)), within(running(np.array(page.segments.images)))
     blocks = page.blocks + 1.0
     children = np.array(page.segments.elements.children)
@@ -110,10 +110,13 @@ def _levels(page: Measures) -> Columns:
     }
     page.element_characters, page.element_links, page.element_long = characters, links, long
     page.around = ancestors(page, _LEVELS + 1)
+    names = (*each, *close)
+    values = np.array([*each.values(), *close.values()], np.float64)
     columns: Columns = {}
     for number, at in enumerate(page.around[:_LEVELS], 1):
-        for name, values in (each | close if number <= _CLOSE_LEVELS else each).items():
-            columns[f"level{number}_{name}"] = values[at]
+        rows = values[: len(names) if number <= _CLOSE_LEVELS else len(each)].take(at, axis=1)
+        for name, row in zip(names, rows, strict=False):
+            columns[f"level{number}_{name}"] = row
         if number <= _CLOSE_LEVELS:
             columns[f"level{number}_place"] = (page.index - page.first[at]) / blocks[at]
     return columns
