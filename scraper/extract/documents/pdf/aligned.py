@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from scraper.extract.documents.pdf.cells import merged_rows
-from scraper.extract.documents.pdf.heads import heads_above
+from scraper.extract.documents.pdf.heads import heads_above, sideways_heads, with_sideways
 from scraper.extract.documents.pdf.lists import is_label
 from scraper.extract.documents.pdf.segments import Line, Segment, line_of
-from scraper.extract.documents.pdf.shapes import Row, Rule
+from scraper.extract.documents.pdf.shapes import Row, Rule, Run
 
 __all__ = ["Aligned", "tables_in"]
 
@@ -51,7 +51,7 @@ class Aligned:
     columns: tuple[_Span, ...] = ()
 
 
-def tables_in(rows: Sequence[Row], across: Sequence[Rule]) -> list[Aligned]:
+def tables_in(rows: Sequence[Row], across: Sequence[Rule], sideways: Sequence[Run] = ()) -> list[Aligned]:
     """The tables in a flow of rows, from top to bottom."""
     lines = [line_of(row) for row in rows]
     found: list[Aligned] = []
@@ -63,8 +63,10 @@ def tables_in(rows: Sequence[Row], across: Sequence[Rule]) -> list[Aligned]:
             at += 1
             continue
         columns = _columns(lines[at:end])
-        heads = heads_above(rows[found[-1].end if found else 0 : at], columns, lines[at].y0)
-        found.append(Aligned(at - len(heads), end, (*map(tuple, heads), *table), tuple(columns)))
+        top = lines[at].y0
+        table, upright = with_sideways(table, sideways_heads(sideways, columns, top, lines[at].y1), top)
+        heads, taken = heads_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
+        found.append(Aligned(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
         at = end
     return found
 

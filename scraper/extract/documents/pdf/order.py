@@ -23,6 +23,11 @@ _WORDS_A_LINE = 4
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
 _LEAST_ROWS = 4
+_LEAST_OWN_LINES = 6
+_OWN_SHARE = 0.45
+_OWN_WORDS = 4
+_SAME_LINE = 0.35
+"""Of the letters' size."""
 _MOST_SKIPPED = 3
 _LEAST_COLUMN = 10
 """Of the letters' size: how wide a column is at least."""
@@ -161,6 +166,8 @@ def _is_prose(rows: Sequence[Row], columns: Sequence[Sequence[Run]]) -> bool:
     lines = [rows_of(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
         return False
+    if len(lines) == 2 and _go_their_own_ways(lines):
+        return True
     counts = [len(text_of_row(line).split()) for column in lines for line in column]
     words = [
         max(count, len(text_of_row(line)) // 6)
@@ -173,6 +180,20 @@ def _is_prose(rows: Sequence[Row], columns: Sequence[Sequence[Run]]) -> bool:
         for line in column
     ]
     return sum(words) / len(words) >= _WORDS_A_LINE and sum(full) > _FULL_SHARE * len(full)
+
+
+def _go_their_own_ways(columns: Sequence[Sequence[Row]]) -> bool:
+    """Whether most lines of both columns stand beside none of the other's: the cells of rows do not."""
+    for one, other in (columns, columns[::-1]):
+        beside = [line.runs[0].middle for line in other]
+        alone = sum(
+            all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside)
+            for line in one
+        )
+        words = sum(len(text_of_row(line).split()) for line in one)
+        if len(one) < _LEAST_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):
+            return False
+    return True
 
 
 def _reading_order(columns: list[list[Run]]) -> list[list[Run]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 
@@ -13,7 +13,12 @@ from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.pdf import source
 from scraper.extract.documents.pdf.aligned import tables_in
 from scraper.extract.documents.pdf.headings import with_headings
-from scraper.extract.documents.pdf.heads import heads_above
+from scraper.extract.documents.pdf.heads import (
+    feet_below,
+    heads_above,
+    sideways_heads,
+    with_sideways,
+)
 from scraper.extract.documents.pdf.letters import right_to_left_pages, with_letters
 from scraper.extract.documents.pdf.order import flows
 from scraper.extract.documents.pdf.paragraphs import blocks_of
@@ -112,6 +117,8 @@ def _blocks(page: Page) -> Iterator[Block]:
 def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Block]:
     """The blocks of one flow: drawn tables in their places, aligned ones found, the rest in paragraphs."""
     piece: list[Row] = []
+    above: Grid | None = None
+    table: list[tuple[str, ...]] = []
     for row in rows:
         places = [run.block for run in row.runs if run.block >= 0]
         if not places:
@@ -120,21 +127,40 @@ def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Bl
         beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
             piece.append(Row(beside))
-        heads = [] if beside or len(places) > 1 else _heads(piece, drawn[places[0]])
-        yield from _undrawn(piece[: len(piece) - len(heads)], page)
-        piece = []
-        for place in places:
-            yield Block(BlockKind.TABLE, table=(*map(tuple, heads), *drawn[place].rows))
+        piece = yield from _ended(table, above, piece)
+        *first, last = places
+        table, heads = _headed(drawn[(first or [last])[0]], [] if beside or first else piece, page)
+        yield from _undrawn(piece[: len(piece) - heads], page)
+        for place in places[1:]:
+            yield Block(BlockKind.TABLE, table=tuple(table))
+            table, _ = _headed(drawn[place], [], page)
+        piece, above = [], drawn[last]
+    piece = yield from _ended(table, above, piece)
     yield from _undrawn(piece, page)
 
 
-def _heads(rows: Sequence[Row], grid: Grid) -> list[list[str]]:
-    return heads_above(rows, grid.columns, grid.y0)
+def _ended(
+    table: list[tuple[str, ...]], grid: Grid | None, below: list[Row]
+) -> Generator[Block, None, list[Row]]:
+    """A drawn table with the sums that stand below its frame; what is left of the rows."""
+    if grid is None:
+        return below
+    feet = feet_below(below, grid.columns, grid.y1)
+    yield Block(BlockKind.TABLE, table=(*table, *map(tuple, feet)))
+    return below[len(feet) :]
+
+
+def _headed(grid: Grid, above: Sequence[Row], page: Page) -> tuple[list[tuple[str, ...]], int]:
+    """A drawn table's rows with the heads above its frame, and how many of the rows above those were."""
+    upright = sideways_heads(page.sideways, grid.columns, grid.y0, grid.first_y1)
+    table, upright = with_sideways(grid.rows, upright, grid.y0)
+    heads, taken = heads_above(above, grid.columns, grid.y0, upright)
+    return [*map(tuple, heads), *table], taken
 
 
 def _undrawn(rows: Sequence[Row], page: Page) -> Iterator[Block]:
     at = 0
-    for table in tables_in(rows, page.across):
+    for table in tables_in(rows, page.across, page.sideways):
         yield from blocks_of(rows[at : table.start])
         yield Block(BlockKind.TABLE, table=table.rows)
         at = table.end

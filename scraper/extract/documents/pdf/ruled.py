@@ -35,6 +35,8 @@ class Grid:
     runs: tuple[Run, ...]
     rows: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[float, float], ...] = ()
+    first_y1: float = 0.0
+    """Where its first band ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def _grid(lattice: _Lattice, runs: list[Run]) -> Grid | None:
         return None
     xs, ys = lattice.xs, lattice.ys
     columns = tuple((xs[column], xs[column + 1]) for column in kept)
-    return Grid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns)
+    return Grid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns, ys[1])
 
 
 def _placed(lattice: _Lattice, runs: Iterable[Run]) -> dict[tuple[int, int], list[Run]]:

@@ -138,3 +138,5 @@ class Page:
     box_across: tuple[Rule, ...] = ()
     """Upper and lower edges of boxes: frames, and the shading of cells."""
     box_down: tuple[Rule, ...] = ()
+    sideways: tuple[Run, ...] = ()
+    """Letters that are turned against the page's: their boxes end where they stand."""
