@@ -47,7 +47,7 @@ class Store:
 
 
 def open_store(settings: Settings) -> Store:
-    """What the settings name; whether the database answers is found out by the first who needs it.
+    """What the settings name; whether a database answers is found out in the background.
 
     Raises:
         SettingsError: the library that it needs is not installed.
@@ -71,6 +71,7 @@ def _in_database(settings: Settings, url: str) -> Store:
             "SEARCH_MCP_DATABASE_URL needs asyncpg. Run: pip install 'search-mcp[shared]'"
         ) from None
     server = Server(url)
+    server.greet()
     keeps = settings.cache_mb > 0
     pages = PostgresPages(server, limit_bytes=settings.cache_mb * MB) if keeps else NoPages()
     searches = PostgresSearches(server, keeps_answers=keeps)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError
 from typing import TypeVar
 
 import asyncpg
@@ -85,7 +86,7 @@ class PostgresIndexes:
         running = asyncio.run_coroutine_threadsafe(self._server.run(work, limit_s, writes=writes), self._loop)
         try:
             return running.result(THREAD_LIMIT_S)
-        except (Unavailable, TimeoutError):
+        except (Unavailable, TimeoutError, CancelledError):
             running.cancel()
             problem = self._server.problem or f"{self._server.address} cannot be used"
             raise IndexFault(f"Kept indexes are not available: {problem}") from None

@@ -93,6 +93,12 @@ class Server:
             self._note(None)
         return result
 
+    def greet(self) -> None:
+        """Look at the database in the background, so that what is wrong is told at the start."""
+        greeting = asyncio.create_task(self.look(CONNECT_LIMIT_S))
+        self._under_way.add(greeting)
+        greeting.add_done_callback(self._forget)
+
     async def look(self, limit_s: float) -> None:
         """Find out whether the database can be used; `problem` says what keeps it from that."""
         with contextlib.suppress(Unavailable):

@@ -181,6 +181,19 @@ async def test_what_is_wrong_is_said_at_once_without_the_password(
         assert secret not in fault and not any(secret in line for line in caplog.messages)
 
 
+async def test_what_is_wrong_is_told_before_anybody_asks_for_a_page(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages"
+    async with store_of(url, tmp_path) as store:
+        await until(lambda: _has_problem(store))
+    assert any("no PostgreSQL answers" in line for line in caplog.messages)
+
+
+async def _has_problem(store: Store) -> bool:
+    return store.problem is not None
+
+
 async def test_tables_of_a_newer_version_are_left_alone(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     async with shared_pages(url) as pages:
