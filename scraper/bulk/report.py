@@ -181,5 +181,8 @@ def _errors(report: Report) -> str:
 
 
 def _cut(text: str, most: int = 160) -> str:
-    plain = " ".join(text.split())
+    # Lists and sites are strangers: nothing of theirs may speak to a terminal.
+    plain = "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
+    )
     return plain if len(plain) <= most else plain[: most - 1] + "…"

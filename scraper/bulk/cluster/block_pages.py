@@ -65,6 +65,8 @@ class BlockPages:
         self._gathered: list[Outcome] = []
         self._some = asyncio.Event()
         self._stopped = False
+        self._over = False
+        """Nobody reads any more: stopped, or failed."""
         self._fault: BaseException | None = None
 
     async def run(self) -> None:
@@ -82,6 +84,7 @@ class BlockPages:
             for helper in helpers:
                 helper.cancel()
             await asyncio.wait(helpers)
+            self._over = True
             for block in self._blocks.values():
                 block.done.set()
 
@@ -92,16 +95,19 @@ class BlockPages:
             BaseException: it cannot be read here.
         """
         begun = await self._desk.begin(number, tuple(page.number for page in pages))
-        if self._stopped:
-            return 0
+        if self._over:
+            return self._result(0)
         left = set(begun.left)
         wanted = [page for page in pages if page.number in left]
         block = _Block(len(wanted))
         self._take_up(wanted, block, rest=begun.again)
         await block.done.wait()
+        return self._result(len(wanted) - block.left)
+
+    def _result(self, read: int) -> int:
         if self._fault is not None:
             raise self._fault
-        return len(wanted) - block.left
+        return read
 
     def _take_up(self, pages: Sequence[Page], block: _Block, *, rest: bool) -> None:
         by_host: dict[str, list[Page]] = defaultdict(list)

@@ -106,6 +106,8 @@ async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
             await blocks_of.read(1, pages_of("h1", range(1, 5)))
     await asyncio.wait({working})
     assert isinstance(working.exception(), ConnectionError)
+    with pytest.raises(ConnectionError):
+        await blocks_of.read(2, pages_of("h2", range(5, 9)))
 
 
 @pytest.mark.browser

@@ -1,0 +1,74 @@
+"""The report of a job made by hand: as data, and as a page of text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from scraper.bulk import report
+from scraper.bulk.frontier import Frontier
+from scraper.bulk.lists import Line
+from scraper.bulk.model import Fault, Outcome, Place, Row
+
+THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0}
+
+
+def filled(folder: Path) -> Frontier:
+    frontier = Frontier(folder)
+    frontier.note({"run": "20260501T000000-00000000"})
+    frontier.add([*(Line(f"http://host{n % 2}.example/{n}") for n in range(5)), Line("\x1b[31mred")])
+    frontier.add([Line("http://host0.example/0")])
+    return frontier
+
+
+def finish(frontier: Frontier) -> None:
+    found = [page for host in frontier.hosts() for page in frontier.waiting(host.number, after=0, count=9)]
+    outcomes = []
+    for page in sorted(found, key=lambda page: page.number):
+        fault = Fault("bad_url", page.problem) if page.problem else None
+        if page.number == 2:
+            fault = Fault("timed_out", "It took too long.")
+        row = Row(
+            page.url, method=None if fault else "http", markdown=None if fault else "x" * 10, error=fault
+        )
+        outcomes.append(Outcome(page, row, page.number / 10, cached=page.number == 3))
+    frontier.finish(outcomes[:2] + outcomes[3:], Place(1, 100))
+
+
+def test_a_report_counts_by_outcome_host_and_time(tmp_path: Path) -> None:
+    frontier = filled(tmp_path)
+    finish(frontier)
+    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    frontier.close()
+    assert (found.pages, found.written, found.read, found.failed) == (6, 5, 3, 2)
+    assert not found.complete
+    assert found.by_method == {"http": 3}
+    assert {kind.code: kind.pages for kind in found.errors} == {"bad_url": 1, "timed_out": 1}
+    assert found.errors[1].examples == (("http://host1.example/1", "It took too long."),)
+    assert [(host.name, host.pages, host.failed) for host in found.largest_hosts] == [
+        ("host0.example", 2, 0),
+        ("host1.example", 2, 1),
+    ]
+    assert found.slowest[0].seconds == 0.6
+    assert found.markdown_bytes == 30
+
+
+def test_a_report_is_written_for_programs_and_for_people(tmp_path: Path) -> None:
+    frontier = filled(tmp_path)
+    finish(frontier)
+    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    frontier.close()
+    report.written(found, tmp_path)
+    assert json.loads((tmp_path / "report.json").read_text())["this_run"] == THIS_RUN
+    text = (tmp_path / "report.txt").read_text()
+    assert "5 of 6 pages written: 3 read (3 http), 2 failed" in text
+    assert "not complete" in text
+
+
+def test_a_line_of_the_list_does_not_speak_to_the_terminal(tmp_path: Path) -> None:
+    frontier = filled(tmp_path)
+    finish(frontier)
+    text = report.as_text(report.gathered(frontier, tmp_path, THIS_RUN))
+    frontier.close()
+    assert "\x1b" not in text
+    assert "[31mred" in text
