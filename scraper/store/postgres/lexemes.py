@@ -52,6 +52,8 @@ VECTOR_BYTES = 900_000
 PROFILE_WORDS = 4_000
 """Words whose counts are kept for ranking, the most frequent ones: any other counts as standing once."""
 
+_WRITTEN = tuple(struct.Struct(f"!xH{count}H").pack for count in range(PLACES_LIMIT + 1))
+"""By number of places: the end of the word before them, how many there are, and each."""
 _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
 
@@ -177,8 +179,5 @@ def vector(places: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:
     # Sorted as PostgreSQL does, shorter first where one begins as the other: it need not sort again.
     entries.sort()
     pieces = [struct.pack("!i", len(entries))]
-    for word, found in entries:
-        count = len(found)
-        pieces.append(word)
-        pieces.append(struct.pack(f"!xH{count}H", count, *found))
+    pieces += [word + _WRITTEN[len(found)](len(found), *found) for word, found in entries]
     return b"".join(pieces)
