@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from urllib.parse import unquote
 
 from browsers.charset import decode
 from scraper.errors import Encrypted, Malformed
 from scraper.extract import markdown
 from scraper.extract.documents.model import MAX_CHARACTERS, Asked, Parsed
+from scraper.extract.documents.office_html import without_inner_links
 from scraper.extract.documents.zips import Parts
 from scraper.extract.markup import parse
 from scraper.extract.xpath import Element
@@ -19,6 +21,13 @@ MAX_CHAPTERS = 2_000
 _CONTAINER = "META-INF/container.xml"
 _LOCK = "META-INF/encryption.xml"
 _NOWHERE = "http://book.invalid/"
+_NOTES = {
+    "noteref": "doc-noteref",
+    "footnote": "doc-footnote",
+    "endnote": "doc-endnote",
+    "rearnote": "doc-endnote",
+}
+_TYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
 _LOCKS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
 """Ways of locking a book; fonts are garbled in another way, which keeps nobody from reading."""
 _TEXTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
@@ -34,31 +43,36 @@ def read(data: bytes, asked: Asked) -> Parsed:
     if _LOCK in parts and any(lock.encode() in parts.read(_LOCK) for lock in _LOCKS):
         raise Encrypted("The book is locked by its seller (DRM).", next_step="Look for an unlocked edition.")
     package_name = _package(parts)
-    package = parts.xml(package_name)
+    package = parts.xml_if_there(package_name) if package_name is not None else None
+    names = _spine(package, package_name, parts) if package is not None and package_name else _texts(parts)
+    if not names:
+        raise Malformed("The book holds no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
-    for name in _spine(package, package_name, parts)[:MAX_CHAPTERS]:
+    for name in names[:MAX_CHAPTERS]:
         text = _chapter(parts, name)
         if text:
             chapters.append(text)
             size += len(text)
         if size > MAX_CHARACTERS:
             break
+    warnings = () if package is not None else ("The book's list of chapters is damaged: they stand by name.",)
     return Parsed(
-        "epub", "\n\n".join(chapters), title=_said(package, "title"), author=_said(package, "creator")
+        "epub",
+        "\n\n".join(chapters),
+        title=_said(package, "title"),
+        author=_said(package, "creator"),
+        warnings=warnings,
     )
 
 
-def _package(parts: Parts) -> str:
+def _package(parts: Parts) -> str | None:
     """Where the list of the book's parts lies."""
     container = parts.xml_if_there(_CONTAINER)
     for element in container.iter() if container is not None else ():
         path = element.get("full-path") if isinstance(element.tag, str) else None
         if path and (name := parts.resolve("", path)) in parts:
             return name
-    found = next((name for name in parts.names if name.lower().endswith(".opf")), None)
-    if found is None:
-        raise Malformed("The book has no list of its parts.")
-    return found
+    return next((name for name in parts.names if name.lower().endswith(".opf")), None)
 
 
 def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
@@ -73,28 +87,40 @@ def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
         name = parts.resolve(package_name, unquote(href.partition("#")[0]))
         if name in parts and (media_type in _TEXTS or not media_type):
             names[name] = None
-    if not names:
-        names = dict.fromkeys(
-            name
-            for name in sorted(parts.names)
-            if posixpath.splitext(name)[1].lower() in (".xhtml", ".html", ".htm")
-        )
-    return list(names)
+    return list(names) or _texts(parts)
+
+
+def _texts(parts: Parts) -> list[str]:
+    """All that could be chapters, by their names."""
+    endings = (".xhtml", ".html", ".htm")
+    return [name for name in sorted(parts.names) if posixpath.splitext(name)[1].lower() in endings]
 
 
 def _chapter(parts: Parts, name: str) -> str:
     try:
-        root = parse(decode(parts.read(name), "application/xhtml+xml")).root
+        text = decode(parts.read(name), "application/xhtml+xml")
+        root = parse(_TYPE.sub("", text, count=1)).root
     except Malformed:
         return ""
     body = None if root is None else root.find("body")
     if body is None:
         return ""
-    return markdown.convert(body, _NOWHERE + name).markdown
+    _name_notes(body)
+    return without_inner_links(markdown.convert(body, _NOWHERE + name).markdown, _NOWHERE)
 
 
-def _said(package: Element, name: str) -> str | None:
-    return next((element.text for element in _elements(package, name) if element.text), None)
+def _name_notes(body: Element) -> None:
+    """Notes by the names that pages have for them, for those that only books use."""
+    for element in body.iter():
+        kind = str(element.get("epub:type", ""))
+        role = next((role for name, role in _NOTES.items() if name in kind.split()), None)
+        if role is not None:
+            element.set("role", role)
+
+
+def _said(package: Element | None, name: str) -> str | None:
+    found = _elements(package, name) if package is not None else []
+    return next((element.text for element in found if element.text), None)
 
 
 def _elements(package: Element, name: str) -> list[Element]:

@@ -13,7 +13,7 @@ from scraper.extract.markup import parse
 from scraper.extract.tables import cells_of, rows_of
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["ITEM", "markdown_of", "prepare"]
+__all__ = ["ITEM", "markdown_of", "prepare", "without_inner_links"]
 
 ITEM = "\ue0f2{}\ue0f3"
 """The count of a list's item, at the start of its text."""
@@ -33,7 +33,13 @@ def markdown_of(html: str, url: str) -> str:
     if root is None:
         return ""
     prepare(root)
-    return markdown.convert(root, url or _NOWHERE).markdown
+    return without_inner_links(markdown.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
+
+
+def without_inner_links(text: str, base: str) -> str:
+    """The Markdown without links to places in the file itself, whose words stay: nobody can follow them."""
+    own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
+    return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
 
 
 def prepare(root: Element) -> None:

@@ -89,6 +89,30 @@ def test_a_book_is_its_chapters_in_the_order_of_its_spine() -> None:
     assert parsed.markdown == "# One\n\na\n\n# Two\n\nb"
 
 
+def test_a_book_keeps_its_notes_and_none_of_its_inner_links() -> None:
+    chapter = (
+        '<p>Words<a epub:type="noteref" href="#n">1</a> and <a href="b.xhtml">the next chapter</a>.</p>'
+        '<aside epub:type="footnote" id="n"><p>Below.</p></aside>'
+    )
+    assert fields(made.epub({"a.xhtml": chapter})).markdown == (
+        "Words[^1] and the next chapter.\n\n[^1]: Below."
+    )
+
+
+@pytest.mark.parametrize("package", ["<package><manifest>", None])
+def test_a_book_whose_list_of_chapters_is_damaged_is_read_by_their_names(package: str | None) -> None:
+    chapters = {"b.xhtml": "<body><h1>Two</h1></body>", "a.xhtml": "<body><h1>One</h1></body>"}
+    parts = {"mimetype": "application/epub+zip", **({"x.opf": package} if package else {}), **chapters}
+    parsed = fields(made.zipped(parts))
+    assert parsed.markdown == "# One\n\n# Two"
+    assert "damaged" in parsed.warnings[0]
+
+
+def test_what_a_chapter_declares_of_its_type_is_no_text() -> None:
+    typed = '<!DOCTYPE html PUBLIC "x" "y" [<!ENTITY e "bad">]><html><body><p>Fine</p></body></html>'
+    assert fields(made.zipped({"mimetype": "application/epub+zip", "a.xhtml": typed})).markdown == "Fine"
+
+
 def test_a_locked_book_is_told() -> None:
     data = made.zipped(
         {"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"}
