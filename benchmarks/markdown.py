@@ -2,8 +2,9 @@
 
 Three sets: the content elements of documentation pages, whose Markdown source is known; short difficult pages
 (code of many highlighters, footnotes, formulas, tables), whole; the hand-marked main parts of others. Ours is
-measured as the converter alone; on whole pages also behind the step that finds the main content (`reader`).
-Milliseconds are CPU, parsing included; the converters take the pages in turns.
+measured as the converter alone; on whole pages also behind the step that finds the main content (`reader`),
+by a model that has not seen the page where `benchmarks.train_reader` has left one. Milliseconds are CPU,
+parsing included; the converters take the pages in turns.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from benchmarks.face import Figures, Goal, Options, print_goals, print_table, ru
 from benchmarks.markdown_pages import SETS, MarkdownPage, pages
 from benchmarks.markdown_score import score, summary
 from benchmarks.peers_at_best import peer_python
+from benchmarks.reader import fold_models, fold_of
+from benchmarks.training.pages import samples
 from browsers.model import Snapshot
 from scraper.extract import markdown, markup, reader, tree
 from scraper.extract.walk import TreeConverter
@@ -95,7 +98,7 @@ def _measure(corpora: Path, most: int | None) -> Figures:
     figures: Figures = {}
     for kind in SETS:
         taken = list(pages(corpora, kind))[:most]
-        answers = _all_answers(kind, taken)
+        answers = _all_answers(kind, taken, corpora)
         figures |= _figures(kind, taken, answers)
         if kind == "documentation":
             figures |= _ratios(answers)
@@ -104,11 +107,11 @@ def _measure(corpora: Path, most: int | None) -> Figures:
     return figures
 
 
-def _all_answers(kind: str, taken: Sequence[MarkdownPage]) -> dict[str, Answers]:
+def _all_answers(kind: str, taken: Sequence[MarkdownPage], corpora: Path) -> dict[str, Answers]:
     """Ours and theirs, page by page in turns, so that all have the same neighbours on the machine."""
     ours: dict[str, Callable[[MarkdownPage], str]] = {_OURS: _converted}
     if kind == "fixtures":
-        ours[_READER] = _read
+        ours[_READER] = _reader(corpora)
     answers: dict[str, Answers] = {name: [] for name in (*ours, *_PEERS)}
     python = peer_python("markdown")
     if not (python.parent.parent / "set-up.json").exists():
@@ -160,10 +163,22 @@ def _converted(page: MarkdownPage) -> str:
     return markdown.convert(root if body is None else body, base).markdown
 
 
-def _read(page: MarkdownPage) -> str:
+def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
     """As a user gets it: hidden text out, the main content found, converted."""
-    snapshot = Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
-    return reader.read(snapshot).markdown
+    models = fold_models()
+    if not models:
+        print("In-sample behind the reader: its model has learned from most of these pages.")
+    # Most of the pages stand among those to learn from, under another prefix.
+    folds = {
+        sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")
+    }
+
+    def read(page: MarkdownPage) -> str:
+        model = models[folds.get(page.id.partition("-")[2], 0)] if models else None
+        snapshot = Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
+        return reader.read(snapshot, model).markdown
+
+    return read
 
 
 def _figures(kind: str, taken: Sequence[MarkdownPage], answers: Mapping[str, Answers]) -> Figures:

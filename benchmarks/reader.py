@@ -31,7 +31,7 @@ from scraper.extract.content.model import Model, shipped
 from scraper.extract.content.reading import content_of
 from scraper.extract.content.weights import Weights
 
-__all__ = ["measure"]
+__all__ = ["fold_models", "fold_of", "measure"]
 
 _QUICK = 8
 """With `--quick`, one page of so many."""
@@ -77,7 +77,7 @@ async def measure(options: Options) -> Figures:
     pages = list(itertools.islice(samples(options.corpora, "wcxb"), 0, None, step))
     foreign = list(itertools.islice(samples(options.corpora, "pages-lang"), 0, None, step))
     news = list(itertools.islice(_news(options.corpora), 0, None, step))
-    models = _fold_models()
+    models = fold_models()
     figures: Figures = {"wcxb.unseen": float(bool(models)), "wcxb.pages": len(pages)}
     figures |= _ours(_Sets(pages, foreign, news), models)
     figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
@@ -89,8 +89,8 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-def _fold_models() -> list[Model]:
-    """The models of the folds; none where one is missing."""
+def fold_models() -> list[Model]:
+    """The models of the folds, each of which has not seen one; empty where one is missing."""
     paths = [fold_weights(fold) for fold in range(FOLDS)]
     if not all(path.is_file() for path in paths):
         return []
@@ -109,11 +109,16 @@ def _news(corpora: Path) -> Iterator[Sample]:
                 yield sample
 
 
+def fold_of(domain: str) -> int:
+    """The fold of a domain, by which the model is found that has not seen it."""
+    return zlib.crc32(domain.encode()) % FOLDS
+
+
 def _ours(sets: _Sets, models: Sequence[Model]) -> Figures:
     pages = sets.pages
 
     def model_for(sample: Sample) -> Model:
-        return models[zlib.crc32(sample.domain.encode()) % FOLDS] if models else shipped()
+        return models[fold_of(sample.domain)] if models else shipped()
 
     def read(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
