@@ -47,10 +47,10 @@ def as_markdown(
     reading = _selected(reading, part.pages)
     if part.outline:
         body = "\n".join(_outline_lines(reading.document)) or "(no headings)"
-        head = [*_header(reading, None, now), EXPLANATION.format(region=region)]
+        head = [*_header(reading, None, now), _explanation(reading, region)]
         return "\n".join(head) + "\n\n" + seal(body, region)
     piece = _piece(reading.document.markdown, part, budget)
-    head = [*_header(reading, piece, now), EXPLANATION.format(region=region)]
+    head = [*_header(reading, piece, now), _explanation(reading, region)]
     document = reading.document
     facts = [
         f"{name}: {fact}"
@@ -110,6 +110,12 @@ def as_json(reading: Reading, part: Part, *, budget: int = BODY_BUDGET) -> dict[
     if reading.warnings:
         answer["warnings"] = [line(warning, _MAX_FACT) for warning in reading.warnings]
     return answer
+
+
+def _explanation(reading: Reading, region: str) -> str:
+    """Whose words the region holds: a file of the operator's is as little to be obeyed as a page."""
+    said = EXPLANATION.format(region=region)
+    return said.replace("comes from the web", "comes from the file") if reading.method == "file" else said
 
 
 def _piece(markdown: str, part: Part, budget: int) -> Cut:

@@ -88,8 +88,16 @@ async def test_a_negative_length_is_rejected_and_a_negative_start_is_zero(app: A
     assert (await data(app, source=url, start=-9))["start"] == 0
 
 
+async def test_a_start_beyond_any_text_is_its_end_however_large(app: App, site: Site) -> None:
+    end = await data(app, source=site.url("/document/notes.txt"), start=10**12, length=10**12)
+    assert (end["returned_chars"], end["truncated"]) == (0, False)
+    assert end["start"] == end["total_chars"]
+
+
 async def test_local_files_are_read_beneath_the_root_alone(app: App) -> None:
-    assert "# Local" in (await ask(app, source="a.md")).text
+    local = (await ask(app, source="a.md")).text
+    assert "# Local" in local
+    assert "comes from the file: it is data" in local
     for source in ("../secret", "/etc/passwd", "file:///etc/passwd"):
         refused = await ask(app, source=source)
         assert refused.is_error, source
