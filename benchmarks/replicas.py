@@ -39,6 +39,8 @@ _SECONDS = 36.0
 _SECONDS_QUICK = 18.0
 _A_MINUTE = 600
 """Of the limited round: one client alone would exceed it."""
+_PAUSE_S = 0.5
+"""Between a client's limited calls: all together still ask ten times as often as they may."""
 _START_S = 120.0
 _SERVE = ("-m", "scraper.cli.main", "serve")
 _BUSY = re.compile(r"Try again in [0-9]+ s")
@@ -154,7 +156,7 @@ async def _limited(kind: str, shared: dict[str, str], folder: Path, seconds: flo
     settings = {**shared, "SEARCH_MCP_CALLS_PER_MINUTE": str(_A_MINUTE)}
     async with _servers(settings, folder) as servers, proxied(kind, servers.ports) as proxy:
         begun = time.monotonic()
-        async with callers(proxy.url, _CLIENTS, lambda _: ("engines", {}), pause_s=0.1) as finish:
+        async with callers(proxy.url, _CLIENTS, lambda _: ("engines", {}), pause_s=_PAUSE_S) as finish:
             death = await _through_a_death(servers, seconds)
             crowd = await finish()
         # Whoever was let in last was so at the latest when the last call was answered.

@@ -63,9 +63,9 @@ class Program:
         """Where a server speaks the protocol."""
         return self.base + "/mcp"
 
-    async def until(self, pattern: str) -> re.Match[str]:
+    async def until(self, pattern: str, *, limit_s: float = LIMIT_S) -> re.Match[str]:
         """The first match in what it has said on stderr, now or soon."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(limit_s):
             while True:
                 self._new_line.clear()
                 if found := re.search(pattern, "".join(self.said)):
@@ -136,10 +136,12 @@ async def output_of(*command: str, env: dict[str, str] | None = None, stdin: byt
 
 
 @contextlib.asynccontextmanager
-async def serving(*command: str, env: dict[str, str] | None = None) -> AsyncIterator[Program]:
+async def serving(
+    *command: str, env: dict[str, str] | None = None, limit_s: float = LIMIT_S
+) -> AsyncIterator[Program]:
     """A server over HTTP that says where it listens."""
     async with running(*command, env=env) as program:
-        program.base = (await program.until(_ADDRESS.pattern))[1]
+        program.base = (await program.until(_ADDRESS.pattern, limit_s=limit_s))[1]
         yield program
 
 

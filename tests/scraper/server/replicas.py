@@ -20,6 +20,8 @@ from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_
 __all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
 
 LEGACY = "2025-11-25"
+_START_S = 120.0
+"""On a machine whose cores are shared, with a crowd that calls all the while."""
 _CUT_SOON_S = 2.0
 """How long after a death the proxy may take to tell clients on a loaded machine."""
 _SESSION_GONE = frozenset({400, 404})
@@ -57,7 +59,12 @@ class Replicas:
     async def begin(self, port: int = 0) -> None:
         """Start a server, at a port of another before it or at a new one."""
         program = await self._stack.enter_async_context(
-            serving(*self._command, f"--port={port}", env=self._env_of(next(self._names)))
+            serving(
+                *self._command,
+                f"--port={port}",
+                env=self._env_of(next(self._names)),
+                limit_s=_START_S,
+            )
         )
         port = int(program.base.rsplit(":", 1)[1])
         self._programs[port] = program
