@@ -2,7 +2,8 @@
 
 Whose turn it is, is decided by the runner's own schedule. A page is work of the process that runs the job
 (one thread), waiting for the site, and work of browser and readers; cores are shared equally by all that have
-work at the moment (processor sharing), none having more than one.
+work at the moment (processor sharing), none having more than one. Pages of a kind are not all alike: without
+that, those that begin together would end together and leave the cores idle while all of them wait.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ __all__ = ["Cost", "Machine", "Run", "Site", "Slots", "simulate"]
 
 _BEFORE = 0.4
 """Share of a page's work that is done before its response: tab, request, and the judging of headers."""
+_UNLIKE = 0.5
+"""Of its usual work a page takes this much more or less."""
 _LOW = 64
 """Pages of a host laid at hand at once."""
 
@@ -41,6 +45,9 @@ class Cost:
     def total_s(self) -> float:
         """Of all processes."""
         return self.loop_s + self.browser_s + self.reader_s
+
+    def __mul__(self, times: float) -> Cost:
+        return Cost(self.loop_s * times, self.browser_s * times, self.reader_s * times, self.rendered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +182,7 @@ class _Simulation:
         self._given = [0] * len(sites)
         self._under_way = 0
         self._again: set[int] = set()
+        self._unlike = random.Random(len(sites))
         self._loop_busy_s = 0.0
         self._last_at = 0.0
         self._first_number = list(itertools.accumulate((len(site.kinds) for site in sites), initial=0))
@@ -239,7 +247,9 @@ class _Simulation:
         def second() -> None:
             self._visit(site, cost, lambda: self._over(page, fails=True))
 
-    def _visit(self, site: Site, cost: Cost, then: Callable[[], None]) -> None:
+    def _visit(self, site: Site, usual: Cost, then: Callable[[], None]) -> None:
+        cost = usual * self._unlike.uniform(1 - _UNLIKE, 1 + _UNLIKE)
+
         def asked() -> None:
             self._after(site.latency_s, answered)
 
