@@ -101,10 +101,18 @@ class Program:
 
 
 @contextlib.asynccontextmanager
-async def running(*command: str, env: dict[str, str] | None = None, **streams: int) -> AsyncIterator[Program]:
+async def running(
+    *command: str, env: dict[str, str] | None = None, stdin: int | None = None, stdout: int | None = None
+) -> AsyncIterator[Program]:
     """`python` with these arguments, ended when the block ends."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *command, cwd=REPOSITORY, env={**os.environ, **(env or {})}, stderr=PIPE, **streams
+        sys.executable,
+        *command,
+        cwd=REPOSITORY,
+        env={**os.environ, **(env or {})},
+        stdin=stdin,
+        stdout=stdout,
+        stderr=PIPE,
     )
     program = Program(process)
     try:
