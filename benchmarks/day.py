@@ -3,8 +3,8 @@
 `pss_ratio` is the memory of the server and all its processes at the end over that after the first tenth, both
 at rest: so long after the last call that the tabs of search engines, kept for a minute, are gone, and at each
 of the two the mean of two such rests. What is still there at rest or after closing is `left_over`: calls,
-visits, tabs, folders. Faults: pages that fail or trap, engines that refuse (others in each part of the day), a
-browser killed, and one call in fifty that its client leaves half way.
+visits, tabs, folders. Faults: pages that fail or trap, engines that refuse (others in each part of the day),
+a browser killed, and one call in fifty that its client leaves half way.
 """
 
 from __future__ import annotations
