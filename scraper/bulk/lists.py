@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import hashlib
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,8 @@ SHOWN_CHARS = 2_000
 """How much of a line that cannot be used stands in the output."""
 _MAX_FIELD = 1 << 24
 """Of a CSV file: a page's whole text may stand beside its URL."""
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Begin what Windows saves as "Unicode"."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -42,7 +46,7 @@ def read(source: str) -> Iterator[Line]:
         MissingExtra: it is Parquet, and pyarrow is not there.
     """
     if source == STDIN:
-        yield from _texts(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+        yield from _texts(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
         return
     path = Path(source)
     kind = path.with_suffix("").suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
@@ -52,7 +56,7 @@ def read(source: str) -> Iterator[Line]:
             return
         with _opened(path) as stream:
             yield from _rows(stream, source, kind) if kind in _SEPARATORS else _texts(stream)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UnusableList(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
@@ -72,9 +76,12 @@ def fingerprint(source: str) -> str:
 
 
 def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
-    return path.open(encoding="utf-8-sig", errors="replace", newline="")
+    is_packed = path.suffix == ".gz"
+    with gzip.open(path) if is_packed else path.open("rb") as file:
+        encoding = "utf-16" if file.read(2) in _UTF_16 else "utf-8-sig"
+    if is_packed:
+        return gzip.open(path, "rt", encoding=encoding, errors="replace", newline="")
+    return path.open(encoding=encoding, errors="replace", newline="")
 
 
 def _texts(stream: Iterable[str]) -> Iterator[Line]:
@@ -103,9 +110,7 @@ def _rows(stream: Iterable[str], source: str, kind: str) -> Iterator[Line]:
     except csv.Error as error:
         raise UnusableList(f"{source} is no CSV: {error}.") from None
     if COLUMN not in names:
-        raise UnusableList(
-            f"{source} has no column `{COLUMN}`; its first line is {', '.join(names)[:200]!r}."
-        )
+        raise UnusableList(f"{source} has no column `{COLUMN}`; its first line is {_shown(names)}.")
     at = names.index(COLUMN)
     while True:
         try:
@@ -119,6 +124,10 @@ def _rows(stream: Iterable[str], source: str, kind: str) -> Iterator[Line]:
             yield _line(row[at].strip() if len(row) > at else None, ",".join(row))
 
 
+def _shown(names: list[str]) -> str:
+    return repr(", ".join(names)[:200])
+
+
 def _parquet(path: Path) -> Iterator[Line]:
     try:
         import pyarrow
@@ -127,14 +136,18 @@ def _parquet(path: Path) -> Iterator[Line]:
         raise MissingExtra("A list in Parquet", "pyarrow") from None
     try:
         with parquet.ParquetFile(path) as file:
-            if COLUMN not in file.schema_arrow.names:
-                raise UnusableList(f"{path} has no column `{COLUMN}`.")
+            names = file.schema_arrow.names
+            column = next((name for name in names if name.strip().lower() == COLUMN), None)
+            if column is None:
+                raise UnusableList(f"{path} has no column `{COLUMN}`; its columns are {_shown(names)}.")
             number = 0
-            for batch in file.iter_batches(columns=[COLUMN]):
+            for batch in file.iter_batches(columns=[column]):
                 for value in batch.column(0).to_pylist():
                     number += 1
-                    yield _line(value, f"row {number}")
-    except pyarrow.ArrowInvalid as error:
+                    # Programs that name no type for text write it as bytes.
+                    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+                    yield _line(text, f"row {number}")
+    except pyarrow.ArrowException as error:
         raise UnusableList(f"{path} is no Parquet: {error}.") from None
 
 

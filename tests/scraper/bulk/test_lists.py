@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,52 @@ def test_bytes_of_another_encoding_cost_their_own_line_alone(tmp_path: Path) -> 
     source = tmp_path / "urls.txt"
     source.write_bytes(b"http://a.example/\xe4\nhttp://b.example/\n")
     assert list(lists.read(str(source)))[1] == Line("http://b.example/")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_what_windows_calls_unicode_is_read(tmp_path: Path, encoding: str) -> None:
+    text = "http://a.example/\r\nhttp://b.example/ż\r\n"
+    written = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
+    expected = [Line("http://a.example/"), Line("http://b.example/ż")]
+    for name, content in (("urls.txt", written), ("urls.txt.gz", gzip.compress(written))):
+        (tmp_path / name).write_bytes(content)
+        assert list(lists.read(str(tmp_path / name))) == expected
+
+
+def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbfhttp://a.example/\n"))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert list(lists.read("-")) == [Line("http://a.example/")]
+
+
+def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path) -> None:
+    source = tmp_path / "urls.txt.gz"
+    # A block of the kind that does not exist, behind a good head.
+    source.write_bytes(gzip.compress(b"http://a.example/\n")[:10] + b"\xff" * 40)
+    with pytest.raises(UnusableList, match="cannot be read: Error -3 while decompressing"):
+        list(lists.read(str(source)))
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "large_string", "string_view", "dictionary"])
+def test_parquet_of_every_type_of_text_is_read(tmp_path: Path, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    text = pa.array(["http://a.example/"])
+    column = text.dictionary_encode() if kind == "dictionary" else text.cast(getattr(pa, kind)())
+    source = tmp_path / "urls.parquet"
+    parquet.write_table(pa.table({"n": [1], "URL": column}), source)
+    assert list(lists.read(str(source))) == [Line("http://a.example/")]
+
+
+def test_parquet_without_the_column_tells_those_it_has(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    source = tmp_path / "urls.parquet"
+    parquet.write_table(pa.table({"link": ["http://a.example/"], "n": [1]}), source)
+    with pytest.raises(UnusableList, match="has no column `url`; its columns are 'link, n'"):
+        list(lists.read(str(source)))
 
 
 def test_parquet_is_read_by_its_column(tmp_path: Path) -> None:
