@@ -174,7 +174,8 @@ def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
     }
 
     def read(page: MarkdownPage) -> str:
-        model = models[folds.get(page.id.partition("-")[2], 0)] if models else None
+        fold = folds.get(page.id.partition("-")[2])
+        model = models[fold] if models and fold is not None else None
         snapshot = Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
         return reader.read(snapshot, model).markdown
 

@@ -68,6 +68,7 @@ class Measures:
     element_links: Floats
     element_long: Floats
     path_groups: Ints
+    cards: Ints
     text_ids: Ints
     plain: NDArray[np.bool_]
 

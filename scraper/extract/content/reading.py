@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from scraper.extract import regions
 from scraper.extract.content.decode import choose, drop_copies, drop_repeated, expected_f1
-from scraper.extract.content.guard import MIN_DOCUMENTATION, complete_tables, with_title, without_asides
+from scraper.extract.content.guard import (
+    MIN_DOCUMENTATION,
+    complete_tables,
+    even_cards,
+    with_title,
+    without_asides,
+)
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import Model, Opinion
 from scraper.extract.content.prune import prune
@@ -76,8 +82,9 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
 def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
     chosen = choose(opinion.p, page.lengths)
+    chosen = even_cards(page, chosen)
     chosen = without_asides(page, chosen, opinion.p, opinion.types)
-    chosen, cells = complete_tables(page, chosen)
+    chosen, cells = complete_tables(page, chosen, opinion.p)
     if opinion.types["documentation"] >= MIN_DOCUMENTATION:
         return with_title(page, chosen, opinion.types)  # references say the same of many things
     chosen = drop_copies(chosen, page.text_ids, page.characters, page.first, page.last)

@@ -62,7 +62,7 @@ def _cards(page: Measures) -> Columns:
         return np.asarray(np.where(inside, (sums / (count + _FEW))[like], -1.0))
 
     characters = mean(page.characters)
-    cards = np.where(inside, count[like], 0)
+    page.cards = cards = np.where(inside, count[like], 0)
     return {
         "cards": np.log1p(cards),
         "card_blocks": mean(np.ones(page.n)),

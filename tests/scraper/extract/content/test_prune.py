@@ -6,7 +6,7 @@ from lxml import etree
 
 from scraper.extract import tree
 from scraper.extract.content.columns import columns
-from scraper.extract.content.guard import complete_tables, with_title, without_asides
+from scraper.extract.content.guard import complete_tables, even_cards, with_title, without_asides
 from scraper.extract.content.names import TEASERS
 from scraper.extract.content.prune import prune
 from scraper.extract.content.segment import segment
@@ -67,8 +67,51 @@ def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
     rows = "<tr><td>a name</td><td>7</td></tr>" * 3
     page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
     chosen = np.array([text != "7" for text in page.texts])
-    assert complete_tables(page, chosen)[0].all()
-    assert not complete_tables(page, np.array([number == 0 for number in range(page.n)]))[0][1:].any()
+    unlikely = np.full(page.n, 0.01)
+    assert complete_tables(page, chosen, unlikely)[0].all()
+    first = np.array([number == 0 for number in range(page.n)])
+    assert not complete_tables(page, first, unlikely)[0][1:].any()
+
+
+@pytest.mark.parametrize(
+    ("table", "p", "kept"),
+    [
+        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.2, True),
+        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.05, False),
+        ("<tr><td>a</td><td>7</td></tr>", 0.2, False),
+        (
+            "<tr><td><a href=x>a</a></td><td><a href=x>7</a></td></tr><tr><td>b</td><td>9</td></tr>",
+            0.2,
+            False,
+        ),
+        (
+            "<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>",
+            0.2,
+            False,
+        ),
+    ],
+)
+def test_a_table_of_values_amid_the_content_is_content(table: str, p: float, kept: bool) -> None:
+    around = "words of the article " * 10
+    page = measured(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
+    chosen = np.array([text.startswith("words") for text in page.texts])
+    found, cells = complete_tables(page, chosen, np.full(page.n, p))
+    assert found.all() == cells.any() == kept
+
+
+def test_cards_show_the_same_of_each() -> None:
+    card = "<div class=card><h3>Kettle {0}</h3><span class=price><b>{0} euros</b></span><p>Buy {0}</p></div>"
+    page = measured("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
+    columns(page)
+    chosen = np.array(
+        [
+            (text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods")
+            for text in page.texts
+        ]
+    )
+    found = even_cards(page, chosen)
+    kept = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
+    assert kept == ["Goods", *(f"Kettle {number}" for number in range(8))]
 
 
 def test_the_title_of_documentation_is_kept_and_that_of_other_pages_left_to_the_model() -> None:
