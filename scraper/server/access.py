@@ -95,7 +95,7 @@ class AccessRules:
         """Whether an Origin header is absent, our own, or listed."""
         if header is None:
             return True
-        return header.lower() in self.origins or self.knows_host(urlsplit(header).netloc)
+        return header.lower() in self.origins or self.knows_host(_place(header))
 
     def principal(self, authorization: str) -> str | None:
         """The caller whose token this header carries; None when it carries none of ours."""
@@ -211,6 +211,14 @@ def _password(credentials: str) -> str:
     """The password of a name and a password, as browsers send them; empty where there is none."""
     try:
         return base64.b64decode(credentials.strip(), validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
+
+
+def _place(origin: str) -> str:
+    """Name and port of an origin; empty where it is no URL."""
+    try:
+        return urlsplit(origin).netloc
     except ValueError:
         return ""
 

@@ -20,12 +20,20 @@ class Body:
         self._receive = receive
         self._given = 0
 
+    def is_list(self) -> bool:
+        """Whether it begins as a list does."""
+        return self._parts[0].get("body", b"").lstrip()[:1] == b"["
+
+    def value(self) -> Any:
+        """The value that it is; None where it is no JSON."""
+        try:
+            return json.loads(b"".join(part.get("body", b"") for part in self._parts))
+        except (ValueError, RecursionError):
+            return None
+
     def message(self) -> dict[str, Any]:
         """The message of the protocol that it is; an empty one where it is none."""
-        try:
-            found = json.loads(b"".join(part.get("body", b"") for part in self._parts))
-        except (ValueError, RecursionError):
-            return {}
+        found = self.value()
         return found if isinstance(found, dict) else {}
 
     async def receive(self) -> Message:

@@ -58,9 +58,11 @@ class Gate:
     def _judge(self, scope: Scope) -> Response | None:
         """The answer for a request under a name, or from a page, that is not ours."""
         headers = Headers(scope=scope)
-        if not self._rules.knows_host(headers.get("host", "")):
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        # Of two, a proxy in front may have gone by the other one.
+        if len(hosts) != 1 or not self._rules.knows_host(hosts[0]):
             return _refusal(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
-        if not self._rules.knows_origin(headers.get("origin")):
+        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None):
             return _refusal(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
         return None
 

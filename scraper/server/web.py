@@ -26,6 +26,7 @@ from scraper.server.health import Health
 from scraper.server.logs import listening_to
 from scraper.server.metrics import Metrics
 from scraper.server.people.routes import People
+from scraper.server.posts import Posts
 from scraper.server.revival import Revival
 from scraper.server.service import Service
 from scraper.server.shared_limits import HouseLimits
@@ -67,7 +68,9 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(listening_to("scraper", metrics))
         endpoints = {
-            path: Handover(await stack.enter_async_context(_endpoint(server)), calls, _BODY_BYTES)
+            path: Posts(
+                Handover(await stack.enter_async_context(_endpoint(server)), calls, _BODY_BYTES), _BODY_BYTES
+            )
             for path, server in servers.items()
         }
         people = People(house, calls, version=service.version, deadline_s=settings.tool_timeout_s)

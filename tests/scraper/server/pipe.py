@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from tests.scraper.process import Program
+from tests.scraper.process import LIMIT_S, Program
 
 __all__ = ["ask", "read", "write"]
 
@@ -24,7 +24,7 @@ async def write(program: Program, message: dict[str, Any]) -> None:
     await program.process.stdin.drain()
 
 
-async def read(program: Program, *, limit_s: float = 10) -> dict[str, Any]:
+async def read(program: Program, *, limit_s: float = LIMIT_S) -> dict[str, Any]:
     """Read one message."""
     assert program.process.stdout is not None
     async with asyncio.timeout(limit_s):

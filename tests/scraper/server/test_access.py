@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from scraper.server.access import AccessRules, CannotStart, Key, is_loopback, read_keys, rules_for
-from tests.scraper.process import Program, running, serving
+from tests.scraper.process import LIMIT_S, Program, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.wire import HEADERS, call, initialize, open_session, tool_result
 
@@ -96,7 +97,17 @@ def test_our_origins_are_known(origin: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["null", "", "https://evil.example", "http://app.example", "file://", "localhost"]
+    "origin",
+    [
+        "null",
+        "",
+        "https://evil.example",
+        "http://app.example",
+        "file://",
+        "localhost",
+        "http://[localhost]",
+        "http://[zz",
+    ],
 )
 def test_other_origins_are_not(origin: str) -> None:
     assert not rules(origins=("https://app.example",)).knows_origin(origin)
@@ -233,6 +244,29 @@ async def test_foreign_names_and_origins_are_stopped_on_every_route(
     for method in ("GET", "POST", "DELETE", "OPTIONS"):
         async with http.request(method, guarded.base + path, headers=headers) as answer:
             assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ("Host: localhost\r\nHost: evil.example", 421),
+        ("Host: evil.example\r\nHost: localhost", 421),
+        ("Host: localhost\r\nOrigin: http://localhost\r\nOrigin: https://evil.example", 403),
+        ("Host: localhost\r\nOrigin: http://[zz", 403),
+        ("Accept: */*", 421),
+        ("Host: localhost", 200),
+    ],
+)
+async def test_a_name_or_origin_given_twice_or_not_at_all_is_not_ours(
+    server: Program, headers: str, status: int
+) -> None:
+    port = int(server.base.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET /health HTTP/1.1\r\n{headers}\r\n\r\n".encode())
+    async with asyncio.timeout(LIMIT_S):
+        assert (await reader.readline()).startswith(f"HTTP/1.1 {status} ".encode())
+    writer.close()
+    await writer.wait_closed()
 
 
 @pytest.mark.parametrize("path", ROUTES)

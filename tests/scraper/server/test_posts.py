@@ -1,0 +1,103 @@
+"""Lists of messages are answered where the revision knows them, and odd ids are refused everywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from asyncio.subprocess import PIPE
+from typing import Any
+
+import aiohttp
+import pytest
+
+from scraper.server.posts import MOST
+from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say, running
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.pipe import ask, read
+from tests.scraper.server.wire import HEADERS, call, initialize, open_session
+
+NEWER = {"MCP-Protocol-Version": "2025-11-25"}
+NOTE = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+SEARCH = {"jsonrpc": "2.0", "id": "s", "method": "tools/search", "params": {"query": "echo"}}
+
+
+def ping(name: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": name, "method": "ping"}
+
+
+@pytest.mark.parametrize("session", ["open", "lost"])
+async def test_messages_in_a_list_are_answered_in_a_list(
+    server: Program, http: aiohttp.ClientSession, session: str
+) -> None:
+    known = await open_session(http, server.url) if session == "open" else "0" * 32
+    messages = [ping(1), NOTE, SEARCH, call("echo", {"text": "hello"}), 7, initialize(9), ping([8])]
+    headers = {**HEADERS, "Mcp-Session-Id": known}
+    async with http.post(server.url, headers=headers, json=messages) as answer:
+        assert (answer.status, answer.content_type) == (200, "application/json")
+        pong, found, echoed, *refused = await answer.json()
+    assert pong == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert found["id"] == "s" and found["result"]["tools"][0]["name"] == "echo"
+    assert "hello" in echoed["result"]["content"][0]["text"]
+    told = [(error["id"], error["error"]["code"]) for error in refused]
+    assert told == [(None, -32600), (9, -32600), (None, -32600)]
+
+
+async def test_a_list_that_asks_for_nothing_is_accepted(server: Program, http: aiohttp.ClientSession) -> None:
+    headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, server.url)}
+    async with http.post(server.url, headers=headers, json=[NOTE, NOTE]) as answer:
+        assert (answer.status, await answer.read()) == (202, b"")
+
+
+@pytest.mark.parametrize("messages", [[], [ping(1)] * (MOST + 1)])
+async def test_a_list_of_none_or_of_too_many_is_refused(
+    server: Program, http: aiohttp.ClientSession, messages: list[Any]
+) -> None:
+    headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, server.url)}
+    async with http.post(server.url, headers=headers, json=messages) as answer:
+        assert answer.status == 400 and (await answer.json())["error"]["code"] == -32600
+
+
+async def test_a_list_is_no_message_of_a_revision_that_knows_none(
+    server: Program, http: aiohttp.ClientSession
+) -> None:
+    headers = {**HEADERS, **NEWER, "Mcp-Session-Id": await open_session(http, server.url)}
+    async with http.post(server.url, headers=headers, json=[ping(1)]) as answer:
+        assert answer.status == 400
+
+
+@pytest.mark.parametrize("session", ["open", "lost"])
+async def test_calls_of_a_list_end_with_their_client(
+    server: Program, http: aiohttp.ClientSession, session: str
+) -> None:
+    known = await open_session(http, server.url) if session == "open" else "0" * 32
+    headers = {**HEADERS, "Mcp-Session-Id": known}
+    calls = [call("slow", {"seconds": 60}, number=number) for number in (1, 2)]
+    posting = asyncio.create_task(http.post(server.url, headers=headers, json=calls))
+    await browsers_say(server.base, "active", 2, limit_s=LIMIT_S)
+    posting.cancel()
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
+
+
+@pytest.mark.parametrize("session", ["open", "lost"])
+@pytest.mark.parametrize("odd", [1.5, None, [1], {"a": 1}, True])
+async def test_a_request_that_no_answer_can_name_is_refused_and_not_accepted(
+    server: Program, http: aiohttp.ClientSession, odd: object, session: str
+) -> None:
+    known = await open_session(http, server.url) if session == "open" else "0" * 32
+    headers = {**HEADERS, **NEWER, "Mcp-Session-Id": known}
+    async with http.post(server.url, headers=headers, json=ping(odd)) as answer:
+        assert answer.status == 400
+        error = await answer.json()
+    assert (error["id"], error["error"]["code"]) == (None, -32600)
+
+
+async def test_a_line_may_hold_a_list_in_the_revision_that_knows_them() -> None:
+    handshake = initialize()
+    handshake["params"]["protocolVersion"] = "2025-03-26"
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        assert (await ask(program, handshake))["result"]["protocolVersion"] == "2025-03-26"
+        assert program.process.stdin is not None
+        program.process.stdin.write(json.dumps([NOTE, ping(3), SEARCH, 7]).encode() + b"\n[]\n")
+        said = [await read(program) for _ in range(4)]
+    assert {one["id"] for one in said if "result" in one} == {3, "s"}
+    assert [one["error"]["code"] for one in said if "error" in one] == [-32600, -32600]
