@@ -47,6 +47,8 @@ _CLEANUP_S = 3.0
 """How long a cancelled tool may take to give back what it holds before it is left to itself."""
 _LIMIT = 200
 """Calls under way where no operator has said how many."""
+_NAME_CHARS = 60
+"""How much of an unknown name an answer repeats."""
 _LOOK_S = 10.0
 """For a look at what is kept, which takes milliseconds: a disk that hangs must not hold the client."""
 
@@ -266,6 +268,9 @@ class Calls:
 
 
 def _unknown(name: str, offered: Mapping[str, Tool]) -> Answer:
+    if len(name) > _NAME_CHARS:
+        # It is the client's word, and looking for what it is like takes time by its length.
+        name = name[: _NAME_CHARS - 1] + "…"
     close = difflib.get_close_matches(name, offered, n=1)
     hint = f" Did you mean {close[0]}?" if close else ""
     return Answer(f'Unknown tool "{name}".{hint} Known: {", ".join(offered)}.', is_error=True)

@@ -54,6 +54,9 @@ class Kind(Protocol):
 class Text:
     """A text that is not blank."""
 
+    most: int | None = None
+    """Characters; None where the tool itself says how many it takes."""
+
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
         return {"type": "string"}
@@ -64,6 +67,8 @@ class Text:
             raise ValueError(f"a string, not {_named(value)}")
         if not value.strip():
             raise ValueError("given: it is blank")
+        if self.most is not None and len(value) > self.most:
+            raise ValueError(f"a string of at most {self.most:,} characters, not {len(value):,}")
         return value
 
 
@@ -217,7 +222,8 @@ class Parameters:
 
     def _unknown(self, name: str) -> str:
         known = tuple(self._parameters)
-        return f'Unknown argument "{_clip(name)}"{_meant(name, known)}. Known: {", ".join(known)}.'
+        told = f"Known: {', '.join(known)}." if known else "None is taken."
+        return f'Unknown argument "{_clip(name)}"{_meant(name, known)}. {told}'
 
 
 def _value(parameter: Parameter, value: object) -> Any:
@@ -250,7 +256,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _meant(value: object, words: tuple[str, ...]) -> str:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > ECHO_CHARS:
         return ""
     close = difflib.get_close_matches(value.lower(), words, n=1, cutoff=_ALIKE)
     return f' (did you mean "{close[0]}"?)' if close else ""

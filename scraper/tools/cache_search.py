@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["tool"]
 
 MAX_HITS = 50
+MAX_QUERY_CHARS = 2_000
 
 
 def tool(settings: Settings) -> Tool:
@@ -26,7 +27,7 @@ def tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter(
             "query",
-            Text(),
+            Text(MAX_QUERY_CHARS),
             'Words that must all be there; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["tool"]
 
+MAX_QUESTION_CHARS = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class _Several:
@@ -38,7 +40,7 @@ class _Several:
 
 
 _PARAMETERS = Parameters(
-    Parameter("question", Text(), "What to compare them for.", required=True),
+    Parameter("question", Text(MAX_QUESTION_CHARS), "What to compare them for.", required=True),
     Parameter("urls", _Several(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
     FORMAT,
 )

@@ -23,6 +23,10 @@ __all__ = ["tool"]
 MAX_OFFSET = 2**53
 """The largest number that every client's JSON can carry exactly: what lies beyond a text's end is its end."""
 
+MAX_PAGES_CHARS = 10_000
+"""Every other one of the most pages in a selection, written out, has half of that."""
+MAX_PASSWORD_CHARS = 1_000
+
 
 def tool(settings: Settings) -> Tool:
     """The tool."""
@@ -40,9 +44,9 @@ def tool(settings: Settings) -> Tool:
             f"Most characters to return, {render.MAX_LENGTH:,} at once.",
         ),
         FORMAT,
-        Parameter("pages", Text(), 'Only these pages, e.g. "3-5,9".'),
+        Parameter("pages", Text(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
         Parameter("outline", Flag(), "Return the headings with their offsets.", default=False),
-        Parameter("password", Text(), "Of a locked PDF."),
+        Parameter("password", Text(MAX_PASSWORD_CHARS), "Of a locked PDF."),
     )
     return Tool(
         name="read_doc",

@@ -95,6 +95,13 @@ async def test_an_unknown_tool_is_told_of_the_known_ones(server: Program, era: s
         )
 
 
+async def test_an_unknown_tool_of_any_length_is_told_in_a_few_words(server: Program) -> None:
+    async with Client(server.url, mode="legacy") as client:
+        answer = await client.call_tool("ecco" * 250_000, {})
+        assert answer.is_error
+        assert len(answer.content[0].text) < 200
+
+
 @pytest.mark.parametrize(("era", "listed"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
 async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
     server: Program, era: str, listed: object

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.errors import BadArgument
+from scraper.tools import registry
 from scraper.tools.arguments import Flag, Number, OneOf, Parameter, Parameters, Text, Texts, Whole
+from scraper.tools.model import Call
 
 PARAMETERS = Parameters(
     Parameter("url", Text(), "Where.", required=True),
@@ -166,3 +168,26 @@ def test_schemas_are_strict_and_plain_enough_for_every_client(parameters: Parame
         assert isinstance(entry["type"], str), name
         assert entry["description"]
         assert not {"anyOf", "oneOf", "$ref", "title"} & set(entry), name
+
+
+def test_a_text_may_be_as_long_as_its_tool_takes_and_no_longer() -> None:
+    bounded = Parameters(Parameter("pages", Text(5), "Which."))
+    assert bounded.read({"pages": "1-3,9"}) == {"pages": "1-3,9"}
+    assert fault(bounded, pages="1-3,90") == "pages must be a string of at most 5 characters, not 6."
+
+
+def test_a_tool_without_arguments_says_that_it_takes_none() -> None:
+    assert fault(Parameters(), query="x") == 'Unknown argument "query". None is taken.'
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [("cache_search", "query"), ("compare", "question"), ("read_doc", "pages")]
+)
+async def test_a_text_that_would_hold_up_everyone_is_refused_before_any_work(tool: str, name: str) -> None:
+    (tested,) = [known for known in registry.tools() if known.name == tool]
+    places = ["http://a.example/", "http://b.example/"]
+    arguments = {"source": places[0], "urls": places, name: "1," * 100_000}
+    taken = {key: value for key, value in arguments.items() if key in tested.input_schema["properties"]}
+    nothing: Any = None
+    answer = await tested.run(nothing, taken, Call())
+    assert answer.is_error and answer.text.startswith(f"{name} must be a string of at most ")
