@@ -86,13 +86,26 @@ def program(kind: str) -> str | None:
     return shutil.which(kind, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 
 
-def configuration(kind: str, port: int, servers: Sequence[int], folder: Path) -> str:
-    """The configuration in deploy/, on this port and before these servers."""
-    return {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
+def configuration(
+    kind: str, port: int, servers: Sequence[int], folder: Path, *, together: bool = False
+) -> str:
+    """The configuration in deploy/, on this port and before these servers.
+
+    `together`: what belongs to one session goes to one server, as in deploy/; else servers take turns at
+    everything, which asks more of them.
+    """
+    text = {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
+    if together:
+        return text
+    if kind == "haproxy":
+        return _replaced(
+            r"balance hdr\(Mcp-Session-Id\)\n    hash-type consistent", "balance roundrobin", text
+        )
+    return _replaced(r"        hash \$together consistent;\n", "", text)
 
 
 @contextlib.asynccontextmanager
-async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
+async def proxied(kind: str, servers: Sequence[int], *, together: bool = False) -> AsyncIterator[Proxy]:
     """A proxy in front of the servers at these ports."""
     path = program(kind)
     assert path is not None, f"{kind} is not installed"
@@ -102,7 +115,7 @@ async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
         port: int = probe.getsockname()[1]
         probe.close()
         file, log = folder / f"{kind}.cfg", folder / _LOG
-        file.write_text(configuration(kind, port, servers, folder))
+        file.write_text(configuration(kind, port, servers, folder, together=together))
         with log.open("wb") as out:
             process = await asyncio.create_subprocess_exec(
                 *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=PIPE

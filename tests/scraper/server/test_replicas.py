@@ -15,7 +15,7 @@ from tests.deploy.proxies import PROXIES, Proxy, program, proxied
 from tests.scraper.process import LIMIT_S, browsers_say
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.replicas import Replicas, callers, replicas
-from tests.scraper.server.wire import ERAS, HEADERS, body_of, modern_call, open_session
+from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session
 
 CLIENTS = 12
 
@@ -107,6 +107,38 @@ async def test_streams_and_ends_of_sessions_may_reach_any_server(kind: str, serv
         assert sorted(statuses) == [200, 405]  # which a client takes as: no notices here
         async with http.delete(proxy.url, headers=headers) as answer:
             assert answer.status in {200, 405}
+
+
+async def test_a_cancellation_finds_its_call_at_whichever_server_it_runs(
+    kind: str, servers: Replicas
+) -> None:
+    async with proxied(kind, servers.ports, together=True) as proxy, aiohttp.ClientSession() as http:
+        for _ in range(4):
+            session = await open_session(http, proxy.url)
+            headers = {**HEADERS, "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
+            posting = asyncio.create_task(
+                http.post(proxy.url, headers=headers, json=call("slow", {"seconds": 50}, number=7))
+            )
+            await until_active(servers, 1)
+            note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+            async with http.post(proxy.url, headers=headers, json=note) as answer:
+                assert answer.status == 202
+            async with await posting as answer:
+                assert (await body_of(answer))["error"]["message"] == "Request cancelled"
+            await until_active(servers, 0)
+
+
+async def until_active(servers: Replicas, wanted: int) -> None:
+    """Return once so many tabs are held by all servers together."""
+    async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as http:
+        while True:
+            active = 0
+            for number in range(len(servers.ports)):
+                async with http.get(servers.program(number).base + "/health") as answer:
+                    active += (await answer.json())["browsers"]["active"]
+            if active == wanted:
+                return
+            await asyncio.sleep(0.05)
 
 
 async def test_work_goes_where_there_is_room_and_a_full_house_says_when_to_come_back() -> None:
