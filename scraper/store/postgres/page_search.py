@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import Wanted, parse
@@ -16,7 +16,7 @@ from scraper.store.page_search import FIRST_LOOK
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.lexemes import Cutter, owner_mark
 from scraper.store.postgres.matching import matches
-from scraper.store.postgres.ranking import Hit, Search, hits
+from scraper.store.postgres.ranking import Counts, Hit, Search, hits
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import Asked, asked
 
@@ -28,10 +28,11 @@ READ_AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where texts are read: a thread, and its tokenizer."""
+    """Where texts are read: a thread, its tokenizer, and what was learnt of words."""
 
     thread: Executor
     cutter: Cutter
+    counts: Counts = field(default_factory=Counts)
 
 
 async def search(
@@ -48,7 +49,7 @@ async def search(
     wish = Search(question.condition, question.ranked, f"({marks})")
     look = WEIGHED if question.is_near else limit * FIRST_LOOK
     while True:
-        ranked = await hits(connection, wish, look)
+        ranked = await hits(connection, wish, look, desk.counts)
         found = await _shown(connection, ranked, wanted, question, limit, desk)
         if len(found) == limit or len(ranked) < look or look >= WEIGHED:
             return PageHits(tuple(found), wanted.note)

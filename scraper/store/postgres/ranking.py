@@ -8,6 +8,7 @@ in them is a column of its own. See docs/store.md for what else was tried.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,10 +17,12 @@ from scraper.store.postgres.lexemes import LEVELS, PROFILE_WORDS, fingerprint, w
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import either_column
 
-__all__ = ["Hit", "Search", "hits"]
+__all__ = ["Counts", "Hit", "Search", "hits"]
 
 ENOUGH, FAR = 200, 18
 """So many are weighed where as many as usual would take a look at more than 2 ** 18 older pages."""
+REMEMBERED_S, REMEMBERED_WORDS, REMEMBERED_FROM = 600.0, 20_000, 50_000
+"""How long and how many words' counts are believed, in a cache of so many pages: there they change slowly."""
 SAMPLE = 200
 """Pages whose mean length stands for all."""
 
@@ -57,11 +60,35 @@ class _Window:
         return f" & ({' | '.join(_quoted(block) for block in self.blocks)})" if self.blocks else ""
 
 
-async def hits(connection: Connection, search: Search, limit: int) -> list[Hit]:
+class Counts:
+    """On how many pages words stand, as they were counted of late: to count takes half of a search's time."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[float, float]] = {}
+        """By word: its count, and when it was made."""
+
+    async def of(
+        self, connection: Connection, words: Sequence[str], window: _Window, newest: int
+    ) -> list[float]:
+        """The words' counts among all pages."""
+        now = time.monotonic()
+        if newest < REMEMBERED_FROM or len(self._known) > REMEMBERED_WORDS:
+            self._known.clear()
+        unknown = [word for word in words if now - self._known.get(word, _NEVER)[1] > REMEMBERED_S]
+        counted = await _counted(connection, unknown, window, newest) if unknown else []
+        known = self._known | {word: (count, now) for word, count in zip(unknown, counted, strict=True)}
+        self._known = known
+        return [known[word][0] for word in words]
+
+
+_NEVER = (0.0, -math.inf)
+
+
+async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
     """The best `limit` pages, best first."""
     newest, usual = await _extent(connection)
     window = _window(newest + 1, LEVELS[0])
-    weights = await _weights(connection, search.ranked, window, newest)
+    weights = await _weights(connection, search.ranked, window, newest, counts)
     statement = _statement(len(weights))
     found: list[Hit] = []
     seen = 0
@@ -116,10 +143,18 @@ def _next_level(seen: int, looked: int) -> int | None:
     return next((level for level in LEVELS[1:] if 1 << level >= wanted and 1 << level >= looked), None)
 
 
-async def _weights(connection: Connection, words: Sequence[str], window: _Window, newest: int) -> list[float]:
+async def _weights(
+    connection: Connection, words: Sequence[str], window: _Window, newest: int, counts: Counts
+) -> list[float]:
     """How telling each word is: BM25's inverse document frequency, never negative."""
     if len(words) < 2:
         return [1.0] * len(words)
+    known = await counts.of(connection, words, window, newest)
+    return [_weight(min(count, COUNTED), newest) for count in known]
+
+
+async def _counted(connection: Connection, words: Sequence[str], window: _Window, newest: int) -> list[float]:
+    """Each word's pages, going by those of a window; where there are none, by all."""
     size = newest + 1 - window.low
     counts = await _counts(connection, words, window.condition())
     every = [count * newest / size for count in counts]
@@ -127,7 +162,7 @@ async def _weights(connection: Connection, words: Sequence[str], window: _Window
     if rare and window.low > 1:
         known = iter(await _counts(connection, rare, ""))
         every = [count or next(known) for count in every]
-    return [_weight(min(count, COUNTED), newest) for count in every]
+    return every
 
 
 def _weight(count: float, pages: int) -> float:

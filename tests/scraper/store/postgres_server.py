@@ -55,6 +55,11 @@ class PostgresServer:
         """Where a database is, with the password."""
         return f"postgresql://{USER}:{password}@127.0.0.1:{port or self.port}/{database}"
 
+    @property
+    def pid(self) -> int:
+        """Of its first process; the others are its children."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
     def make(self, settings: str = "") -> None:
         """Make the files of the server; `settings` are lines of its configuration."""
         data = self.folder / "data"
@@ -103,7 +108,7 @@ class PostgresServer:
 
     def signal(self, name: str) -> None:
         """Send a signal to it and all its processes."""
-        pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        pid = self.pid
         children = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
         )
