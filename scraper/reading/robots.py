@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -107,7 +108,9 @@ class Robots:
             file = await self._fetched(origin, principal, deadline, file)
             if self._texts is not None:
                 self._texts.put(_key(origin), _dumped(file), GIVEN_UP_S if file.fetched_at else DAY_S)
-        self._files[origin] = file = replace(file, rules=rules_of(file.text))
+        # The longest files take a second, in which other pages go on.
+        rules = await asyncio.to_thread(rules_of, file.text)
+        self._files[origin] = file = replace(file, rules=rules)
         if len(self._files) > HOSTS_KEPT:
             self._files.popitem(last=False)
         return file
@@ -126,6 +129,10 @@ class Robots:
                 snapshot = await self._door.visit(request)
         except door_errors.TooManyRedirects:
             return _seen("")
+        except door_errors.Refused:
+            # It leads to where nobody goes, as one that is not there. Where the site itself is such a place,
+            # the visit of the page says so.
+            return replace(_seen(""), ask_again_at=time.time() + UNREACHABLE_S)
         except (door_errors.Unreachable, door_errors.TooLarge) as error:
             return _failed(before, str(error))
         except door_errors.DeadlineExceeded as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
+from protego import Protego
 
 from browsers import errors as door_errors
 from browsers.model import Hop, Mode, Request, Snapshot
@@ -39,6 +40,7 @@ class RobotsDoor:
     def __init__(self, text: str = RULES, status: int = 200) -> None:
         self.text, self.status = text, status
         self.fault: door_errors.BrowsersError | None = None
+        self.page_fault: door_errors.BrowsersError | None = None
         self.leads_to: str | None = None
         self.robots: list[Request] = []
         self.pages: list[Request] = []
@@ -53,6 +55,8 @@ class RobotsDoor:
                 request.url, request.url, self.status, {}, "text/plain", self.text.encode(), self.text
             )
         self.pages.append(request)
+        if self.page_fault is not None:
+            raise self.page_fault
         html = "<p>Served.</p>"
         url = self.leads_to or request.url
         hops = (Hop(request.url, 302, url),) if self.leads_to else ()
@@ -90,6 +94,38 @@ class TestTheRules:
         rules = RobotsRules(RULES + "\nUser-agent: Search-MCP\nDisallow: /ours\n")
         assert rules.forbidding(SITE + "/ours") == "/ours" and rules.forbidding(SITE + "/private") is None
         assert rules.gap_s is None
+
+    @pytest.mark.parametrize(
+        ("value", "path"),
+        [
+            ("/*.pdf$", "/a/b.pdf"),
+            ("/caf%C3%A9", "/caf%c3%a9/menu"),
+            ("/café", "/caf%C3%A9"),
+            ("/x?id=", "/x?id=7"),
+            ("*/print", "/any/print"),
+        ],
+    )
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_a_rule_is_named_as_it_is_written(self, value: str, path: str, end: str) -> None:
+        lines = (
+            "User-agent: *",
+            *(f"Disallow: /other/{number}*x" for number in range(300)),
+            f"Disallow: {value}",
+        )
+        assert RobotsRules(end.join(lines)).forbidding(SITE + path) == value
+
+    def test_of_many_rules_few_are_looked_at_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /p{'/' * n}\n" for n in range(2_000)))
+        parsed: list[str] = []
+        parse = Protego.parse
+
+        def counted(text: str) -> Protego:
+            parsed.append(text)
+            return parse(text)
+
+        monkeypatch.setattr(Protego, "parse", counted)
+        assert rules.forbidding(SITE + "/p//") == "/p//"
+        assert len(parsed) == 1
 
     def test_a_pause_between_visits_is_understood_and_bounded(self) -> None:
         assert RobotsRules(SLOWLY).gap_s == 2
@@ -190,10 +226,24 @@ class TestFilesThatAreNotThere:
         reads = fetcher(door)
         door.fault = faults
         assert isinstance(await refusal(reads, "/"), errors.Broken)
-        door.fault = door_errors.BlockedAddress("example.org is not public.")
-        assert isinstance(await refusal(reads, "/"), errors.PrivateAddress)
         door.fault = None
         await reads.fetch(SITE + "/")
+
+    @pytest.mark.parametrize("kind", [door_errors.BlockedAddress, door_errors.UnsafePort])
+    async def test_one_that_leads_to_where_we_do_not_go_says_nothing_of_the_site(
+        self, kind: type[door_errors.Refused]
+    ) -> None:
+        door = RobotsDoor()
+        door.fault = kind("The address that example.org redirects to is none of ours.")
+        reads = fetcher(door)
+        await reads.fetch(SITE + "/private/1")
+        await reads.fetch(SITE + "/private/2")
+        assert len(door.robots) == 1
+
+    async def test_a_site_that_is_not_ours_to_visit_is_told_as_such(self) -> None:
+        door = RobotsDoor()
+        door.fault = door.page_fault = door_errors.BlockedAddress("example.org is not public.")
+        assert isinstance(await refusal(fetcher(door), "/"), errors.PrivateAddress)
 
 
 class TestTime:
