@@ -1,0 +1,33 @@
+"""What the Dockerfile copies is sent to the engine that builds it, and holds what deploy/ asks of the image."""
+
+from __future__ import annotations
+
+import re
+
+from tests.deploy.test_compose import search
+from tests.scraper.process import REPOSITORY
+
+
+def test_what_is_copied_is_not_left_out_of_the_build() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    sent = [
+        line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line.startswith("!")
+    ]
+    copied = [
+        source
+        for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M)
+        for source in line.split()[:-1]
+    ]
+    assert len(copied) > 4
+    for source in copied:
+        assert any(source == one or source.startswith(one + "/") for one in sent), source
+        assert (REPOSITORY / source).exists()
+
+
+def test_the_image_holds_the_clients_of_the_services_that_compose_starts() -> None:
+    locks = re.findall(r"-r (requirements/[a-z]+\.txt)", (REPOSITORY / "Dockerfile").read_text())
+    text = "".join((REPOSITORY / lock).read_text() for lock in locks)
+    names = set(re.findall(r"^([a-z0-9-]+)==", text, re.M))
+    wanted = {"SEARCH_MCP_DATABASE_URL_FILE": "asyncpg", "SEARCH_MCP_SHARED_URL_FILE": "redis"}
+    assert wanted.keys() <= search()["environment"].keys()
+    assert set(wanted.values()) <= names
