@@ -1,4 +1,4 @@
-"""What the Dockerfile copies is sent to the engine that builds it, and holds what deploy/ asks of the image."""
+"""What the Dockerfile copies is sent to its build, and the image holds what deploy/ asks of it."""
 
 from __future__ import annotations
 
