@@ -40,6 +40,9 @@ _PEERS = {
     "docx": ("markitdown", "pandoc"),
     "xlsx": ("markitdown",),
     "pptx": ("markitdown",),
+    "odf": ("pandoc",),
+    "csv": ("markitdown",),
+    "epub": ("markitdown", "pandoc"),
 }
 _PEER_LIMIT_S = 900
 _LIMIT_S = 30.0
@@ -100,7 +103,7 @@ async def _quality(parser: Parser, corpus: Path) -> Figures:
         figures |= await _scored(parser, name, sets.with_gold(corpus / folder), _PEERS["pdf"])
     figures |= await _tables(parser, sets.icdar(corpus / "pdf-tables-icdar2013"))
     figures |= await _facts(parser, corpus / "pdf-facts")
-    for kind in ("docx", "xlsx", "pptx"):
+    for kind in ("docx", "xlsx", "pptx", "odf", "csv", "epub"):
         peers = _PEERS[kind]
         figures |= await _scored(parser, kind, sets.with_gold(corpus / "office-docling" / kind, kind), peers)
     return figures

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 import mammoth
 from lxml import etree
@@ -147,8 +148,8 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
             for name in parts.names:
                 if name in changed:
                     archive.writestr(name, changed[name])
-                elif _PARTS.fullmatch(name):
-                    archive.writestr(name, transitional(parts.read(name)))
+                elif _PARTS.fullmatch(name) and (part := _own_part(parts, name)) is not None:
+                    archive.writestr(name, _written(part))
         file.seek(0)
         try:
             result: Any = mammoth.convert_to_html(
@@ -162,6 +163,7 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
             IndexError,
             OSError,
             zipfile.BadZipFile,
+            ExpatError,
         ) as error:
             raise Malformed(f"The Word file is damaged ({type(error).__name__}).") from None
     return str(result.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import copy
 import html
@@ -242,7 +243,7 @@ class _Reader:
         """The letters of the whole file."""
         name = "gb18030" if number == 936 else f"cp{number}"
         with contextlib.suppress(LookupError):
-            b"".decode(name)
+            codecs.lookup(name)
             self._encoding = self._look.encoding = name
 
     # Letters

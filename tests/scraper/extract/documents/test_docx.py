@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 import zlib
 
 import pytest
@@ -157,6 +159,14 @@ def test_a_part_whose_sum_is_wrong_is_told() -> None:
     at = data.rfind(b"PK\x01\x02") + 16
     with pytest.raises(errors.Malformed):
         fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
+
+
+def test_a_damaged_part_beside_the_text_costs_only_what_it_holds() -> None:
+    data = made.docx(paragraph("Words"), styles=HEADINGS, comments="<w:comment")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    damaged = made.zipped({**parts, "word/footnotes.xml": "<w:footnotes", "word/numbering.xml": "\0"})
+    assert fields(damaged).markdown == "Words"
 
 
 COMMENTS = (

@@ -34,6 +34,10 @@ def test_letters_are_those_of_their_font_and_of_unicode_with_what_stands_for_it_
     assert text(body + rb" {\f2 \'93\'fa\'96\'7b}\par") == "café €😀 日x Мир 日本"
 
 
+def test_letters_of_an_unknown_kind_are_taken_for_those_of_europe() -> None:
+    assert fields(rb"{\rtf1\ansi\ansicpg125 caf\'e9}").markdown == "café"
+
+
 def test_lists_nest_by_their_levels() -> None:
     item = b"\\pard{\\listtext\\pard %s\\tab}\\ls1\\ilvl%d %s\\par"
     items = ((b"1.", 0, b"one"), (b"\\u8226?", 1, b"inner"), (b"a)", 1, b"lettered"), (b"2.", 0, b"two"))
