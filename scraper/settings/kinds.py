@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 __all__ = [
     "DatabaseUrl",
@@ -37,6 +37,19 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
 _STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
+_TLS_OPTIONS = {
+    "ssl_cert_reqs": "none|optional|required",
+    "ssl_check_hostname": "true|false",
+    "ssl_ca_certs": ".+",
+    "ssl_certfile": ".+",
+    "ssl_keyfile": ".+",
+}
+_STATE_OPTIONS = {
+    "rediss": _TLS_OPTIONS,
+    "valkeys": _TLS_OPTIONS,
+    "unix": {"db": "[0-9]+", "username": ".+", "password": ".+"},
+}
+"""By scheme: what may stand behind the question mark. Any other would fail each time it is connected."""
 _DATABASE_SCHEMES = frozenset({"postgresql", "postgres"})
 _PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
@@ -234,11 +247,24 @@ class StateUrl:
             parts = urlsplit(url)
             numbered = re.fullmatch(r"/?[0-9]*", parts.path) is not None and (parts.port or 1) > 0
             usable = parts.scheme in _STATE_SCHEMES and bool(parts.hostname) and numbered
+            usable |= url.startswith("unix:///")
+            usable &= _options_are_known(parts)
         except ValueError:
             usable = False
-        if not usable and not url.startswith("unix:///"):
+        if not usable:
             raise ValueError("give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
         return url
+
+
+def _options_are_known(parts: SplitResult) -> bool:
+    """Whether the client of the shared state takes what stands behind a question mark."""
+    options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=True) if parts.query else {}
+    known = _STATE_OPTIONS.get(parts.scheme, {})
+    return all(
+        name in known and re.fullmatch(known[name], value)
+        for name, values in options.items()
+        for value in values
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
-__all__ = ["Address", "Refused", "Unavailable", "is_away", "is_of_the_value", "told"]
+__all__ = ["Address", "Refused", "Unavailable", "is_away", "is_of_the_url", "is_of_the_value", "told"]
 
 DEFAULT_PORT = 5_432
 
@@ -65,7 +65,13 @@ def is_away(error: BaseException) -> bool:
 
 def is_of_the_value(error: BaseException | None) -> bool:
     """Whether what was to be kept is at fault, and not the database."""
-    return isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
+    at_fault = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
+    return at_fault and not is_of_the_url(error)
+
+
+def is_of_the_url(error: BaseException | None) -> bool:
+    """Whether the operator has to mend the URL or what it names before anything can go well."""
+    return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError))
 
 
 def told(error: BaseException, address: Address, limit_s: float) -> str:
@@ -73,6 +79,11 @@ def told(error: BaseException, address: Address, limit_s: float) -> str:
     match error:
         case Refused():
             return f"{address} {error}"
+        case FileNotFoundError():
+            return f"a file that the URL of {address} names (sslrootcert, sslcert, sslkey) is not there"
+        case asyncpg.ClientConfigurationError():
+            # What follows the first line is a hint for programmers.
+            return f"the URL of {address} cannot be used: {str(error).partition(chr(10))[0]}"
         case TimeoutError():
             return f"{address} did not answer within {limit_s:g} s"
         case asyncpg.InvalidAuthorizationSpecificationError():

@@ -163,4 +163,7 @@ async def _version(connection: Connection) -> int | None:
             f"was used by a newer version of search-mcp (tables of version {row['version']}, "
             f"this one knows {VERSION})"
         )
-    return int(row["version"])
+    version = int(row["version"])
+    if version != VERSION and version not in _MIGRATIONS:
+        raise Refused(f"has tables of version {version}, which no version of search-mcp has made")
+    return version

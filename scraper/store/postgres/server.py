@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from scraper.store.postgres.faults import Address, Refused, Unavailable, is_away, is_of_the_value, told
+from scraper.store.postgres.faults import (
+    Address,
+    Refused,
+    Unavailable,
+    is_away,
+    is_of_the_url,
+    is_of_the_value,
+    told,
+)
 from scraper.store.postgres.schema import NAME, Connection, prepare
 
 __all__ = ["Server"]
@@ -175,7 +183,7 @@ class Server:
                 self._is_prepared = True
 
     def _on_fault(self, error: Exception, limit_s: float, *, writes: bool) -> None:
-        if isinstance(error, Refused):
+        if isinstance(error, Refused) or is_of_the_url(error):
             self._not_before = time.monotonic() + REFUSED_PAUSE_S
         elif (
             is_away(error)

@@ -137,6 +137,28 @@ def test_a_test_host_is_an_exact_name_with_an_address_and_a_port(pair: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("url", "usable"),
+    [
+        ("rediss://u:geheim@state.example/0?ssl_ca_certs=/etc/ca.pem&ssl_cert_reqs=required", True),
+        ("valkeys://state.example?ssl_check_hostname=false", True),
+        ("unix:///run/valkey.sock?db=1&password=geheim", True),
+        ("redis://u:geheim@state.example/0?ssl_ca_certs=/etc/ca.pem", False),
+        ("rediss://u:geheim@state.example/0?ssl_cert_reqs=maybe", False),
+        ("redis://state.example/0?pasword=geheim", False),
+        ("redis://u:geheim@state.example/0?geheim", False),
+        ("unix:///run/valkey.sock?db=geheim", False),
+        ("redis://u:geh/eim@state.example/0", False),
+    ],
+)
+def test_a_shared_url_may_ask_only_for_what_its_client_knows(url: str, usable: bool) -> None:
+    if usable:
+        assert Settings.load({"SEARCH_MCP_SHARED_URL": url}).shared_url == url
+    else:
+        refused = refusal("SEARCH_MCP_SHARED_URL", url)
+        assert "give redis://user:password@host:port/0" in refused and "geheim" not in refused
+
+
+@pytest.mark.parametrize(
     "proxy",
     [
         "ftp://user:geheim@host",

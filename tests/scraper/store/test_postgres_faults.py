@@ -105,6 +105,36 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
     assert not any(PASSWORD in line for line in caplog.messages)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("sslmode=verify-fully", "cannot be used: `sslmode` parameter must be one of"),
+        (
+            "sslmode=verify-full&sslrootcert=/nowhere/root.crt",
+            "names (sslrootcert, sslcert, sslkey) is not there",
+        ),
+    ],
+)
+async def test_a_url_that_cannot_be_connected_by_is_told_and_pages_wait(asked: str, said: str) -> None:
+    async with shared_pages(f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages?{asked}") as pages:
+        pages.put(entry("https://example.org/1"))
+        await pages.settled()
+        stats = await pages.stats()
+        assert not stats.usable and (stats.waiting, stats.lost) == (1, 0)
+        assert said in str(stats.problem) and PASSWORD not in str(stats.problem)
+
+
+async def test_tables_of_a_version_that_never_was_are_left_alone(mortal: PostgresServer) -> None:
+    url = await mortal.database()
+    async with shared_pages(url) as pages:
+        pages.put(entry("https://example.org/1"))
+        assert await nothing_waits(pages)
+    await mortal.say("UPDATE search_mcp.about SET version = 0", url)
+    async with shared_pages(url) as pages:
+        assert await text_of(pages, "https://example.org/1") is None
+        assert "has tables of version 0" in str((await pages.stats()).problem)
+
+
 async def test_more_than_may_wait_is_lost_and_counted(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
