@@ -20,6 +20,11 @@ class Body:
         self._receive = receive
         self._given = 0
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the client hung up, or the server stopped listening, before its end."""
+        return self._parts[-1]["type"] == _END
+
     def is_list(self) -> bool:
         """Whether it begins as a list does."""
         return self._parts[0].get("body", b"").lstrip()[:1] == b"["

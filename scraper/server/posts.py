@@ -39,7 +39,10 @@ class Posts:
             await self._app(scope, receive, send)
             return
         body = await read_body(receive, self._body_limit_bytes)
-        if body.is_list() and _takes_lists(scope):
+        if body.is_cut:
+            # The SDK would log a fault of the server with its traceback; mostly nobody is there to be told.
+            await _refusal("Invalid request: the body was cut off.")(scope, receive, send)
+        elif body.is_list() and _takes_lists(scope):
             await self._answer_list(scope, body, receive, send)
         else:
             await self._app(scope, body.receive, _Checked(body, send))

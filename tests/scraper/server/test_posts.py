@@ -19,6 +19,7 @@ from tests.scraper.server.wire import HEADERS, call, initialize, open_session
 NEWER = {"MCP-Protocol-Version": "2025-11-25"}
 NOTE = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 SEARCH = {"jsonrpc": "2.0", "id": "s", "method": "tools/search", "params": {"query": "echo"}}
+LINES = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
 
 
 def ping(name: object) -> dict[str, Any]:
@@ -101,3 +102,20 @@ async def test_a_line_may_hold_a_list_in_the_revision_that_knows_them() -> None:
         said = [await read(program) for _ in range(4)]
     assert {one["id"] for one in said if "result" in one} == {3, "s"}
     assert [one["error"]["code"] for one in said if "error" in one] == [-32600, -32600]
+
+
+async def test_a_body_that_is_cut_off_is_no_fault_of_the_server(
+    server: Program, http: aiohttp.ClientSession
+) -> None:
+    port = int(server.base.rpartition(":")[2])
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n{LINES}\r\n"
+    for _ in range(3):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head.encode() + b'{"jsonrpc"')
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+    # What comes after it is answered, and by then all that would be said of it has been said.
+    for _ in range(3):
+        await open_session(http, server.url)
+    assert "Error handling POST request" not in "".join(server.said)
