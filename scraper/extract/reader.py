@@ -9,11 +9,12 @@ from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
 from scraper.model import Document
 
-__all__ = ["read"]
+__all__ = ["read", "warm_up"]
 
 MAX_CHARACTERS = 4_000_000
 """Of Markdown and of text; a million tokens, beyond what any caller can page through."""
 
+_ANY_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
 _SELLING = frozenset({"product", "collection", "listing"})
 """Where footnotes are small print."""
 
@@ -27,6 +28,12 @@ def read(snapshot: Snapshot, model: Model | None = None) -> Document:
         UnsupportedType: the response is neither a page nor text.
     """
     return _read_page(snapshot, model or shipped()) if plain.is_page(snapshot) else plain.read(snapshot)
+
+
+def warm_up() -> None:
+    """Load the model and read a small page: what is made at the first use is there, for forks to share."""
+    url = "https://example.com/"
+    read(Snapshot(url, url, 200, media_type="text/html", html=_ANY_PAGE))
 
 
 def _read_page(snapshot: Snapshot, model: Model) -> Document:

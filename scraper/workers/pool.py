@@ -26,8 +26,7 @@ PAUSE_S = 0.2
 """Before another start when one failed; doubled each time."""
 
 PRELOAD = (
-    "scraper.extract.reader",
-    "scraper.extract.content.model:shipped",
+    "scraper.extract.reader:warm_up",
     "scraper.extract.bare",
     "scraper.extract.choice",
     "scraper.engines.registry",

@@ -102,9 +102,8 @@ def _character_columns(texts: list[str]) -> dict[str, NDArray[np.generic]]:
 def _kinds_of_characters() -> NDArray[np.uint8]:
     """One byte for each character of the basic plane."""
     kinds = np.zeros(_PLANE, np.uint8)
-    for code in range(_PLANE - 1):
-        character = chr(code)
-        kinds[code] = _DIGIT * character.isdigit() + _UPPER * character.isupper()
+    every = np.arange(_PLANE - 1, dtype=np.uint32).view("U1")
+    kinds[:-1] = _DIGIT * np.strings.isdigit(every) + _UPPER * np.strings.isupper(every)
     for kind, characters in ((_SEPARATOR, _SEPARATORS), (_CURRENCY, _MONEY)):
         for character in characters:
             kinds[ord(character)] |= kind
