@@ -50,6 +50,17 @@ def _capability(area: str) -> Check:
     return check
 
 
+async def _in_one_go(world: World) -> str:
+    await _pages_are_kept(world)
+    asked = [
+        {"jsonrpc": "2.0", "id": area, "method": f"{area}/search", "params": {"query": _WORDS[area]}}
+        for area in _AREAS
+    ]
+    answers = {answer["id"]: answer["result"] for answer in await world.listed(asked)}
+    found = {area: len(answers[area][area]) for area in _AREAS}
+    return seen(all(found.values()), found)
+
+
 def _answered(area: str) -> Check:
     async def check(world: World) -> str:
         await _pages_are_kept(world)
@@ -258,6 +269,7 @@ ROWS = (
     _row("Implementation, 1", "vectors find what is misspelt", _vectors),
     _row("Implementation, 1", "resources are indexed by their contents", _deep),
     _row("Message Flow", "what was found can be read", _readable),
+    _row("Implementation, 2", "clients may ask for all three areas in one batch", _in_one_go),
     _row("Error Handling", "-32601 where it is not supported", _not_found),
     *(_row("Error Handling", f"{area}: -32602 without a query", _missing(area)) for area in _AREAS),
     _row("Error Handling", "-32603 for internal errors", _internal),
