@@ -102,6 +102,10 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
         raise click.UsageError(str(error)) from None
     except BulkError as error:
         raise click.ClickException(str(error)) from None
+    except asyncio.CancelledError:
+        # A second signal.
+        click.echo(f"Ended at once. The same command goes on:\n  {_command()}", err=True)
+        return _INTERRUPTED
     click.echo(as_text(report), nl=False)
     if report.complete:
         return 0

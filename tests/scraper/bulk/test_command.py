@@ -152,6 +152,25 @@ async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
     assert (report["complete"], report["written"]) == (False, len(done))
 
 
+@pytest.mark.browser
+async def test_a_second_signal_ends_it_at_once_in_a_sentence_and_loses_nothing(
+    site: Site, here: dict[str, str], tmp_path: Path
+) -> None:
+    # Pages that never end keep the first signal waiting.
+    urls = [*articles(site, 12, 4_000), *(site.url("/never", host) for host in HOSTS)]
+    out = tmp_path / "out"
+    command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
+    async with running(*command, env=here, stdout=os.open(os.devnull, os.O_WRONLY)) as program:
+        await until(lambda: written(out) >= 5)
+        program.process.send_signal(signal.SIGINT)
+        await until(lambda: "Stopping" in "".join(program.said))
+        program.process.send_signal(signal.SIGINT)
+        assert await program.ended() == 130
+        said = "".join(program.said)
+    assert "Ended at once. The same command goes on:" in said and "Traceback" not in said
+    assert set(numbers_in(out, Format.JSONL).values()) == {1}
+
+
 async def test_a_folder_of_another_job_is_refused_in_one_line(here: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = listed(tmp_path, ["no url"])
