@@ -18,6 +18,8 @@ from tests.site.running import Site
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 ERAS = ("legacy", "modern")
+CONNECT_MS = "60000"
+"""By default it gives up after 15 s, in which a loaded machine may not have started a server."""
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"query": "lemons", "engines": ["bing"]},
     "fetch": {"url": "{page}"},
@@ -48,7 +50,8 @@ async def inspected(served: Product, transport: str, *arguments: str) -> tuple[i
     else:
         env = [part for name, value in served.command["env"].items() for part in ("-e", f"{name}={value}")]
         where = [served.command["command"], *served.command["args"], "--transport", "stdio", *env]
-    return await said_by((*NODE.command("mcp-inspector"), "--cli", *where, *arguments))
+    patient = ("--connect-timeout", CONNECT_MS)
+    return await said_by((*NODE.command("mcp-inspector"), "--cli", *where, *patient, *arguments))
 
 
 @pytest.mark.parametrize("era", ERAS)
