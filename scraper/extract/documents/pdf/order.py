@@ -22,7 +22,14 @@ _WORDS_A_LINE = 4
 """On average: with fewer it is a table rather than columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
+_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _LEAST_NARROW_LINES = 3.2, 0.8, 10
+"""Long columns of which nearly every line is full are prose though they are narrow."""
 _LEAST_ROWS = 4
+_TITLE = 1.25
+"""Of the letters' usual size."""
+_TITLE_WORDS = 3
+_TITLE_WIDTH = 0.7
+_TITLE_LEADING = 0.6
 _LEAST_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
@@ -44,6 +51,10 @@ def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
     single: list[Row] = []
     start = 0
     while start < len(rows):
+        if _is_title(rows[start], rows[start - 1] if start and single else None, size, right - left):
+            single.append(rows[start])
+            start += 1
+            continue
         skipped = _to_the_longer_band(rows, start, (left, right), gutter)
         single += rows[start : start + skipped]
         start += skipped
@@ -60,6 +71,20 @@ def flows(runs: Sequence[Run], depth: int = 0) -> Iterator[list[Row]]:
         start = end
     if single:
         yield single
+
+
+def _is_title(row: Row, above: Row | None, size: float, width: float) -> bool:
+    """Whether a line is a title over all columns whose words were driven apart, or the next line of one."""
+    if any(run.size < _TITLE * size for run in row.runs):
+        return False
+    if len(row.runs) >= _TITLE_WORDS and row.x1 - row.x0 > _TITLE_WIDTH * width:
+        return all(len(run.text.split()) == 1 for run in row.runs)
+    return (
+        above is not None
+        and all(abs(run.size - row.size) < 1 for run in above.runs)
+        and above.x1 - above.x0 > _TITLE_WIDTH * width
+        and row.y0 - above.y1 < _TITLE_LEADING * row.size
+    )
 
 
 def in_columns(runs: Sequence[Run]) -> list[Run]:
@@ -179,7 +204,11 @@ def _is_prose(rows: Sequence[Row], columns: Sequence[Sequence[Run]]) -> bool:
         for column, width in zip(lines, widths, strict=True)
         for line in column
     ]
-    return sum(words) / len(words) >= _WORDS_A_LINE and sum(full) > _FULL_SHARE * len(full)
+    usual, share = sum(words) / len(words), sum(full) / len(full)
+    narrow = usual >= _WORDS_A_NARROW_LINE and share >= _NARROW_FULL_SHARE
+    if narrow and min(map(len, lines)) >= _LEAST_NARROW_LINES:
+        return True
+    return usual >= _WORDS_A_LINE and share > _FULL_SHARE
 
 
 def _go_their_own_ways(columns: Sequence[Sequence[Row]]) -> bool:
