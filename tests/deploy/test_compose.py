@@ -86,6 +86,26 @@ def test_files_and_ports_are_those_of_the_image_and_the_proxy() -> None:
     )
 
 
+def test_every_name_in_it_is_one_that_it_defines() -> None:
+    document = compose()
+    for service in document["services"].values():
+        assert set(service.get("depends_on", ())) <= set(document["services"])
+        assert set(service.get("networks", ())) <= set(document["networks"])
+        assert set(service.get("secrets", ())) <= set(document["secrets"])
+        named = {volume.partition(":")[0] for volume in service.get("volumes", ())}
+        assert {name for name in named if not name.startswith(".")} <= set(document["volumes"])
+
+
+def test_what_is_waited_for_can_be_healthy() -> None:
+    assert "HEALTHCHECK" in (REPOSITORY / "Dockerfile").read_text()  # of `search`
+    services = compose()["services"]
+    waited_for = {name for service in services.values() for name in service.get("depends_on", ())}
+    assert waited_for == {"search", "postgres", "valkey"}
+    assert all("healthcheck" in services[name] for name in waited_for - {"search"})
+    port = services["proxy"]["ports"][0].rpartition(":")[2]
+    assert services["proxy"]["healthcheck"]["test"][-1] == f"http://127.0.0.1:{port}/health"
+
+
 def test_the_state_has_no_way_out() -> None:
     document = compose()
     assert document["networks"]["state"]["internal"] is True

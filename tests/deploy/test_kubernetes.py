@@ -120,6 +120,26 @@ def test_ports_are_the_servers() -> None:
     assert [one["port"] for rule in rules("ingress") for one in rule["ports"]] == [port]
 
 
+def test_every_name_in_a_pod_is_one_that_it_defines() -> None:
+    names = {port["name"] for port in container()["ports"]}
+    probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]
+    assert {probe["port"] for probe in probes} <= names
+    assert {port["targetPort"] for port in manifest("Service")["spec"]["ports"]} <= names
+    mounts = [mount["name"] for mount in container()["volumeMounts"]]
+    assert sorted(mounts) == sorted(volume["name"] for volume in pod()["volumes"])
+
+
+def test_the_secret_and_the_metrics_are_where_they_are_said_to_be() -> None:
+    (secret,) = (volume["secret"]["secretName"] for volume in pod()["volumes"] if "secret" in volume)
+    said = (DEPLOY / "kubernetes" / "deployment.yaml").read_text()
+    assert f"create secret generic {secret} " in said
+    for variable in (entry for entry in container()["env"] if entry["name"].endswith("_FILE")):
+        assert f"--from-file={variable['value'].rpartition('/')[2]}=" in said
+    notes = manifest("Deployment")["spec"]["template"]["metadata"]["annotations"]
+    assert notes["prometheus.io/port"] == str(Settings().port)
+    assert notes["prometheus.io/path"] == "/metrics"
+
+
 def rules(direction: str) -> list[dict[str, Any]]:
     """The rules of the network policy."""
     found: list[dict[str, Any]] = manifest("NetworkPolicy")["spec"][direction]
