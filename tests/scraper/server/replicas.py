@@ -22,6 +22,7 @@ __all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
 LEGACY = "2025-11-25"
 _START_S = 120.0
 """On a machine whose cores are shared, with a crowd that calls all the while."""
+_CALL_S = 60.0
 _CUT_SOON_S = 2.0
 """How long after a death the proxy may take to tell clients on a loaded machine."""
 _SESSION_GONE = frozenset({400, 404})
@@ -165,37 +166,52 @@ Ask = Callable[[int], tuple[str, dict[str, Any]]]
 async def callers(url: str, count: int, ask: Ask, *, pause_s: float = 0.0) -> AsyncIterator[Finish]:
     """Let so many clients, every other of the older era, call until the block asks what they were told."""
     stop, numbers = asyncio.Event(), itertools.count()
-    tasks = [
-        asyncio.create_task(_caller(url, ask, numbers, stop, pause_s, legacy=bool(one % 2)))
-        for one in range(count)
-    ]
+    async with AsyncExitStack() as stack:
+        clients = await asyncio.gather(*(_client(stack, url, legacy=bool(one % 2)) for one in range(count)))
+        tasks = [
+            asyncio.create_task(_calling(http, url, session, ask, numbers, stop, pause_s))
+            for http, session in clients
+        ]
 
-    async def finish() -> Answered:
-        stop.set()
-        return Answered(tuple(said for told in await asyncio.gather(*tasks) for said in told))
+        async def finish() -> Answered:
+            stop.set()
+            return Answered(tuple(said for told in await asyncio.gather(*tasks) for said in told))
 
-    try:
-        yield finish
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            yield finish
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 Finish = Callable[[], Coroutine[None, None, Answered]]
 """Lets callers end their last call; what all were told."""
 
 
-async def _caller(
-    url: str, ask: Ask, numbers: itertools.count[int], stop: asyncio.Event, pause_s: float, *, legacy: bool
+async def _client(
+    stack: AsyncExitStack, url: str, *, legacy: bool
+) -> tuple[aiohttp.ClientSession, str | None]:
+    """Connections of a client's own, and its session where its era has one."""
+    timeout = aiohttp.ClientTimeout(total=_CALL_S)
+    http = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
+    return http, await open_session(http, url) if legacy else None
+
+
+async def _calling(
+    http: aiohttp.ClientSession,
+    url: str,
+    session: str | None,
+    ask: Ask,
+    numbers: itertools.count[int],
+    stop: asyncio.Event,
+    pause_s: float,
 ) -> list[Said]:
     found = []
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
-        session = await open_session(http, url) if legacy else None
-        while not stop.is_set():
-            found.append(await _said(http, url, session, next(numbers), ask))
-            if pause_s:
-                await asyncio.sleep(pause_s)
+    while not stop.is_set():
+        found.append(await _said(http, url, session, next(numbers), ask))
+        if pause_s:
+            await asyncio.sleep(pause_s)
     return found
 
 
