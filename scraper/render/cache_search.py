@@ -21,7 +21,7 @@ _MAX_QUERY = 200
 _MAX_NOTE = 300
 
 _NO_CACHE = (
-    "There is no cache to look into: it is switched off, or its file cannot be used. "
+    "There is no cache to look into: it is switched off, or its file or database cannot be used now. "
     "Use `search` or `fetch` instead."
 )
 _EMPTY = "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
