@@ -28,9 +28,6 @@ _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
 """What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
 
-_TEMPLATE_SHARE = 2 / 3
-_OUTER_TEMPLATES = elements(".//template[not(ancestor::template)]")
-
 _SVG_TEXTS = elements(".//text")
 _MAX_SVG_TEXT = 2_000
 
@@ -196,23 +193,9 @@ def _drop_unread(body: Element, *, rendered: bool) -> None:
         attributes.clear()
         del drawing[:]
         drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
-    if not rendered:
-        _open_templates(body)
     etree.strip_elements(body, *_UNREAD, with_tail=False)
     if rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
-
-
-def _open_templates(body: Element) -> None:
-    """A template that holds most of the page was never closed, or is opened by a script."""
-    templates = _OUTER_TEMPLATES(body)
-    if not templates:
-        return
-    etree.strip_elements(body, "script", "style", with_tail=False)
-    whole = len(text_of(body))
-    for template in templates:
-        if len(text_of(template)) > _TEMPLATE_SHARE * whole:
-            template.tag = "div"
 
 
 def _needs_fallback(body: Element) -> bool:

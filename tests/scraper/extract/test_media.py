@@ -86,10 +86,3 @@ def test_what_a_player_shows_in_its_frame_is_no_content() -> None:
 )
 def test_other_frames_are_left_out(frame: str) -> None:
     assert read(f"<main><p>{WORDS}</p>{frame}</main>").markdown == WORDS.strip()
-
-
-def test_a_template_that_holds_the_page_was_never_closed() -> None:
-    html = f"<main><p>Menu</p><template data-popup><div>Sign up</div></main><article><p>{WORDS}</p></article>"
-    assert WORDS.strip() in read(html).text
-    closed = f"<main><template><p>Not shown.</p></template><p>{WORDS}</p></main>"
-    assert "Not shown" not in read(closed).text
