@@ -79,4 +79,5 @@ async def test_wrong_arguments_are_named(app: Any, arguments: dict[str, Any]) ->
 async def test_without_a_cache_the_answer_says_so() -> None:
     app: Any = SimpleNamespace(library=Library(NoPages(), Settings()))
     answer = await ask(app, query="x")
-    assert answer.is_error and "no cache" in answer.text and "file or database cannot be used now" in answer.text
+    assert answer.is_error and "no cache" in answer.text
+    assert "file or database cannot be used now" in answer.text
