@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from browsers.model import Snapshot
 from scraper import errors
+from scraper.bulk.json_ld import part_with_json_ld
 from scraper.bulk.model import Order, Outcome, Page
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
 from scraper.extract import structured
@@ -25,7 +26,6 @@ log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
 """JSON-LD takes 5 to 20 ms; a page on which it takes longer than this was made to."""
-_JSON_LD = "ld+json"
 _UNASKED = (errors.BadRequest, errors.Refused, errors.Overloaded)
 """With these nothing was asked of the host."""
 
@@ -122,9 +122,10 @@ class PageReader:
         """What a page says of itself in JSON-LD; None: that is not to be known."""
         if snapshot is None:
             return None
-        if not snapshot.is_html or _JSON_LD not in snapshot.html:
+        part = part_with_json_ld(snapshot.html) if snapshot.is_html else ""
+        if not part:
             return ()
-        light = dataclasses.replace(snapshot, body=b"", frames=(), json_responses=())
+        light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         try:
             found = await self._workers.run(structured.extract_simply, light, limit_s=STRUCTURED_LIMIT_S)
         except WorkerFailed as fault:
