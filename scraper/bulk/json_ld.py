@@ -7,7 +7,7 @@ import re
 __all__ = ["part_with_json_ld"]
 
 _MARK = "ld+json"
-_STARTS = re.compile(r"<!--|<(?:script|base)\b[^>]*>", re.IGNORECASE)
+_STARTS = re.compile(r"<!--|<(?:script|base)\b", re.IGNORECASE)
 _SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)
 
 
@@ -18,21 +18,24 @@ def part_with_json_ld(html: str) -> str:
     """
     if _MARK not in html and _MARK not in html.lower():
         return ""
-    parts, found, at = [], False, 0
+    parts: list[str] = []
+    found, at = False, 0
+    # Every step goes on behind what it has looked at: hostile pages take no longer than others.
     while (start := _STARTS.search(html, at)) is not None:
-        tag = start.group().lower()
-        if tag == "<!--":
-            end = html.find("-->", start.end())
-        elif tag.startswith("<base"):
-            parts.append(start.group())
-            end = start.end()
+        if start.group() == "<!--":
+            at = html.find("-->", start.end())
         else:
-            closing = _SCRIPT_END.search(html, start.end())
-            end = len(html) if closing is None else closing.start()
-            if _MARK in tag:
-                found = True
-                parts.append(f"{html[start.start() : end]}</script>")
-        if end < 0:
+            at = html.find(">", start.end()) + 1 or -1
+        if at < 0:
             break
-        at = end
+        tag = html[start.start() : at]
+        if start.group().lower() == "<base":
+            parts.append(tag)
+        elif start.group() != "<!--":
+            closing = _SCRIPT_END.search(html, at)
+            end = len(html) if closing is None else closing.start()
+            if _MARK in tag.lower():
+                found = True
+                parts.append(f"{tag}{html[at:end]}</script>")
+            at = end
     return f"<html><head>{''.join(parts)}</head></html>" if found else ""
