@@ -97,13 +97,25 @@ async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await cache.close()
 
 
+SERVER = pytest.StashKey[PostgresServer]()
+
+
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
+def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
     """A real server, for all tests that do not stop it."""
     if reason := missing():
         pytest.skip(reason)
     with running_postgres() as server:
+        request.config.stash[SERVER] = server
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _databases_are_lent_again(request: pytest.FixtureRequest) -> Iterator[None]:
+    """To make and to remove one for every test would take longer than the tests."""
+    yield
+    if SERVER in request.config.stash:
+        request.config.stash[SERVER].give_back()
 
 
 @asynccontextmanager

@@ -50,6 +50,8 @@ class PostgresServer:
         self.folder = folder
         self.port = free_port()
         self._names = itertools.count(1)
+        self._lent: list[str] = []
+        self._free: list[str] = []
 
     def url(self, database: str = "postgres", *, password: str = PASSWORD, port: int | None = None) -> str:
         """Where a database is, with the password."""
@@ -115,10 +117,24 @@ class PostgresServer:
         subprocess.run(["kill", f"-{name}", str(pid), *children.stdout.split()], check=False)
 
     async def database(self) -> str:
-        """The URL of a new, empty database."""
-        name = f"test_{next(self._names)}"
-        await self.say(f"CREATE DATABASE {name}")
+        """The URL of an empty database; one that was given back, where there is any."""
+        if self._free:
+            name = self._free.pop()
+            await self.say("DROP SCHEMA IF EXISTS search_mcp CASCADE", self.url(name))
+        else:
+            name = f"test_{next(self._names)}"
+            await self.say(f"CREATE DATABASE {name}")
+        self._lent.append(name)
         return self.url(name)
+
+    def keep(self) -> None:
+        """What was lent is not given back."""
+        self._lent.clear()
+
+    def give_back(self) -> None:
+        """What was lent may be lent again."""
+        self._free += self._lent
+        self._lent.clear()
 
     async def say(self, statement: str, url: str | None = None) -> list[asyncpg.Record]:
         """Do a statement as the server's owner."""

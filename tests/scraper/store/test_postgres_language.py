@@ -48,6 +48,7 @@ async def both(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactor
         opened(Path(tmp_path_factory.mktemp("both"))) as sqlite,
         shared_pages(await postgres.database()) as shared,
     ):
+        postgres.keep()
         for kept in made_pages():
             sqlite.put(kept)
             shared.put(kept)
