@@ -23,11 +23,11 @@ class Body:
     @property
     def is_cut(self) -> bool:
         """Whether the client hung up, or the server stopped listening, before its end."""
-        return self._parts[-1]["type"] == _END
+        return bool(self._parts[-1]["type"] == _END)
 
     def is_list(self) -> bool:
         """Whether it begins as a list does."""
-        return self._parts[0].get("body", b"").lstrip()[:1] == b"["
+        return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")
 
     def value(self) -> Any:
         """The value that it is; None where it is no JSON."""
