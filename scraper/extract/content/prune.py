@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.segment import Segments
 from scraper.extract.markup import remove
+from scraper.extract.xpath import Element
 
 __all__ = ["prune"]
 
@@ -21,10 +22,10 @@ def prune(segments: Segments, chosen: NDArray[np.bool_]) -> None:
     that stay, so that columns keep their places.
     """
     kept = chosen.tolist()
-    _blank(segments, kept)
     elements = segments.elements
     sums = [0, *np.cumsum(chosen).tolist()]
     gone = [False] * len(elements.tags)
+    emptied: list[Element] = []
     for number, node in enumerate(elements.nodes):
         parent = elements.parents[number]
         if parent < 0:
@@ -40,6 +41,9 @@ def prune(segments: Segments, chosen: NDArray[np.bool_]) -> None:
         if start >= end and _stands_beside(kept, start, elements.first[parent], elements.last[parent]):
             continue
         gone[number] = True
+        emptied.append(node)
+    _blank(segments, kept, gone)
+    for node in emptied:
         if node.tag in _CELLS:
             del node[:]
             node.text = None
@@ -47,10 +51,11 @@ def prune(segments: Segments, chosen: NDArray[np.bool_]) -> None:
             remove(node)
 
 
-def _blank(segments: Segments, kept: list[bool]) -> None:
-    """Blank the text of the other blocks, where it stands beside a chosen one in the same element."""
+def _blank(segments: Segments, kept: list[bool], gone: list[bool]) -> None:
+    """Blank the text of the other blocks in elements that stay."""
     for number, pieces in enumerate(segments.pieces):
-        if kept[number]:
+        # A picture may stand before the element of the block that it counts to.
+        if kept[number] or (gone[segments.owners[number]] and not segments.images[number]):
             continue
         for element, behind in pieces:
             if behind:
