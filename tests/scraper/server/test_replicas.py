@@ -20,6 +20,9 @@ from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call,
 CLIENTS = 12
 
 
+pytestmark = pytest.mark.replicas
+
+
 @pytest.fixture(params=PROXIES)
 def kind(request: pytest.FixtureRequest) -> str:
     """A proxy that is installed."""

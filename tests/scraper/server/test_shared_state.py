@@ -19,7 +19,7 @@ from tests.scraper.server.wire import modern_call
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 from tests.site.running import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.replicas]
 
 
 async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp_path: Path) -> None:
