@@ -7,7 +7,16 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
-__all__ = ["Address", "Refused", "Unavailable", "is_away", "is_of_the_url", "is_of_the_value", "told"]
+__all__ = [
+    "FAULTS",
+    "Address",
+    "Refused",
+    "Unavailable",
+    "is_away",
+    "is_of_the_url",
+    "is_of_the_value",
+    "told",
+]
 
 DEFAULT_PORT = 5_432
 
@@ -45,11 +54,22 @@ class Address:
         return f"the database {self.database} at {self.place}"
 
 
+FAULTS = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    # What the client says of a connection that broke in the middle of an answer.
+    asyncpg.InternalClientError,
+    OSError,
+    EOFError,
+)
+"""All that an operation may raise for want of a database."""
+
 _AWAY = (
     OSError,
     EOFError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,

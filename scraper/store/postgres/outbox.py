@@ -52,14 +52,14 @@ class Outbox(Generic[T]):
         self._waiting.append((item, size_bytes))
         self._bytes += size_bytes
         self._put += 1
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._send())
+        self._begin()
         return True
 
     async def settled(self) -> None:
         """Wait until all that was put is written, or a try of now has failed."""
         put, failed = self._put, self._failed_tries
         self._wake.set()
+        self._begin()
         while self._done < put and self._failed_tries == failed:
             self._tried.clear()
             await self._tried.wait()
@@ -79,6 +79,18 @@ class Outbox(Generic[T]):
         self.lost += len(self._waiting)
         if self._waiting:
             log.warning("%d items were not written to the shared store", len(self._waiting))
+
+    def _begin(self) -> None:
+        if self._waiting and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._send())
+            self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Nobody waits for what a fault of our own has ended; the next who puts something begins anew."""
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            log.error("what waits for the shared store could not be written: %r", fault)
+            self._failed_tries += 1
+            self._tried.set()
 
     async def _send(self) -> None:
         pause_s = RETRY_S

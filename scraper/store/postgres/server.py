@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from scraper.store.postgres.faults import (
+    FAULTS,
     Address,
     Refused,
     Unavailable,
@@ -92,7 +93,7 @@ class Server:
             async with asyncio.timeout(limit_s):
                 # Who gives up leaves the connection to finish what it does: to make a new one takes longer.
                 result = await asyncio.shield(working)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError, Refused) as error:
+        except (*FAULTS, Refused) as error:
             if not is_of_the_value(error):
                 self._on_fault(error, limit_s, writes=writes)
             raise Unavailable(error) from None
@@ -124,7 +125,7 @@ class Server:
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await pool.close()
-        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except FAULTS:
             pool.terminate()
 
     def _forget(self, working: asyncio.Task[Any]) -> None:
@@ -136,7 +137,7 @@ class Server:
         async with asyncio.timeout(limit_s):
             try:
                 return await self._run_once(work)
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EOFError) as error:
+            except FAULTS as error:
                 if not is_away(error):
                     raise
             # The server was started anew, and the connection is of its last life.
@@ -158,7 +159,7 @@ class Server:
                 connection.terminate()
             raise
         finally:
-            with contextlib.suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            with contextlib.suppress(*FAULTS):
                 await asyncio.shield(pool.release(connection, timeout=RELEASE_LIMIT_S))
 
     async def _opened(self) -> asyncpg.Pool[asyncpg.Record]:

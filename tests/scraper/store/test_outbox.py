@@ -1,0 +1,82 @@
+"""What waits to be written is written in order, tried again, bounded, and never waited for in vain."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from scraper.store.postgres import outbox
+from scraper.store.postgres.faults import Unavailable
+from scraper.store.postgres.outbox import Outbox
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox, "RETRY_S", 0.01)
+
+
+async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
+    batches: list[list[int]] = []
+
+    async def write(batch: list[int]) -> None:
+        batches.append(batch)
+
+    waiting: Outbox[int] = Outbox(write, batch=3)
+    for number in range(7):
+        assert waiting.put(number, 1)
+    await waiting.settled()
+    assert batches == [[0, 1, 2], [3, 4, 5], [6]] and len(waiting) == 0
+
+
+async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
+    written: list[int] = []
+    is_away = True
+
+    async def write(batch: list[int]) -> None:
+        if is_away:
+            raise Unavailable
+        written.extend(batch)
+
+    waiting: Outbox[int] = Outbox(write, batch=2)
+    for number in range(3):
+        waiting.put(number, 1)
+    async with asyncio.timeout(20):
+        await waiting.settled()
+        assert written == [] and len(waiting) == 3
+        is_away = False
+        while len(waiting):
+            await waiting.settled()
+    assert written == [0, 1, 2]
+
+
+async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox, "QUEUE_BYTES", 100)
+
+    async def write(batch: list[int]) -> None:
+        raise Unavailable
+
+    waiting: Outbox[int] = Outbox(write, batch=2)
+    assert waiting.put(1, 90) and not waiting.put(2, 20)
+    await waiting.close()
+    assert waiting.lost == 2
+
+
+async def test_after_a_fault_of_our_own_nobody_waits_in_vain(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    faults = [RuntimeError("surprise")]
+    written: list[int] = []
+
+    async def write(batch: list[int]) -> None:
+        if faults:
+            raise faults.pop()
+        written.extend(batch)
+
+    waiting: Outbox[int] = Outbox(write, batch=1)
+    waiting.put(1, 1)
+    async with asyncio.timeout(20):
+        await waiting.settled()
+        assert written == [] and "surprise" in caplog.text
+        await waiting.settled()
+    assert written == [1]
