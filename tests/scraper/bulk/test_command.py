@@ -122,10 +122,13 @@ async def test_dead_browsers_and_readers_cost_no_page(
 def kill_workers(program: Program) -> None:
     """Kill every browser and every reader of pages."""
     root = psutil.Process(program.process.pid)
-    readers = [child for child in root.children(recursive=True) if "nursery.py" in " ".join(child.cmdline())]
-    for process in (*chromium_of(root), *readers):
+    for process in chromium_of(root):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
+    for child in root.children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "nursery.py" in " ".join(child.cmdline()):
+                child.kill()
 
 
 @pytest.mark.browser

@@ -144,11 +144,11 @@ async def test_a_refusal_leads_to_the_issuer(guarded: Program, http: aiohttp.Cli
         assert told["authorization_servers"] == [ISSUER]
 
 
-@pytest.mark.parametrize(("given", "name"), [(token(), "oauth:ann"), ("own", "default")])
+@pytest.mark.parametrize(("given", "name"), [(token, "oauth:ann"), (lambda: "own", "default")])
 async def test_both_kinds_of_token_are_taken(
-    guarded: Program, http: aiohttp.ClientSession, given: str, name: str
+    guarded: Program, http: aiohttp.ClientSession, given: Callable[[], str], name: str
 ) -> None:
     headers, message = modern_call("echo", {})
-    headers["Authorization"] = f"Bearer {given}"
+    headers["Authorization"] = f"Bearer {given()}"
     async with http.post(guarded.url, headers=headers, json=message) as answer:
         assert f'"principal": "{name}"' in await tool_result(answer)
