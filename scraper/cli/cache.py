@@ -35,7 +35,7 @@ def stats(**flags: Any) -> int:
     """Say how many pages are kept, and how large they are."""
     settings = load(flags)
     found = _with_library(settings, lambda library: library.stats())
-    click.echo(f"{found.pages:,} pages, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
+    click.echo(f"{_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
     click.echo(settings.data_dir)
     return 0
 
@@ -48,12 +48,13 @@ def stats(**flags: Any) -> int:
 def search(query: str, limit: int, form: str, **flags: Any) -> int:
     """Find kept pages by their words."""
     from scraper.render import cache_search as render
+    from scraper.tools.shared import new_region
 
     found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
     if form == "json":
         click.echo(json.dumps(render.as_json(found), ensure_ascii=False))
     else:
-        click.echo(render.as_markdown(query, found, region="cache", now=datetime.now(UTC)))
+        click.echo(render.as_markdown(query, found, region=new_region(), now=datetime.now(UTC)))
     return 0 if found.usable else 1
 
 
@@ -81,7 +82,7 @@ def export(**flags: Any) -> int:
         return count
 
     count = _with_library(load(flags), write)
-    click.echo(f"{count:,} pages", err=True)
+    click.echo(_pages(count), err=True)
     return 0
 
 
@@ -95,8 +96,12 @@ def clear(yes: bool, **flags: Any) -> int:
         where = "the shared database" if settings.database_url else settings.data_dir
         click.confirm(f"Forget every page kept in {where}?", abort=True)
     count = _with_library(settings, lambda library: library.clear())
-    click.echo(f"{count:,} pages forgotten.")
+    click.echo(f"{_pages(count)} forgotten.")
     return 0
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"
 
 
 def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:

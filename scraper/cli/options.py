@@ -15,10 +15,21 @@ __all__ = ["SERVER_ONLY", "WEB_ONLY", "Command", "load", "with_settings"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 WEB_ONLY = frozenset(
-    {"host", "port", "token", "tokens_file", "allow_unauthenticated", "allowed_hosts", "allowed_origins"}
+    {
+        "host",
+        "port",
+        "token",
+        "tokens_file",
+        "allow_unauthenticated",
+        "allowed_hosts",
+        "allowed_origins",
+        "issuer",
+        "issuer_keys",
+        "public_url",
+    }
 )
 """Settings that mean something only where the server listens."""
-SERVER_ONLY = WEB_ONLY | {"tools", "drain_s"}
+SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings that mean nothing to a command that reads and ends."""
 
 
@@ -35,7 +46,8 @@ class Command(click.Command):
             records = [
                 record
                 for parameter in self.get_params(ctx)
-                if isinstance(parameter, _SettingOption) is is_setting
+                if isinstance(parameter, click.Option)
+                and isinstance(parameter, _SettingOption) is is_setting
                 and (record := parameter.get_help_record(ctx))
             ]
             if records:

@@ -1,0 +1,93 @@
+"""What the pages for readers say of this tree is so: links lead somewhere, and what they name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scraper.cli.main import group
+from scraper.settings import setting_table
+from scraper.tools import registry
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "deploy/**/*.md")
+    for page in ROOT.glob(pattern)
+)
+OPERATED = [ROOT / "Dockerfile", *(path for path in ROOT.glob("deploy/**/*") if path.is_file())]
+"""Files that set variables of ours."""
+
+MOST_LINES = 150
+"""Of the first page: what fits in a few minutes."""
+
+_LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
+_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
+_ELSEWHERE = {"node.js"}
+"""Names that look like a file of ours and are none."""
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name behind the hash: headings, as the hosts of repositories make addresses of them."""
+    prose = _BLOCK.sub("", text_of(page))
+    kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(prose))
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+def test_the_first_page_is_read_in_a_few_minutes() -> None:
+    assert len(text_of(ROOT / "README.md").splitlines()) <= MOST_LINES
+
+
+def test_the_first_page_names_every_tool() -> None:
+    text = text_of(ROOT / "README.md")
+    assert not [tool.name for tool in registry.tools() if f"`{tool.name}`" not in text]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_within_the_tree_leads_somewhere(page: Path) -> None:
+    for link in _LINK.findall(_BLOCK.sub("", text_of(page))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OPERATED], ids=named)
+def test_every_variable_that_is_named_exists(page: Path) -> None:
+    known = {setting.variable for setting in setting_table()}
+    known |= {setting.file_variable for setting in setting_table() if setting.secret}
+    assert set(re.findall(r"\bSEARCH_MCP_[A-Z_]*[A-Z]\b", text_of(page))) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_command_that_is_shown_exists(page: Path) -> None:
+    text = text_of(page)
+    shown = "\n".join([*_BLOCK.findall(text), *re.findall(r"`[^`\n]+`", _BLOCK.sub("", text))])
+    assert set(re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+)", shown)) <= set(group.commands)
+    targets = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z][a-z-]*)", shown)) <= targets
+    for module in re.findall(r"\b(?:benchmarks|tools)(?:\.[a-z_]+)+", shown):
+        place = ROOT / module.replace(".", "/")
+        assert place.with_suffix(".py").is_file() or place.is_dir(), module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    trees = ("benchmarks", "browsers", "deploy", "scraper", "tests", "tools")
+    ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]
+    for name in set(_FILE.findall(text_of(page))) - _ELSEWHERE:
+        assert any(path.endswith(f"/{name}") for path in ours), name
