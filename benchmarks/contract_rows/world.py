@@ -22,7 +22,9 @@ from tests.site.running import Site, running_site
 __all__ = ["Answer", "World", "world"]
 
 _PRODUCT = ("-m", "scraper.cli.main")
-_READY_S = 60.0
+_READY_S = 45.0
+_STARTS = 2
+"""A start may be slow on a machine with other work to do; a server that cannot start is slow each time."""
 _MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -85,11 +87,19 @@ class World:
 
     async def serve(self, more: Mapping[str, str]) -> Program:
         """One more server over HTTP that is ready; it ends with the world."""
+        for _ in range(_STARTS - 1):
+            with contextlib.suppress(TimeoutError):
+                return await self._served(more)
+        return await self._served(more)
+
+    async def _served(self, more: Mapping[str, str]) -> Program:
         env = {**self.variables(), **more}
-        opening = serving(*_PRODUCT, "serve", "--port", "0", env=env)
-        program = await self.stack.enter_async_context(opening)
-        if "SEARCH_MCP_TOKENS_FILE" not in more:
-            await browsers_say(program.base, "ready", True, limit_s=_READY_S)
+        async with contextlib.AsyncExitStack() as opened:
+            opening = serving(*_PRODUCT, "serve", "--port", "0", env=env, limit_s=_READY_S)
+            program = await opened.enter_async_context(opening)
+            if "SEARCH_MCP_TOKENS_FILE" not in more:
+                await browsers_say(program.base, "ready", True, limit_s=_READY_S)
+            self.stack.push_async_exit(opened.pop_all())
         return program
 
     def variables(self) -> dict[str, str]:
