@@ -8,13 +8,27 @@ from typing import Any
 
 from tests.scraper.process import LIMIT_S, Program
 
-__all__ = ["ask", "read", "write"]
+__all__ = ["answer", "ask", "begin", "read", "write"]
 
 
 async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
     """Write one message and read one."""
     await write(program, message)
     return await read(program)
+
+
+async def begin(program: Program, message: dict[str, Any]) -> None:
+    """Write a call that tells of its progress, and wait until it has told the first."""
+    params = {**message["params"], "_meta": {"progressToken": "begun"}}
+    told = await ask(program, {**message, "params": params})
+    assert told["method"] == "notifications/progress"
+
+
+async def answer(program: Program) -> dict[str, Any]:
+    """Read one message that answers something, past what is told of a call under way."""
+    while "id" not in (message := await read(program)):
+        pass
+    return message
 
 
 async def write(program: Program, message: dict[str, Any]) -> None:

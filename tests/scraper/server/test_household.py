@@ -11,6 +11,7 @@ import pytest
 from scraper.server import start
 from scraper.server.household import CannotOpen, household
 from scraper.settings import Settings
+from tests.scraper.process import LIMIT_S, until
 
 
 class Life:
@@ -56,7 +57,7 @@ async def test_all_who_want_it_get_the_same_one() -> None:
 
 
 async def test_one_who_stops_waiting_does_not_stop_the_opening() -> None:
-    life = Life(delay_s=0.05)
+    life = Life(delay_s=0.3)
     async with household(life.open) as house:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(house.app(), 0.01)
@@ -91,10 +92,10 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
 
 
 async def test_closing_gives_up_an_opening_under_way() -> None:
-    life = Life(delay_s=30)
-    async with asyncio.timeout(5), household(life.open) as house:
+    life = Life(delay_s=2 * LIMIT_S)
+    async with asyncio.timeout(LIMIT_S), household(life.open) as house:
         house.open()
-        await asyncio.sleep(0.05)
+        await until(lambda: life.opened)
     assert (life.opened, life.given_up, life.closed) == (1, 1, 0)
 
 

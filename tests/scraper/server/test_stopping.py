@@ -6,7 +6,6 @@ import asyncio
 import signal
 import time
 from asyncio.subprocess import PIPE
-from typing import Any
 
 import aiohttp
 import pytest
@@ -14,7 +13,7 @@ from mcp import Client, MCPError
 
 from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
-from tests.scraper.server.pipe import ask, read, write
+from tests.scraper.server.pipe import answer, ask, begin, write
 from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
 
 SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
@@ -72,6 +71,7 @@ async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancell
             async with http.post(program.url, headers=sent, json=message) as answer:
                 assert answer.status == 503
                 assert answer.headers["Retry-After"] == "5"
+                assert answer.headers["Connection"] == "close"
                 error = {"code": -32000, "message": SHUTTING_DOWN}
                 assert await answer.json() == {"jsonrpc": "2.0", "id": message["id"], "error": error}
         listing = {"jsonrpc": "2.0", "id": 6, "method": "tools/list"}
@@ -138,27 +138,14 @@ async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession) -> None:
 async def test_stdio_finishes_its_running_call_although_the_client_stays() -> None:
     async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
-        slow = call("slow", {"seconds": 4}, number=2)
-        slow["params"]["_meta"] = {"progressToken": "slow"}
-        assert (await ask(program, slow))["method"] == "notifications/progress"
+        await begin(program, call("slow", {"seconds": 4}, number=2))
         program.process.terminate()
         # The signal may be heard after a message that was written later.
-        while "error" not in (answer := await answer_to(program, call("echo", number=3))):
-            pass
-        assert answer["error"] == {"code": -32000, "message": SHUTTING_DOWN}
-        assert (await next_answer(program))["result"]["content"][0]["text"] == "done 40"
+        refused = None
+        while refused is None:
+            await write(program, call("echo", number=3))
+            refused = (await answer(program)).get("error")
+        assert refused == {"code": -32000, "message": SHUTTING_DOWN}
+        assert (await answer(program))["result"]["content"][0]["text"] == "done 40"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
-
-
-async def answer_to(program: Program, message: dict[str, Any]) -> dict[str, Any]:
-    """Write one message and read its answer, past what is told of a call under way."""
-    await write(program, message)
-    return await next_answer(program)
-
-
-async def next_answer(program: Program) -> dict[str, Any]:
-    """The next message that answers something."""
-    while "id" not in (message := await read(program)):
-        pass
-    return message
