@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import socket
+import struct
+import sys
 from collections.abc import Iterator
 
 from scraper.server.access import CannotStart
 
-__all__ = ["listening"]
+__all__ = ["ignore_new_connections", "listening"]
 
 _BACKLOG = 2048
+_ATTACH_FILTER = 26
+"""SO_ATTACH_FILTER of asm-generic/socket.h, which the module `socket` does not name."""
+_DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
+"""A program of one instruction, "return 0 bytes" (linux/filter.h): of no packet is anything kept."""
 
 
 @contextlib.contextmanager
@@ -30,6 +37,21 @@ def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
         except OSError as error:
             raise CannotStart(_reason(host, port, error)) from None
         yield sockets
+
+
+def ignore_new_connections(door: socket.socket) -> None:
+    """Let those who connect now wait until they are refused; connections that have been made stay acceptable.
+
+    A listening socket that is closed resets what nobody has accepted, and its client, who may have sent a
+    request by then, cannot know whether it was heard. Who was ignored tries again after a second, and finds
+    the socket closed. Only Linux can do it; elsewhere nothing happens.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    code = ctypes.create_string_buffer(_DROP_ALL, len(_DROP_ALL))
+    program = struct.pack("HP", 1, ctypes.addressof(code))
+    with contextlib.suppress(OSError):
+        door.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
 
 
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:

@@ -35,9 +35,15 @@ class Streams:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._closing = False
         self._unanswered: set[_Exchange] = set()
         self._all_answered = asyncio.Event()
         self._all_answered.set()
+
+    def close_behind(self) -> None:
+        """End each connection with its next answer, so that none is left on which a request could cross with
+        its end."""
+        self._closing = True
 
     async def answered(self, limit_s: float) -> None:
         """Return when every posted request has been answered, or after `limit_s`."""
@@ -52,13 +58,21 @@ class Streams:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._stopped.done():
-            await _TOO_LATE(scope, receive, send)
+            await _TOO_LATE(scope, receive, self._closing_behind(send))
             return
         exchange = _Exchange(receive, send, self._stopped)
         scope[_KEY] = exchange.gone
         with self._counted(exchange, scope["method"]):
-            await self._app(scope, exchange.receive, exchange.send)
+            await self._app(scope, exchange.receive, self._closing_behind(exchange.send))
             await exchange.finish()
+
+    def _closing_behind(self, send: Send) -> Send:
+        async def sent(message: Message) -> None:
+            if self._closing and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        return sent
 
     @contextlib.contextmanager
     def _counted(self, exchange: _Exchange, method: str) -> Iterator[None]:

@@ -6,10 +6,9 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp
 from scraper.server import protocol
 from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
+from scraper.server.doorway import LAST_BYTES_S, Doorway
 from scraper.server.gate import Gate
 from scraper.server.handover import Handover
 from scraper.server.health import Health
@@ -45,12 +45,8 @@ _MAX_SESSIONS = 2_000
 """37 KiB each; beyond, a new client is told to wait."""
 _SESSION_IDLE_S = 600.0
 """Some clients open a session for each call and never end it; one that comes back later is revived."""
-_KEEP_ALIVE_S = 75
-"""Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
 _LINGER_S = 0.3
 """The Python SDK's client lists the tools before it hands over the first answer; it must still be able to."""
-_LAST_BYTES_S = 2
-"""How long connections may take to take their last bytes when the server stops."""
 
 
 async def serve(service: Service, rules: AccessRules, sockets: list[socket.socket]) -> None:
@@ -78,12 +74,14 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
         streams = Streams(
             _routes(endpoints, [*health.routes(), metrics.route(), *people.routes(), *documents])
         )
-        async with _listening(Gate(streams, rules), sockets) as serving:
+        async with _listening(Gate(streams, rules), sockets) as (doorway, serving):
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())
+            streams.close_behind()
             await calls.drain(settings.drain_s, stops.at_once)
             await asyncio.sleep(_LINGER_S)
-            await streams.answered(_LAST_BYTES_S)
+            await doorway.shut(sockets)
+            await streams.answered(LAST_BYTES_S)
             streams.stop()
 
 
@@ -112,40 +110,17 @@ def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIAp
 
 
 @contextlib.asynccontextmanager
-async def _listening(app: ASGIApp, sockets: list[socket.socket]) -> AsyncIterator[asyncio.Task[None]]:
+async def _listening(
+    app: ASGIApp, sockets: list[socket.socket]
+) -> AsyncIterator[tuple[Doorway, asyncio.Task[None]]]:
     """Serve `app` while the block runs; the task ends early only when serving fails."""
-    site = _Site(app)
-    serving = asyncio.create_task(site.serve(sockets))
+    doorway = Doorway(app)
+    serving = asyncio.create_task(doorway.serve(sockets))
     try:
-        yield serving
+        yield doorway, serving
     finally:
-        site.should_exit = True
+        doorway.should_exit = True
         await serving
-
-
-class _Site(uvicorn.Server):
-    """uvicorn without its signal handlers, which would cut running answers."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                ws="none",
-                server_header=False,
-                # Nothing goes by what a proxy says of the client, and every call would pay for reading it.
-                proxy_headers=False,
-                timeout_keep_alive=_KEEP_ALIVE_S,
-                timeout_graceful_shutdown=_LAST_BYTES_S,
-            )
-        )
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to us."""
-        yield
 
 
 def _address(opened: socket.socket) -> str:

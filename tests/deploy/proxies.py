@@ -11,7 +11,7 @@ import re
 import shutil
 import socket
 import tempfile
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,7 @@ CALL_HEADER = "X-Call"
 """What a client sends here is in the proxy's log beside the servers that it was given to."""
 _STOP_S = 5.0
 _LOG = "calls.log"
+_FAULTS = "faults.log"
 _SOCKET = "socket"
 
 
@@ -68,6 +69,10 @@ class Proxy:
                 found[match[1]] = Passed(servers, int(match[3]))
         return found
 
+    def faults(self) -> str:
+        """What the proxy complains of."""
+        return (self._folder / _FAULTS).read_text()
+
     async def ready(self) -> int:
         """How many servers haproxy sends work to."""
         async with asyncio.timeout(LIMIT_S):
@@ -86,26 +91,13 @@ def program(kind: str) -> str | None:
     return shutil.which(kind, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 
 
-def configuration(
-    kind: str, port: int, servers: Sequence[int], folder: Path, *, together: bool = False
-) -> str:
-    """The configuration in deploy/, on this port and before these servers.
-
-    `together`: what belongs to one session goes to one server, as in deploy/; else servers take turns at
-    everything, which asks more of them.
-    """
-    text = {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
-    if together:
-        return text
-    if kind == "haproxy":
-        return _replaced(
-            r"balance hdr\(Mcp-Session-Id\)\n    hash-type consistent", "balance roundrobin", text
-        )
-    return _replaced(r"        hash \$together consistent;\n", "", text)
+def configuration(kind: str, port: int, servers: Sequence[int], folder: Path) -> str:
+    """The configuration in deploy/, on this port and before these servers."""
+    return {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
 
 
 @contextlib.asynccontextmanager
-async def proxied(kind: str, servers: Sequence[int], *, together: bool = False) -> AsyncIterator[Proxy]:
+async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
     """A proxy in front of the servers at these ports."""
     path = program(kind)
     assert path is not None, f"{kind} is not installed"
@@ -115,10 +107,11 @@ async def proxied(kind: str, servers: Sequence[int], *, together: bool = False) 
         port: int = probe.getsockname()[1]
         probe.close()
         file, log = folder / f"{kind}.cfg", folder / _LOG
-        file.write_text(configuration(kind, port, servers, folder, together=together))
-        with log.open("wb") as out:
+        file.write_text(configuration(kind, port, servers, folder))
+        # Into a file: a pipe that nobody reads holds up a proxy with much to complain of.
+        with log.open("wb") as out, (folder / _FAULTS).open("wb") as faults:
             process = await asyncio.create_subprocess_exec(
-                *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=PIPE
+                *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=faults
             )
         try:
             proxy = Proxy(kind, port, folder)
@@ -157,8 +150,10 @@ def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
 def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
     text = (DEPLOY / "nginx.conf").read_text()
     text = _replaced(r"listen 8000;", f"listen 127.0.0.1:{port};", text)
-    lines = "".join(f"        server 127.0.0.1:{number} max_fails=1 fail_timeout=2s;\n" for number in servers)
-    text = _replaced(r"(        server search-\d:8000 .*\n)+", lines, text)
+    found = re.findall(r"(?m)^        server search-\d:8000( .*)?;$", text)
+    assert found and len(set(found)) == 1, "servers differ in more than their names"
+    lines = "".join(f"        server 127.0.0.1:{number}{found[0]};\n" for number in servers)
+    text = _replaced(r"(        server search-\d:8000.*\n)+", lines, text)
     told = f"call=$http_{CALL_HEADER.lower().replace('-', '_')} servers=[$upstream_addr]"
     writing = "".join(
         f"    {kind}_temp_path {folder}/{kind};\n"
@@ -183,9 +178,7 @@ async def _answers(proxy: Proxy, process: Process) -> None:
     """Return once a server answers through the proxy."""
     async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
         while True:
-            if process.returncode is not None:
-                assert process.stderr is not None
-                raise AssertionError((await process.stderr.read()).decode())
+            assert process.returncode is None, proxy.faults()
             with contextlib.suppress(aiohttp.ClientError):
                 async with client.get(proxy.base + "/health") as answer:
                     if answer.status == 200:
@@ -198,7 +191,7 @@ async def _end(process: Process) -> None:
         process.terminate()
     try:
         async with asyncio.timeout(_STOP_S):
-            await process.communicate()
+            await process.wait()
     except TimeoutError:
         process.kill()
         await process.wait()

@@ -20,7 +20,7 @@ def test_a_configuration_is_accepted_and_a_wrong_word_in_it_is_not(
     path = program(kind)
     if path is None:
         pytest.skip(f"{kind} is not installed")
-    text = configuration(kind, 8000, (8001, 8002), tmp_path, together=True)
+    text = configuration(kind, 8000, (8001, 8002), tmp_path)
     file = tmp_path / "proxy.cfg"
     file.write_text(
         text.replace("buffering", "bufering").replace("redispatch", "redispach") if broken else text

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 
 import pytest
 
 from scraper.server.access import CannotStart
-from scraper.server.listen import listening
+from scraper.server.listen import ignore_new_connections, listening
 from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
 
@@ -53,3 +54,21 @@ def test_small_parts_of_an_answer_do_not_wait_for_each_other() -> None:
     with listening("127.0.0.1", 0) as sockets:
         # What asyncio looks at before it turns Nagle's algorithm off for a connection.
         assert [opened.proto for opened in sockets] == [socket.IPPROTO_TCP]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can do it")
+def test_who_came_before_can_be_accepted_when_others_are_ignored() -> None:
+    with listening("127.0.0.1", 0) as (door,):
+        address = door.getsockname()
+        with socket.create_connection(address) as before:
+            ignore_new_connections(door)
+            with pytest.raises(TimeoutError):
+                socket.create_connection(address, timeout=0.2)
+            accepted, name = door.accept()
+            with accepted:
+                assert name == before.getsockname()
+                before.sendall(b"here")
+                assert accepted.recv(4) == b"here"
+        door.close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, timeout=5)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import aiohttp
@@ -14,22 +16,13 @@ from mcp import Client
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
 from tests.scraper.process import LIMIT_S, browsers_say
 from tests.scraper.server.conftest import STAND_IN
-from tests.scraper.server.replicas import Replicas, callers, replicas
+from tests.scraper.server.replicas import Answered, Replicas, callers, replicas
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session
 
 CLIENTS = 12
 
 
 pytestmark = pytest.mark.replicas
-
-
-@pytest.fixture(params=PROXIES)
-def kind(request: pytest.FixtureRequest) -> str:
-    """A proxy that is installed."""
-    name: str = request.param
-    if program(name) is None:
-        pytest.skip(f"{name} is not installed")
-    return name
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -46,77 +39,118 @@ async def servers(pair: Replicas) -> Replicas:
     return pair
 
 
+@pytest_asyncio.fixture
+async def proxies(servers: Replicas) -> AsyncIterator[list[Proxy]]:
+    """Each proxy that is installed, in front of the same servers."""
+    installed = [kind for kind in PROXIES if program(kind) is not None]
+    if not installed:
+        pytest.skip("no proxy is installed")
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(proxied(kind, servers.ports)) for kind in installed]
+
+
 def quick(_number: int) -> tuple[str, dict[str, Any]]:
     """A call that takes as long as a page."""
     return "slow", {"seconds": 0.2}
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_a_client_notices_no_change_of_server(kind: str, era: str, servers: Replicas) -> None:
-    async with proxied(kind, servers.ports) as proxy, Client(proxy.url, mode=era) as client:
-        told: list[float] = []
-
-        async def hear(progress: float, total: float | None, message: str | None) -> None:
-            told.append(progress)
-
+async def test_clients_notice_no_change_of_server(proxies: list[Proxy], servers: Replicas) -> None:
+    async with AsyncExitStack() as stack:
+        clients = {
+            (proxy.kind, era): await stack.enter_async_context(Client(proxy.url, mode=era))
+            for proxy in proxies
+            for era in ERAS
+        }
         for number in range(3):
-            assert not (await client.call_tool("echo", {})).is_error
-            assert not (await client.call_tool("slow", {"seconds": 1}, progress_callback=hear)).is_error
-            assert len((await client.list_tools()).tools) == 5
+            served = await asyncio.gather(*(is_served(client) for client in clients.values()))
+            assert dict.fromkeys(clients, True) == dict(zip(clients, served, strict=True)), number
             if number == 0:
                 await servers.kill(0)
             if number == 1:
                 await servers.begin_again(0)
                 await servers.kill(1)
-        assert told
 
 
-async def test_a_dying_server_takes_along_only_what_it_was_doing(kind: str, servers: Replicas) -> None:
-    async with proxied(kind, servers.ports) as proxy, callers(proxy.url, CLIENTS, quick) as finish:
-        await asyncio.sleep(1)
+async def is_served(client: Client) -> bool:
+    """Whether this client can do all that it may want."""
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    answers = [
+        await client.call_tool("echo", {}),
+        await client.call_tool("slow", {"seconds": 0.5}, progress_callback=hear),
+    ]
+    tools = (await client.list_tools()).tools
+    return not any(answer.is_error for answer in answers) and len(tools) == 5 and bool(told)
+
+
+async def test_a_dying_server_takes_along_only_what_it_was_doing(
+    proxies: list[Proxy], servers: Replicas
+) -> None:
+    async with crowds(proxies) as finish:
+        await asyncio.sleep(0.7)
         death = await servers.kill(0)
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.7)
         await servers.begin_again(0)
-        await asyncio.sleep(1)
-        crowd = await finish()
-        assert not crowd.lost(proxy, death)
-        assert not any(said.of_session for said in crowd.calls)
-        assert 0 < len(crowd.failed) <= CLIENTS
-        used = {server for passed in proxy.passed().values() for server in passed.servers}
-        assert used == {f"127.0.0.1:{port}" for port in servers.ports}
+        await asyncio.sleep(0.7)
+        for proxy, crowd in zip(proxies, await finish(), strict=True):
+            assert not crowd.lost(proxy, death), proxy.kind
+            assert not any(said.of_session for said in crowd.calls), proxy.kind
+            assert 0 < len(crowd.failed) <= CLIENTS, proxy.kind
+            used = {server for passed in proxy.passed().values() for server in passed.servers}
+            assert used == {f"127.0.0.1:{port}" for port in servers.ports}, proxy.kind
 
 
-async def test_a_server_that_is_told_to_stop_takes_nothing_along(kind: str, servers: Replicas) -> None:
-    async with proxied(kind, servers.ports) as proxy, callers(proxy.url, CLIENTS, quick) as finish:
+async def test_a_server_that_is_told_to_stop_takes_nothing_along(
+    proxies: list[Proxy], servers: Replicas
+) -> None:
+    async with crowds(proxies) as finish:
         for number in (0, 1):
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.7)
             servers.program(number).process.terminate()
             assert await servers.program(number).ended() == 0
             await servers.begin_again(number)
             await browsers_say(servers.program(number).base, "ready", True, limit_s=LIMIT_S)
-        await asyncio.sleep(1)
-        crowd = await finish()
-        assert not crowd.failed
-        assert len(crowd.calls) > CLIENTS
+        await asyncio.sleep(0.7)
+        for proxy, crowd in zip(proxies, await finish(), strict=True):
+            assert not crowd.failed, (proxy.kind, proxy.faults())
+            assert len(crowd.calls) > CLIENTS, proxy.kind
 
 
-async def test_streams_and_ends_of_sessions_may_reach_any_server(kind: str, servers: Replicas) -> None:
-    async with proxied(kind, servers.ports) as proxy, aiohttp.ClientSession() as http:
-        headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, proxy.url)}
-        statuses = []
-        for number in (0, 1):
-            async with http.get(servers.program(number).url, headers=headers) as stream:
-                statuses.append(stream.status)
-        assert sorted(statuses) == [200, 405]  # which a client takes as: no notices here
-        async with http.delete(proxy.url, headers=headers) as answer:
-            assert answer.status in {200, 405}
+@contextlib.asynccontextmanager
+async def crowds(proxies: list[Proxy]) -> AsyncIterator[Callable[[], Awaitable[list[Answered]]]]:
+    """Callers at each proxy."""
+    async with AsyncExitStack() as stack:
+        ends = [await stack.enter_async_context(callers(proxy.url, CLIENTS, quick)) for proxy in proxies]
+
+        async def finish() -> list[Answered]:
+            return await asyncio.gather(*(end() for end in ends))
+
+        yield finish
+
+
+async def test_streams_and_ends_of_sessions_may_reach_any_server(
+    proxies: list[Proxy], servers: Replicas
+) -> None:
+    async with aiohttp.ClientSession() as http:
+        for proxy in proxies:
+            headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, proxy.url)}
+            statuses = []
+            for number in (0, 1):
+                async with http.get(servers.program(number).url, headers=headers) as stream:
+                    statuses.append(stream.status)
+            assert sorted(statuses) == [200, 405]  # which a client takes as: no notices here
+            async with http.delete(proxy.url, headers=headers) as answer:
+                assert answer.status in {200, 405}
 
 
 async def test_a_cancellation_finds_its_call_at_whichever_server_it_runs(
-    kind: str, servers: Replicas
+    proxies: list[Proxy], servers: Replicas
 ) -> None:
-    async with proxied(kind, servers.ports, together=True) as proxy, aiohttp.ClientSession() as http:
-        for _ in range(4):
+    async with aiohttp.ClientSession() as http:
+        for proxy in proxies * 4:
             session = await open_session(http, proxy.url)
             headers = {**HEADERS, "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
             posting = asyncio.create_task(

@@ -1,0 +1,65 @@
+"""Takes connections, and ends without losing what is on its way: its client cannot know what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator, Sequence
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from scraper.server.listen import ignore_new_connections
+
+__all__ = ["LAST_BYTES_S", "Doorway"]
+
+LAST_BYTES_S = 2
+"""How long connections may take to say and to take their last bytes when the server stops."""
+_KEEP_ALIVE_S = 75
+"""Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
+_TURNS_TO_ACCEPT = 5
+"""Of the event loop: one finds that connections wait, one takes all of them, one gives each its protocol."""
+_LOOK_S = 0.02
+
+
+class Doorway(uvicorn.Server):
+    """uvicorn without its signal handlers, which would cut running answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                server_header=False,
+                # Nothing goes by what a proxy says of the client, and every call would pay for reading it.
+                proxy_headers=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                timeout_graceful_shutdown=LAST_BYTES_S,
+            )
+        )
+
+    async def shut(self, sockets: Sequence[socket.socket], limit_s: float = LAST_BYTES_S) -> None:
+        """Take no new connection, and hear out those that have been made: none is reset before its answer."""
+        for opened in sockets:
+            ignore_new_connections(opened)
+        for _ in range(_TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while self._someone_is_silent():  # noqa: ASYNC110 - uvicorn tells nobody of a first request
+                    await asyncio.sleep(_LOOK_S)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to us."""
+        yield
+
+    def _someone_is_silent(self) -> bool:
+        """Whether a connection was made on which no request has begun yet."""
+        return any(getattr(one, "cycle", True) is None for one in self.server_state.connections)
