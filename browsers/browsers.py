@@ -30,7 +30,8 @@ RENDERS_PER_HOST = 2
 SCRIPTED_HOSTS = 4096
 
 TRIES = 2
-"""A visit that failed for a passing reason is made once more, within its deadline."""
+"""A visit that failed for a passing reason is made once more, within its deadline; not where nobody took the
+connection, which TCP itself has asked for four times by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,10 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
         stop=tenacity.stop_after_attempt(TRIES),
         retry=tenacity.retry_if_exception(
             lambda error: (
-                isinstance(error, errors.BrowsersError) and error.retryable and time.monotonic() < deadline_at
+                isinstance(error, errors.BrowsersError)
+                and error.retryable
+                and not isinstance(error, errors.ConnectTimeout)
+                and time.monotonic() < deadline_at
             )
         ),
         wait=tenacity.wait_random(0.05, 0.3),

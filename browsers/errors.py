@@ -58,6 +58,8 @@ class BrowsersError(Exception):
 
     retryable: bool = False
     next_step: str = "Try another URL."
+    redirected: bool = False
+    """Whether the URL's own host had answered, and sent the visit elsewhere."""
 
     def __init__(self, message: str, *, url: str = "", next_step: str | None = None) -> None:
         super().__init__(message)

@@ -317,7 +317,9 @@ class Visit:
 
     def _explained(self, net_error: str) -> errors.BrowsersError:
         last_url = self._hops[-1].location if self._hops else self._request.url
-        return diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
+        error = diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
+        error.redirected = bool(self._hops)
+        return error
 
     def _out_of_time(self) -> errors.DeadlineExceeded:
         url, seconds = self._request.url, self._elapsed()

@@ -11,6 +11,7 @@
             RobotsRefused       the site's robots.txt said no, and the operator obeys it
             OutsideRoot         a local file that is not beneath the operator's root, or no file at all
         Unreachable         the network said no
+            HostDown            the URL's own host has no address, or takes no connection
             TimedOut            the deadline passed with nothing to show
         Blocked             the site said no
             HttpError           the site answered with an error status
@@ -43,6 +44,7 @@ __all__ = [
     "Empty",
     "Encrypted",
     "HostBusy",
+    "HostDown",
     "HttpError",
     "Internal",
     "LocalReadsDisabled",
@@ -143,6 +145,10 @@ class Unreachable(ScraperError):
     """The network said no."""
 
     code = "unreachable"
+
+
+class HostDown(Unreachable):
+    """The URL's own host has no address, or takes no connection: its other pages would fare alike."""
 
 
 class TimedOut(Unreachable):

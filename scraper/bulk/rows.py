@@ -13,7 +13,7 @@ from scraper.bulk.model import Fault, Row
 from scraper.errors import ScraperError
 from scraper.model import Reading
 
-__all__ = ["row_of_fault", "row_of_problem", "row_of_reading"]
+__all__ = ["row_of_fault", "row_of_lost", "row_of_problem", "row_of_reading"]
 
 
 def row_of_reading(
@@ -49,6 +49,11 @@ def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at
         error=Fault(error.code, error.sentence()),
         timings=_timings(snapshot),
     )
+
+
+def row_of_lost(url: str, error: ScraperError) -> Row:
+    """The row of a page that was not asked for, because nobody was at its site for its others."""
+    return Row(url=url, error=Fault(error.code, f"{error} So it was for its other pages: it was not asked."))
 
 
 def row_of_problem(url: str, problem: str) -> Row:

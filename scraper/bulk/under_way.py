@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from scraper.bulk.again import after_s
 from scraper.bulk.model import Outcome, Page
 from scraper.bulk.page_reader import Read
+from scraper.bulk.rows import row_of_lost
 from scraper.bulk.schedule import Schedule
+from scraper.bulk.tries import Tries
 
 __all__ = ["Deliver", "ReadPage", "UnderWay"]
 
@@ -44,7 +44,7 @@ class UnderWay:
         self._on_change = on_change
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._tries: Counter[int] = Counter()
+        self._tries = Tries()
         self._fault: BaseException | None = None
 
     def __len__(self) -> int:
@@ -99,17 +99,20 @@ class UnderWay:
         self._on_change()
 
     async def _one(self, page: Page) -> None:
+        if (lost := self._tries.lost(page)) is not None:
+            await self._over_with(Read(Outcome(page, row_of_lost(page.url, lost), 0.0), None))
+            return
         read = await self._read(page)
+        pause_s = self._tries.after_s(page, read.error)
+        if pause_s is None:
+            await self._over_with(read)
+            return
+        self.tried_again += 1
         now = time.monotonic()
-        if read.error is not None:
-            self._tries[page.number] += 1
-            pause_s = after_s(read.error, self._tries[page.number])
-            if pause_s is not None:
-                self.tried_again += 1
-                self._schedule.again(page, not_before=now + pause_s, now=now)
-                return
-            del self._tries[page.number]
-        self._schedule.done(page, asked_at=read.asked_at, now=now)
+        self._schedule.again(page, not_before=now + pause_s, now=now)
+
+    async def _over_with(self, read: Read) -> None:
+        self._schedule.done(read.outcome.page, asked_at=read.asked_at, now=time.monotonic())
         self._changed.set()
         await self._deliver(read.outcome)
 

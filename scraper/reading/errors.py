@@ -18,11 +18,11 @@ _KINDS: Mapping[type[door.BrowsersError], _Kind] = {
     door.BlockedAddress: errors.PrivateAddress,
     door.UnsafePort: errors.Refused,
     door.Refused: errors.Refused,
-    door.NameNotResolved: errors.Unreachable,
-    door.NameLookupTimeout: errors.Unreachable,
-    door.ConnectionRefused: errors.Unreachable,
-    door.HostUnreachable: errors.Unreachable,
-    door.ConnectTimeout: errors.Unreachable,
+    door.NameNotResolved: errors.HostDown,
+    door.NameLookupTimeout: errors.HostDown,
+    door.ConnectionRefused: errors.HostDown,
+    door.HostUnreachable: errors.HostDown,
+    door.ConnectTimeout: errors.HostDown,
     door.ConnectionClosed: errors.Unreachable,
     door.TlsFailed: errors.Unreachable,
     door.TooManyRedirects: errors.Unreachable,
@@ -49,6 +49,9 @@ def translated(error: door.BrowsersError, url: str) -> errors.ScraperError:
     if isinstance(error, door.Busy):
         return errors.Overloaded(str(error), retry_after_s=error.retry_after_s, target=url)
     kind: _Kind = _entry(error, _KINDS, errors.Unreachable)
+    if kind is errors.HostDown and error.redirected:
+        # It was another host that could not be reached.
+        kind = errors.Unreachable
     return kind(
         str(error),
         target=url,

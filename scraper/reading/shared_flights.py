@@ -31,6 +31,7 @@ _ABOUT_THE_PAGE: Mapping[str, Callable[..., errors.ScraperError]] = {
     kind.__name__: kind
     for kind in (
         errors.Unreachable,
+        errors.HostDown,
         errors.HttpError,
         errors.Walled,
         errors.UnsupportedType,

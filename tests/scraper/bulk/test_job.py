@@ -228,3 +228,21 @@ async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
             await run_here(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == 3_000
+
+
+async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    pages = Pages()
+    dead = [f"http://dead.example/{number}" for number in range(500)]
+    pages.failing = {url: [errors.HostDown("Nobody is there.", retryable=True)] * 2 for url in dead}
+    async with BulkJob.open(order_of(tmp_path, [*dead, *URLS])) as job:
+        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await job.finish()
+    assert sum(count for url, count in pages.read.items() if url in pages.failing) < 20
+    rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
+    assert len(rows) == 700
+    assert [url for url in URLS if rows[url]["error"]] == []
+    assert rows[dead[-1]]["error"] == {
+        "code": "unreachable",
+        "message": "Nobody is there. So it was for its other pages: it was not asked.",
+    }

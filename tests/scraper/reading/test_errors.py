@@ -16,11 +16,11 @@ TOLD = {
     door.BadScheme: (errors.BadUrl, False),
     door.BlockedAddress: (errors.PrivateAddress, False),
     door.UnsafePort: (errors.Refused, False),
-    door.NameNotResolved: (errors.Unreachable, False),
-    door.NameLookupTimeout: (errors.Unreachable, True),
-    door.ConnectionRefused: (errors.Unreachable, True),
-    door.HostUnreachable: (errors.Unreachable, True),
-    door.ConnectTimeout: (errors.Unreachable, True),
+    door.NameNotResolved: (errors.HostDown, False),
+    door.NameLookupTimeout: (errors.HostDown, True),
+    door.ConnectionRefused: (errors.HostDown, True),
+    door.HostUnreachable: (errors.HostDown, True),
+    door.ConnectTimeout: (errors.HostDown, True),
     door.ConnectionClosed: (errors.Unreachable, True),
     door.TlsFailed: (errors.Unreachable, False),
     door.TooManyRedirects: (errors.Unreachable, False),
@@ -53,6 +53,12 @@ def test_an_error_keeps_its_sentence_its_url_and_whether_a_retry_helps(
     assert (type(told), told.retryable) == TOLD[kind]
     assert told.target == URL
     assert told.sentence().startswith("It happened. ") and told.next_step
+
+
+def test_a_host_to_which_a_living_one_redirects_says_nothing_of_that_one() -> None:
+    error = door.ConnectionRefused("elsewhere.example refused the connection.")
+    error.redirected = True
+    assert type(translated(error, URL)) is errors.Unreachable
 
 
 def test_busy_carries_the_time_to_come_back() -> None:

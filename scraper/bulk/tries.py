@@ -1,0 +1,92 @@
+"""Whether a page that failed is worth another try in the same job, and its host any. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
+
+import ada_url
+
+from scraper import errors
+from scraper.bulk.model import Page
+
+__all__ = ["Tries"]
+
+PATIENCE_S = 900.0
+"""A host that wants to be left alone for longer is told as it is: a later run finds its pages done or not."""
+SITE_TRIES = 2
+SITE_PAUSE_S = 5.0
+"""A site that failed is left alone for so long, all of it; for each failure in a row longer by as much."""
+SITE_PAUSES = 6
+"""So many times as long at the most."""
+IN_A_ROW = 8
+"""Failures after which a site is taken for broken. With the pauses that is a minute or two, in which servers
+are started anew; without an end, one dead host of a thousand pages took an hour of pauses."""
+OWN_TRIES = 5
+OWN_PAUSE_S = 1.0
+"""Until a browser that died is replaced."""
+BUSY_TRIES = 20
+SITES_KEPT = 10_000
+"""More than are under work at once."""
+
+
+@dataclass(slots=True)
+class _Site:
+    """A scheme, host and port that failed when it was asked last."""
+
+    failures: int = 0
+    """In a row."""
+    down: int = 0
+    """Of them those at the end in which nobody was there."""
+    error: errors.ScraperError | None = None
+
+
+class Tries:
+    """What has failed so far in one process."""
+
+    def __init__(self) -> None:
+        self._of_page: Counter[int] = Counter()
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+
+    def lost(self, page: Page) -> errors.ScraperError | None:
+        """Why a page need not be asked for: nobody was at its site, time after time."""
+        site = self._sites.get(_site_of(page))
+        return site.error if site is not None and site.down >= IN_A_ROW else None
+
+    def after_s(self, page: Page, error: errors.ScraperError | None) -> float | None:
+        """A page was read, or failed: after which pause it is read again; None: it is not."""
+        self._of_page[page.number] += 1
+        pause_s = self._pause_s(page, error, self._of_page[page.number])
+        if pause_s is None:
+            del self._of_page[page.number]
+        return pause_s
+
+    def _pause_s(self, page: Page, error: errors.ScraperError | None, tries: int) -> float | None:
+        if isinstance(error, errors.Overloaded):
+            return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= PATIENCE_S else None
+        if isinstance(error, errors.Broken):
+            return OWN_PAUSE_S if tries < OWN_TRIES else None
+        if error is None or not (error.retryable or isinstance(error, errors.HostDown)):
+            self._sites.pop(_site_of(page), None)
+            return None
+        failures = self._failed(_site_of(page), error)
+        if not error.retryable or tries >= SITE_TRIES or failures >= IN_A_ROW:
+            return None
+        return SITE_PAUSE_S * min(failures, SITE_PAUSES)
+
+    def _failed(self, name: str, error: errors.ScraperError) -> int:
+        """How often a site has failed in a row, this time included."""
+        site = self._sites.setdefault(name, _Site())
+        self._sites.move_to_end(name)
+        if len(self._sites) > SITES_KEPT:
+            self._sites.popitem(last=False)
+        site.failures += 1
+        site.down = site.down + 1 if isinstance(error, errors.HostDown) else 0
+        site.error = error
+        return site.failures
+
+
+def _site_of(page: Page) -> str:
+    """What is up or down as one: another scheme or port may be served by a program of its own."""
+    origin: str = "" if page.problem else ada_url.URL(page.url).origin
+    return origin

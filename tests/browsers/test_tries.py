@@ -1,0 +1,31 @@
+"""What is tried twice at the door, and what is not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from browsers import errors
+from browsers.browsers import _retrying
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (errors.ConnectionRefused, 2),
+        (errors.NameLookupTimeout, 2),
+        (errors.ConnectTimeout, 1),
+        (errors.NameNotResolved, 1),
+    ],
+)
+async def test_who_took_no_connection_in_ten_seconds_is_not_asked_again(
+    error: type[errors.BrowsersError], tries: int
+) -> None:
+    made = 0
+    with pytest.raises(error):
+        async for attempt in _retrying(time.monotonic() + 60):
+            with attempt:
+                made += 1
+                raise error("It failed.")
+    assert made == tries

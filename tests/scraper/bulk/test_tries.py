@@ -1,0 +1,73 @@
+"""What is tried again, after which pause, and which hosts are given up."""
+
+from __future__ import annotations
+
+from scraper import errors
+from scraper.bulk.model import Page
+from scraper.bulk.tries import BUSY_TRIES, IN_A_ROW, OWN_TRIES, SITE_PAUSE_S, SITE_PAUSES, Tries
+
+
+def page_of(number: int, host: str = "a.example", scheme: str = "http") -> Page:
+    return Page(number, f"{scheme}://{host}/{number}", host)
+
+
+def refused() -> errors.HostDown:
+    return errors.HostDown("a.example refused the connection.", retryable=True)
+
+
+def test_a_site_that_failed_is_tried_once_more_and_its_pauses_grow() -> None:
+    tries = Tries()
+    pauses = [tries.after_s(page_of(number), refused()) for number in range(IN_A_ROW - 1)]
+    assert pauses == [SITE_PAUSE_S * min(number, SITE_PAUSES) for number in range(1, IN_A_ROW)]
+    assert tries.after_s(page_of(0), refused()) is None
+
+
+def test_a_site_at_which_nobody_is_time_after_time_is_not_asked_for_its_other_pages() -> None:
+    tries = Tries()
+    for number in range(IN_A_ROW):
+        assert tries.lost(page_of(99)) is None
+        tries.after_s(page_of(number), refused())
+    assert "refused the connection" in str(tries.lost(page_of(99)))
+    assert tries.lost(page_of(99, "b.example")) is None
+    assert tries.lost(page_of(99, scheme="https")) is None
+
+
+def test_one_answer_among_the_failures_begins_the_count_anew() -> None:
+    tries = Tries()
+    for number in range(3 * IN_A_ROW):
+        tries.after_s(page_of(number), refused())
+        if number % (IN_A_ROW - 1) == 0:
+            tries.after_s(page_of(1_000 + number), None)
+    assert tries.lost(page_of(99)) is None
+
+
+def test_a_name_that_does_not_exist_is_given_up_without_a_pause() -> None:
+    tries = Tries()
+    gone = errors.HostDown("There is no host named a.example.")
+    assert [tries.after_s(page_of(number), gone) for number in range(IN_A_ROW)] == [None] * IN_A_ROW
+    assert tries.lost(page_of(99)) is gone
+
+
+def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -> None:
+    tries = Tries()
+    for number in range(IN_A_ROW):
+        tries.after_s(page_of(number), errors.HttpError("It broke.", status=500))
+    assert tries.after_s(page_of(50), errors.HttpError("It broke.", status=500)) is None
+    assert tries.lost(page_of(99)) is None
+    tries.after_s(page_of(51), errors.HttpError("No such page.", status=404))
+    assert tries.after_s(page_of(52), errors.HttpError("It broke.", status=500)) == SITE_PAUSE_S
+
+
+def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
+    tries = Tries()
+    busy, broken = errors.Overloaded("Full.", retry_after_s=7.0), errors.Broken("The browser died.")
+    assert [tries.after_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (BUSY_TRIES - 1) + [None]
+    assert [tries.after_s(page_of(2), broken) for _ in range(OWN_TRIES)] == [1.0] * (OWN_TRIES - 1) + [None]
+    assert tries.after_s(page_of(3), refused()) == SITE_PAUSE_S
+
+
+def test_a_line_that_is_no_url_has_no_site() -> None:
+    line = Page(1, "no url", "", "It is no URL.")
+    tries = Tries()
+    assert tries.lost(line) is None
+    assert tries.after_s(line, None) is None
