@@ -12,7 +12,7 @@ from lxml import etree
 
 from browsers.model import JsonResponse, Snapshot
 from scraper.extract import jsonld, markup, metadata, tree
-from scraper.extract.facts import product, recipe, scripts
+from scraper.extract.facts import page_currency, product, recipe, scripts
 from scraper.extract.facts.items import Graph, cleaned
 from scraper.extract.facts.model import Source
 from scraper.extract.jsonld import Item
@@ -127,7 +127,15 @@ def _facts(
     country = _country(snapshot.url, about.language)
     wellformed = Wellformed(reading.base)
     cooked = recipe.read(graphs, page.body, title)
-    told = product.Told(graphs, tags, fragments, states, snapshot.url, country)
+    told = product.Told(
+        graphs,
+        tags,
+        fragments,
+        states,
+        snapshot.url,
+        country,
+        lambda: page_currency.codes(page.head.scripts),
+    )
     sold = product.read(told, page.body, title)
     return wellformed.value(sold), wellformed.value(cooked)
 

@@ -7,7 +7,7 @@ import re
 __all__ = ["minutes"]
 
 _ISO = re.compile(
-    r"P(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
+    r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
     re.IGNORECASE,
 )
 _SPELT = re.compile(
@@ -20,6 +20,9 @@ _SPELT = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\s,.:&+]*(?:and|und|et|e|y|en|och|og|i)?[\s,]*", re.IGNORECASE)
+_BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
+"""`1h30`: what follows hours without a unit is minutes."""
+_NEGATIVE = re.compile(r"-\s*P[T\d]|P[TDHMSWY\d.]*-\d", re.IGNORECASE)
 _HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
@@ -34,8 +37,9 @@ _MAX_CHARACTERS = 100
 def minutes(text: str | None) -> int | None:
     """Whole minutes; None where the text names no time."""
     text = (text or "").strip()[:_MAX_CHARACTERS]
-    if not text:
+    if not text or _NEGATIVE.match(text):
         return None
+    text = _BARE_MINUTES.sub(r"\1\2M", text)
     iso = _ISO.fullmatch(text.replace(" ", ""))
     if iso is not None and any(iso.groups()):
         found = _of_parts(*(float(part or 0) for part in iso.groups()))

@@ -9,13 +9,30 @@ from typing import Any
 
 from scraper.extract.jsonld import Item, types
 
-__all__ = ["Graph", "cleaned", "plain", "typed"]
+__all__ = [
+    "Graph",
+    "cleaned",
+    "folded",
+    "held",
+    "last_word",
+    "plain",
+    "rating",
+    "same_thing",
+    "typed",
+    "whole_number",
+]
 
 MAX_ITEMS = 5_000
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--.*?--)>", re.DOTALL)
 _MAX_TEXT = 50_000
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
+_RATING = re.compile(r"\d{1,4}(?:[.,]\d{1,10})?", re.ASCII)
+_NOTHING = frozenset({"undefined", "null", "nan", "n/a", "[object object]"})
+"""What scripts write where they have no value."""
+_BEFORE_LAST_WORD = re.compile(r"^.*[/#:](?=[^/#:]*$)", re.DOTALL)
 
 
 class Graph:
@@ -54,7 +71,7 @@ class Graph:
     def objects(self, item: Item, *names: str) -> list[Item]:
         """The objects under the first of these names that holds any."""
         for name in names:
-            listed = _held(item, name)
+            listed = held(item, name)
             parts = [self.followed(part) for part in (listed if isinstance(listed, list) else [listed])]
             found = [part for part in parts if isinstance(part, dict)]
             if found:
@@ -64,7 +81,7 @@ class Graph:
     def text(self, item: Item, *names: str) -> str | None:
         """The first plain value under these names, clean."""
         for name in names:
-            value = _held(item, name)
+            value = held(item, name)
             if value not in (None, "", []):
                 text = plain(self.followed(value))
                 if text:
@@ -72,23 +89,29 @@ class Graph:
         return None
 
 
-def _held(item: Item, name: str) -> Any:
-    """What stands under a name, however its letters are cased."""
+def held(item: Item, name: str) -> Any:
+    """What stands under a name, however its letters are cased, with its vocabulary or not: `schema:name`."""
     if name in item:
         return item[name]
     lowered = name.lower()
-    return next((value for other, value in item.items() if other.lower() == lowered), None)
+    return next((value for other, value in item.items() if last_word(other).lower() == lowered), None)
+
+
+def last_word(name: str) -> str:
+    """A name of a vocabulary by itself: `InStock` of `schema:InStock` or `https://schema.org/InStock`."""
+    return _BEFORE_LAST_WORD.sub("", name).strip()
 
 
 def typed(item: Item, kinds: frozenset[str]) -> bool:
     """Whether an item is of one of these types, given in lower case."""
-    return any(name.rpartition("#")[2].rpartition(":")[2].strip().lower() in kinds for name in types(item))
+    return any(last_word(name).lower() in kinds for name in types(item))
 
 
 def plain(value: Any, depth: int = 0) -> str | None:
     """The first text or number in a value, clean; None where there is none."""
     if isinstance(value, str):
-        return cleaned(value) or None
+        text = cleaned(value)
+        return text if text and text.lower() not in _NOTHING else None
     if isinstance(value, bool) or depth > _MAX_DEPTH:
         return None
     if isinstance(value, int | float):
@@ -109,3 +132,25 @@ def cleaned(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(" ", text)
     return " ".join(text.split())
+
+
+def folded(text: str | None) -> str:
+    """Letters and digits alone, in lower case: equal for names that a person takes for the same."""
+    return _NOT_LETTERS.sub("", text or "").lower()
+
+
+def same_thing(one: str, other: str) -> bool:
+    """Whether one folded name holds the other."""
+    return bool(one and other) and (one in other or other in one)
+
+
+def whole_number(text: str | None) -> int | None:
+    """A count, its thousands set apart or not; None for anything else."""
+    number = _WHOLE.fullmatch((text or "").strip())
+    return int(re.sub(r"\D", "", number.group())) if number else None
+
+
+def rating(text: str | None) -> float | None:
+    """The value of a rating such as `4,5` or `4.667/5`."""
+    number = _RATING.match((text or "").strip())
+    return round(float(number.group().replace(",", ".")), 4) if number else None

@@ -92,6 +92,10 @@ class Facts:
         self._facts.pop(name, None)
         self.add(name, value, source, confidence=confidence, **more)
 
+    def forget(self, name: str) -> None:
+        """Leave a fact out after all."""
+        self._facts.pop(name, None)
+
     def note(self, name: str, **more: Any) -> None:
         """Say something more of a fact that is stated already."""
         fact = self._facts.get(name)

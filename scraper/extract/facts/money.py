@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from price_parser import Price
 
-__all__ = ["Amount", "code_of", "number", "seen", "stated"]
+__all__ = ["Amount", "code_of", "likely_code", "number", "seen", "stated", "with_decimals"]
 
 _MAX_CHARACTERS = 80
 _MAX_AMOUNT = 1e12
 
 _PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
 """As schema.org asks for it. Three digits behind a point are thousands on pages, whatever the rule."""
+_EITHER = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 _CODE = re.compile(r"[A-Z]{3}")
 _THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
@@ -28,22 +29,30 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "lei": "RON", "лв": "BGN", "₺": "TRY", "TL": "TRY",
         "₪": "ILS", "₩": "KRW", "원": "KRW", "円": "JPY", "₫": "VND", "đ": "VND", "฿": "THB", "₱": "PHP",
         "₸": "KZT", "тг": "KZT", "₾": "GEL", "₦": "NGN", "R": "ZAR", "RM": "MYR", "Rp": "IDR", "ر.س": "SAR",
-        "د.إ": "AED", "RUR": "RUB", "Fr.": "CHF", "SFr.": "CHF", "евро": "EUR", "euro": "EUR",
+        "د.إ": "AED", "ج.م": "EGP", "د.ك": "KWD", "ر.ق": "QAR", "дин": "RSD", "ден": "MKD",
+        "RUR": "RUB", "Fr.": "CHF", "SFr.": "CHF", "евро": "EUR", "euro": "EUR",
         "S/": "PEN", "S/.": "PEN", "Bs": "BOB", "kn": "HRK", "€.": "EUR",
     }
 )  # fmt: skip
 """Signs that stand for one currency. `$`, `kr`, `¥`, `Rs` do not, and stay as they are."""
 _BY_LOWER = {sign.lower().rstrip("."): code for sign, code in _SIGNS.items()}
 
-_LOCAL_SIGN = re.compile(r"(?<![^\W\d_])(?:тг|kn|ден|дин|元|円)(?![^\W\d_])", re.IGNORECASE)
+_LOCAL_SIGN = re.compile(
+    r"S/(?=\.?\s?\d)|(?-i:(?<![^\W_])R)(?=\s?\d)|(?<![^\W\d_])(?:тг|kn|ден|дин|лв|元|円|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق)(?![^\W\d_])",
+    re.IGNORECASE,
+)
 """Signs that the library does not know."""
+
+_PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’", "0123456789" * 3 + ".,,.'")
+"""Digits of other scripts and the marks among them, as the library knows them."""
 
 _AMBIGUOUS = re.compile(r"[$¥￥]|kr\.?|rs\.?|元", re.IGNORECASE)
 _BY_COUNTRY: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "$": {
             "ar": "ARS", "au": "AUD", "ca": "CAD", "cl": "CLP", "co": "COP", "hk": "HKD", "mx": "MXN",
-            "nz": "NZD", "sg": "SGD", "tw": "TWD", "uy": "UYU", "us": "USD",
+            "nz": "NZD", "sg": "SGD", "tw": "TWD", "uy": "UYU", "us": "USD", "do": "DOP", "jm": "JMD",
+            "tt": "TTD", "bb": "BBD", "bs": "BSD", "bz": "BZD", "fj": "FJD",
         },
         "kr": {"dk": "DKK", "is": "ISK", "no": "NOK", "se": "SEK"},
         "¥": {"cn": "CNY", "jp": "JPY"},
@@ -63,7 +72,7 @@ class Amount:
 
 def stated(text: str, currency: str | None = None) -> float | None:
     """A price that is written for machines; None where there is no number in it."""
-    text = text.strip()[:_MAX_CHARACTERS]
+    text = text.strip()[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     decimals = (currency or "").upper() in _THREE_DECIMALS
     if _PLAIN.fullmatch(text) or (decimals and re.fullmatch(r"\d+\.\d{3}", text)):
         return _bounded(float(text))
@@ -71,9 +80,14 @@ def stated(text: str, currency: str | None = None) -> float | None:
     return None if amount is None else amount.value
 
 
+def with_decimals(text: str) -> float | None:
+    """The other reading of `19.999`, which may be nineteen or nineteen thousand; None where there is one."""
+    return float(text) if _EITHER.fullmatch(text.strip()) else None
+
+
 def seen(text: str) -> Amount | None:
     """The first price in a short text."""
-    text = text[:_MAX_CHARACTERS]
+    text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
         return None
     price = Price.fromstring(text)
@@ -104,8 +118,19 @@ def code_of(sign: str | None, country: str = "") -> str | None:
         return known
     if _CODE.fullmatch(word.upper()) and word.isascii() and not _AMBIGUOUS.fullmatch(word):
         return word.upper()
-    key = {"￥": "¥"}.get(word, word.lower().rstrip("."))
-    return _BY_COUNTRY.get(key, {}).get(country)
+    return _BY_COUNTRY.get(_shared(word), {}).get(country)
+
+
+def likely_code(sign: str | None, country: str, stated: Set[str]) -> str | None:
+    """Of the currencies that share a sign the only one that the page states, else that of its country."""
+    by_country = _BY_COUNTRY.get(_shared(sign), {})
+    told = {code for code in by_country.values() if code in stated}
+    return told.pop() if len(told) == 1 else by_country.get(country)
+
+
+def _shared(sign: str | None) -> str:
+    word = (sign or "").strip()
+    return {"￥": "¥"}.get(word, word.lower().rstrip("."))
 
 
 def _bounded(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ from scraper.extract.facts import (
     product_state,
     product_stock,
 )
-from scraper.extract.facts.items import Graph
+from scraper.extract.facts.items import Graph, folded
 from scraper.extract.facts.labelled import Labels
 from scraper.extract.facts.model import Facts, Source
-from scraper.extract.facts.product_markup import folded, is_gtin
+from scraper.extract.facts.product_markup import is_gtin
 from scraper.extract.facts.product_price import Shown
 from scraper.extract.facts.product_words import LABELS
 from scraper.extract.xpath import Element, text_of
@@ -67,6 +67,8 @@ class Told:
     url: str
     country: str
     """Two letters, lower case; empty where it is not known."""
+    currencies: Callable[[], Set[str]] = frozenset
+    """The codes of currencies that the page's scripts state."""
 
 
 def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
@@ -83,9 +85,9 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
     product_markup.add_tags(facts, told.tags)
     product_markup.add_fragments(facts, told.fragments)
     for source, values in told.states.items():
-        product_state.add(facts, values, source, folded(title), told.country)
+        product_state.add(facts, values, source, folded(title), told.country, shown)
     is_told = any(name in facts for name in ("price", "availability", "sku"))
-    _add_price(facts, shown, told.country)
+    _add_price(facts, shown, told)
     if "availability" not in facts:
         facts.add("availability", product_stock.seen(body, place), Source.VISIBLE, confidence=0.9)
     labels = _LABELS.seen(body)
@@ -99,7 +101,7 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
     return facts.as_object(ORDER)
 
 
-def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Any) -> int:
+def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Callable[[], Shown]) -> int:
     kind = next((content for name, content in told.tags if name == "og:type"), "")
     return sum(
         (
@@ -112,7 +114,7 @@ def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Any) -> 
     )
 
 
-def _add_price(facts: Facts, shown: Any, country: str) -> None:
+def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
@@ -122,7 +124,7 @@ def _add_price(facts: Facts, shown: Any, country: str) -> None:
         return
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     code = money.code_of(amount.sign)
-    likely = None if code else money.code_of(amount.sign, country)
+    likely = None if code else money.likely_code(amount.sign, told.country, told.currencies())
     sign = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=sign)
 

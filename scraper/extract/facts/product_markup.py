@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from scraper.extract.facts import money, product_brand
-from scraper.extract.facts.items import Graph, cleaned, plain, typed
+from scraper.extract.facts.items import (
+    Graph,
+    cleaned,
+    folded,
+    held,
+    last_word,
+    plain,
+    rating,
+    same_thing,
+    typed,
+    whole_number,
+)
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.facts.product_price import Shown
 from scraper.extract.jsonld import Item
@@ -19,9 +30,7 @@ __all__ = [
     "add_items",
     "add_tags",
     "availability",
-    "folded",
     "is_gtin",
-    "same_thing",
 ]
 
 PRODUCTS = frozenset(
@@ -48,7 +57,6 @@ _IN_STOCK = frozenset(
 _OUT_OF_STOCK = frozenset(
     "outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split()
 )
-_NOT_LETTERS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\D")
 _MAX_OFFERS = 200
 _MOST_NAMES = 2
@@ -79,7 +87,7 @@ def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Cal
             facts.add(name, _first(graph, (item, *offers), keys), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
-        facts.add("image", _short(plain(item.get("image")), 2_000), source)
+        facts.add("image", _short(plain(held(item, "image")), 2_000), source)
 
 
 def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
@@ -116,7 +124,7 @@ def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
 
 def availability(value: str | None) -> str | None:
     """`InStock` or `OutOfStock` for a word of schema.org and its relatives; None for any other."""
-    word = _NOT_LETTERS.sub("", (value or "").rpartition("/")[2].lower())
+    word = folded(last_word(value or ""))
     if word in _IN_STOCK:
         return "InStock"
     return "OutOfStock" if word in _OUT_OF_STOCK else None
@@ -133,16 +141,6 @@ def is_gtin(text: str) -> bool:
     return (10 - total) % 10 == int(digits[-1])
 
 
-def folded(text: str | None) -> str:
-    """Letters and digits alone, in lower case: equal for names that a person takes for the same."""
-    return _NOT_LETTERS.sub("", text or "").lower()
-
-
-def same_thing(one: str, other: str) -> bool:
-    """Whether one folded name holds the other."""
-    return bool(one and other) and (one in other or other in one)
-
-
 def _products(graph: Graph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
     own = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
@@ -152,11 +150,20 @@ def _products(graph: Graph, title: str) -> list[Item]:
     if not named and (not own or len(set(names.values())) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
-    return sorted(chosen, key=lambda item: not item.get("offers"))
+    return sorted(chosen, key=lambda item: (not _is_called(graph, item, title), not _has_offers(item)))
+
+
+def _is_called(graph: Graph, item: Item, title: str) -> bool:
+    """Whether an item has the page's title for a name, by every letter: of variants, the one shown."""
+    return folded(graph.text(item, "name")) == title
+
+
+def _has_offers(item: Item) -> bool:
+    return bool(held(item, "offers") or held(item, "hasVariant"))
 
 
 def _is_product(item: Item) -> bool:
-    return typed(item, _SURE) or (typed(item, PRODUCTS) and bool(item.get("offers")))
+    return typed(item, _SURE) or (typed(item, PRODUCTS) and bool(held(item, "offers")))
 
 
 def _offers(graph: Graph, item: Item) -> Iterator[Item]:
@@ -169,16 +176,20 @@ def _offers(graph: Graph, item: Item) -> Iterator[Item]:
         if id(offer) not in seen:
             seen.add(id(offer))
             yield offer
-            waiting += [
-                part for name in ("offers", "priceSpecification") for part in graph.objects(offer, name)
-            ]
+            specified = graph.objects(offer, "priceSpecification")
+            waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_by_measure)]
+
+
+def _is_by_measure(specification: Item) -> bool:
+    """Whether a price may be that of a litre or a kilo, not of the whole."""
+    return any(held(specification, name) for name in ("referenceQuantity", "unitCode", "unitText"))
 
 
 def _add_price(
     facts: Facts, graph: Graph, offers: Sequence[Item], source: Source, shown: Callable[[], Shown]
 ) -> None:
     """The first price; of several different ones the one that is shown, where that can be told."""
-    prices = list(dict.fromkeys(filter(None, (_price_of(graph, offer) for offer in offers))))
+    prices = list(dict.fromkeys(filter(None, (_price_of(graph, offer, shown) for offer in offers))))
     if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
         prices.sort(key=lambda price: price != amount.value)
     if prices:
@@ -195,10 +206,16 @@ def _state_price(facts: Facts, price: str | None, currency: str | None, source: 
         facts.add("price", money.number(amount), source)
 
 
-def _price_of(graph: Graph, offer: Item) -> float | None:
+def _price_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> float | None:
     kind = folded((graph.text(offer, "priceType") or "").rpartition("/")[2])
     price = None if kind in _OLD_PRICES else graph.text(offer, "price", "lowPrice")
-    return money.stated(price, graph.text(offer, "priceCurrency", "currency")) if price else None
+    if not price:
+        return None
+    amount = money.stated(price, graph.text(offer, "priceCurrency", "currency"))
+    decimal = money.with_decimals(price)
+    if decimal is None or amount == decimal or amount in shown().signs:
+        return amount
+    return next((told for told in (decimal, round(decimal, 2)) if told in shown().signs), amount)
 
 
 def _brand(text: str | None) -> str | None:
@@ -216,12 +233,11 @@ def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source
 
 
 def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
-    for rating in graph.objects(item, "aggregateRating")[:1]:
-        amount = money.stated(graph.text(rating, "ratingValue") or "")
-        count = graph.text(rating, "reviewCount", "ratingCount") or ""
-        if amount is not None:
-            count = count if count.isascii() and count.isdecimal() else ""
-            facts.add("rating", money.number(amount), source, count=int(count) if count else None)
+    for stated in graph.objects(item, "aggregateRating")[:1]:
+        value = rating(graph.text(stated, "ratingValue"))
+        count = whole_number(graph.text(stated, "reviewCount", "ratingCount"))
+        if value is not None:
+            facts.add("rating", money.number(value), source, count=count)
 
 
 def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:

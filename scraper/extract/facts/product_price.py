@@ -22,9 +22,10 @@ _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30
 
 _SIGN = re.compile(
-    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|"
-    r"(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|тг|руб|р\.|грн|lei|sek|nok|dkk|pln|czk|"
-    r"(?-i:[Kk]n|TL|Rs|Ft|RM|Rp))(?![^\W\d_])",
+    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق|(?<=\d)\s?đ|S/(?=\.?\s?\d)|"
+    r"(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|тг|руб|р\.|грн|lei|sek|nok|dkk|pln|czk|лв|дин|ден|"
+    r"(?-i:[Kk]n|TL|Rs|Ft|RM|Rp|AED|ARS|BRL|CLP|CNY|COP|EGP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KWD|KZT|MAD|"
+    r"MXN|MYR|NGN|NZD|PEN|PHP|PKR|QAR|RON|RSD|RUB|SAR|SGD|THB|TRY|TWD|UAH|VND|ZAR))(?![^\W\d_])",
     re.IGNORECASE,
 )
 """Where letters of a sign are those of a unit, `ft` or `kn`, their case tells them apart."""
@@ -50,6 +51,13 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
+_RAND = re.compile(r"(?<![^\W_])R\s?\d{1,3}(?:[ ,\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)")
+"""A letter that is a sign only in what is called a price."""
+_PAST = re.compile(
+    r"(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
+    r"list-?price|strike|line-?through",
+    re.IGNORECASE,
+)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
@@ -139,7 +147,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
         return None
     names = names_of(element)
     named = bool(names) and PRICE_NAMES.search(names) is not None
-    text = _with_point(element) if named else element.text or ""
+    text = _current(element) if named else element.text or ""
     if len(text) > 8 * _MAX_PRICE_TEXT:
         return None
     text = " ".join(text.split())
@@ -148,7 +156,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     if _NUMBER.fullmatch(text):
         text = _with_sign_beside(element, text)
     itemprop = element.get("itemprop") == "price"
-    if not itemprop and not _SIGN.search(text):
+    if not itemprop and not _SIGN.search(text) and not (named and _RAND.search(text)):
         return None
     amount = money.seen(text)
     if amount is None or not amount.value or not (amount.sign or itemprop):
@@ -157,20 +165,35 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     return _Candidate(amount, place, names, named, itemprop, min(against, _MOST_AGAINST))
 
 
-def _with_point(element: Element) -> str:
-    """The text of an element, with a point before cents that only their place tells: 173<sup>34</sup>."""
+def _current(element: Element) -> str:
+    """The text of an element, without prices struck out if there is another beside them."""
     text = text_of(element)
     if len(element) == 0 or len(text) > 8 * _MAX_PRICE_TEXT:
         return text
+    told = _with_point(element, without_past=True)
+    return told if any(map(str.isdigit, told)) else _with_point(element, without_past=False)
+
+
+def _with_point(element: Element, *, without_past: bool) -> str:
+    """The text of an element, with a point before cents that only their place tells: 173<sup>34</sup>."""
     told = ""
-    for event, part in etree.iterwalk(element, events=("start", "end")):
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, part in walk:
         if event == "start":
+            if part is not element and without_past and _is_past(part):
+                walk.skip_subtree()
+                told += " "
+                continue
             if part is not element and _is_cents(part):
                 told = f"{told.rstrip()}." if _WHOLE.search(told) else _FOOTNOTE.sub(" |", told)
             told += part.text or ""
         elif part is not element:
             told += part.tail or ""
     return told
+
+
+def _is_past(part: Element) -> bool:
+    return part.tag in _STRUCK or _PAST.search(names_of(part)) is not None
 
 
 def _is_cents(element: Element) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from scraper.extract.facts import money
-from scraper.extract.facts.items import plain
+from scraper.extract.facts.items import folded, plain
 from scraper.extract.facts.model import Facts, Source
-from scraper.extract.facts.product_markup import availability, folded, is_gtin
+from scraper.extract.facts.product_markup import availability, is_gtin
+from scraper.extract.facts.product_price import Shown
 
 __all__ = ["add"]
 
@@ -39,27 +40,41 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # fmt: skip
 _PRICE_PARTS = ("current", "final", "sale", "now", "value", "amount", "price", "gross", "sellingprice")
 _MAX_WORDS = 60
+_OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
+"""Keys that stand together in the products of Shopify's themes, whose amounts are cents."""
 
 
-def add(facts: Facts, values: Sequence[Any], source: Source, title: str, country: str) -> None:
+def add(
+    facts: Facts,
+    values: Sequence[Any],
+    source: Source,
+    title: str,
+    country: str,
+    shown: Callable[[], Shown],
+) -> None:
     """Facts of the objects that carry the page's title for a name and a price; others are other products."""
     if len(title) < _MIN_TITLE:
         return
     for item in _objects(values):
         lowered = {str(name).lower(): value for name, value in item.items()}
         if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
-            _add_one(facts, lowered, source, country)
+            _add_one(facts, lowered, source, country, shown)
 
 
-def _add_one(facts: Facts, item: Mapping[str, Any], source: Source, country: str) -> None:
+def _add_one(
+    facts: Facts, item: Mapping[str, Any], source: Source, country: str, shown: Callable[[], Shown]
+) -> None:
     told = {name: _told(item, keys) for name, keys in _KEYS.items()}
-    price = _price(item)
+    price, parts = _price(item)
     if price:
+        if "price" not in facts and _is_in_cents(price, item, shown):
+            price /= 100
         facts.add("price", money.number(price), source)
-        facts.add("currency", money.code_of(told["currency"], country), source)
+        currency = told["currency"] or _told(parts, _KEYS["currency"])
+        facts.add("currency", money.code_of(currency, country), source)
     facts.add("availability", availability(told["availability"]), source)
     facts.add("brand", told["brand"], source)
-    facts.add("sku", told["sku"], source)
+    facts.add("sku", told["sku"] or _sku_of_only_variant(item), source)
     facts.add("mpn", told["mpn"], source)
     if is_gtin(told["gtin"] or ""):
         facts.add("gtin", told["gtin"], source)
@@ -102,14 +117,30 @@ def _told(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     return None
 
 
-def _price(item: Mapping[str, Any]) -> float | None:
+def _price(item: Mapping[str, Any]) -> tuple[float | None, Mapping[str, Any]]:
+    """The amount, and the object in which it stands, if it has one of its own."""
     for key in _KEYS["price"]:
         value = item.get(key)
+        parts: dict[str, Any] = {}
         if isinstance(value, dict):
-            lowered = {str(name).lower(): part for name, part in value.items()}
-            value = next((lowered[part] for part in _PRICE_PARTS if part in lowered), None)
+            parts = {str(name).lower(): part for name, part in value.items()}
+            value = next((parts[part] for part in _PRICE_PARTS if part in parts), None)
         text = plain(value) if isinstance(value, str | int | float) else None
         amount = money.stated(text) if text else None
         if amount:
-            return amount
-    return None
+            return amount, parts
+    return None, {}
+
+
+def _sku_of_only_variant(item: Mapping[str, Any]) -> str | None:
+    variants = item.get("variants")
+    if not isinstance(variants, list) or len(variants) != 1 or not isinstance(variants[0], dict):
+        return None
+    return _told(variants[0], ("sku",))
+
+
+def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], Shown]) -> bool:
+    """Whether an amount counts cents, as the themes of a large maker of shops do."""
+    if price != int(price) or price in shown().signs:
+        return False
+    return price / 100 in shown().signs or item.keys() >= _OF_THEMES

@@ -20,7 +20,9 @@ BUY = re.compile(
     re.IGNORECASE,
 )
 NOT_IN_STOCK = re.compile(
-    r"out of stock|sold[ -]?out|currently unavailable|temporarily unavailable|no longer available|"
+    r"out of stock|sold[ -]?out|not (?:currently |yet |now )?in stock|nicht (?:mehr )?(?:auf lager|vorrätig)|"
+    r"(?:pas|plus) (?:en stock|disponible)|ikke på lager|inte i lager|ei varastossa|"
+    r"currently unavailable|temporarily unavailable|no longer available|"
     r"(?:is )?not available|derzeit nicht (?:verfügbar|auf lager|lieferbar)|ausverkauft|"
     r"nicht (?:mehr )?verfügbar|nicht lieferbar|non disponibile|esaurito|agotado|sin stock|no disponible|"
     r"rupture de stock|indisponible|épuisé|vyprod|vypred|nedostupn|niedostępn|wyprzedan|esgotado|"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scraper.extract.facts import recipe_markup, recipe_seen, recipe_times
-from scraper.extract.facts.items import Graph
+from scraper.extract.facts.items import Graph, folded
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.xpath import Element
 
@@ -24,7 +24,7 @@ def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str,
     """The facts of the recipe; None where the page holds none."""
     facts = Facts()
     for source, graph in graphs.items():
-        recipe_markup.add_items(facts, graph, source)
+        recipe_markup.add_items(facts, graph, source, folded(title))
     is_told = any(recipe_markup.is_recipe(item) for graph in graphs.values() for item in graph.items())
     if "ingredients" not in facts:
         facts.add("ingredients", recipe_seen.ingredients(body), Source.VISIBLE)
@@ -37,12 +37,16 @@ def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str,
     facts.add("title", title, Source.VISIBLE, confidence=0.9)
     if "yields" not in facts:
         facts.add("yields", recipe_seen.yields(body), Source.VISIBLE)
-    if "total_time" not in facts:
+    if not facts.value("total_time"):
+        facts.forget("total_time")
         for name, span in recipe_times.seen(body).items():
             facts.add(name, span, Source.VISIBLE)
     parts = [facts.value("prep_time"), facts.value("cook_time")]
     if None not in parts:
         facts.add("total_time", sum(parts), Source.SUM)
+    for name in ("prep_time", "cook_time", "total_time"):
+        if facts.value(name) == 0:  # what plugins write for a time that nobody gave
+            facts.forget(name)
     return facts.as_object(ORDER)
 
 

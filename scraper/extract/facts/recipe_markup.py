@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from scraper.extract.facts.durations import minutes
-from scraper.extract.facts.items import Graph, cleaned, plain, typed
+from scraper.extract.facts.items import (
+    Graph,
+    cleaned,
+    folded,
+    held,
+    plain,
+    rating,
+    same_thing,
+    typed,
+    whole_number,
+)
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.jsonld import Item, names
 
@@ -29,34 +39,37 @@ def is_recipe(item: Item) -> bool:
     return typed(item, _RECIPES)
 
 
-def add_items(facts: Facts, graph: Graph, source: Source) -> None:
-    """What the items of one syntax say of the page's recipe; the fullest recipe first."""
-    found = [item for item in graph.items() if is_recipe(item)]
-    for item in sorted(found, key=lambda item: -_fullness(item)):
-        _add(facts, graph, item, source)
+def add_items(facts: Facts, graph: Graph, source: Source, title: str) -> None:
+    """What the items of one syntax say of the page's recipe: called as the page is, the fullest first."""
+    found = [(folded(graph.text(item, "name")), item) for item in graph.items() if is_recipe(item)]
+    found.sort(key=lambda one: (not same_thing(one[0], title), -_fullness(one[1])))
+    for name, item in found:
+        # Another recipe beside it says nothing of this one.
+        if not name or same_thing(name, found[0][0]):
+            _add(facts, graph, item, source)
 
 
 def _fullness(item: Item) -> int:
     return sum(
-        bool(item.get(name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
+        bool(held(item, name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
     )
 
 
 def _add(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
     title = graph.text(item, "name", "headline")
     facts.add("title", title[:_MAX_TITLE] if title else None, source)
-    facts.add("ingredients", _lines(graph, item.get("recipeIngredient") or item.get("ingredients")), source)
-    facts.add("instructions", _lines(graph, item.get("recipeInstructions")), source)
+    ingredients = held(item, "recipeIngredient") or held(item, "ingredients")
+    facts.add("ingredients", _lines(graph, ingredients), source)
+    facts.add("instructions", _lines(graph, held(item, "recipeInstructions")), source)
     for name, key in _TIMES.items():
-        span = minutes(graph.text(item, key))
-        # Zero is what plugins write for a time that nobody gave; a recipe without cooking says so otherwise.
-        facts.add(name, span, source)
+        facts.add(name, minutes(graph.text(item, key)), source)
     facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
-    author = [cleaned(name) for name in names(graph.followed(item.get("author")))]
+    author = [cleaned(name) for name in names(graph.followed(held(item, "author")))]
     facts.add("author", ", ".join(filter(None, author[:5])), source)
-    facts.add("image", plain(item.get("image")), source)
-    for rating in graph.objects(item, "aggregateRating")[:1]:
-        facts.add("ratings", _rating(graph, rating), source, count=_count(graph, rating))
+    facts.add("image", plain(held(item, "image")), source)
+    for stated in graph.objects(item, "aggregateRating")[:1]:
+        count = whole_number(graph.text(stated, "ratingCount", "reviewCount"))
+        facts.add("ratings", rating(graph.text(stated, "ratingValue")), source, count=count)
     for nutrition in graph.objects(item, "nutrition")[:1]:
         facts.add("nutrients", _nutrients(nutrition), source)
 
@@ -90,18 +103,6 @@ def _texts(graph: Graph, value: Any, depth: int) -> Iterator[str]:
             if item.get(name):
                 yield from _texts(graph, item[name], depth + 1)
                 return
-
-
-def _rating(graph: Graph, item: Item) -> float | None:
-    try:
-        return float((graph.text(item, "ratingValue") or "").replace(",", "."))
-    except ValueError:
-        return None
-
-
-def _count(graph: Graph, item: Item) -> int | None:
-    count = graph.text(item, "ratingCount", "reviewCount") or ""
-    return int(count) if count.isascii() and count.isdecimal() and len(count) < 12 else None
 
 
 def _nutrients(item: Item) -> dict[str, str]:

@@ -26,6 +26,15 @@ def names(*blocks: str) -> list[object]:
         "{'@type': 'Product', 'name': 'Kettle'}",
         "{&quot;@type&quot;: &quot;Product&quot;, &quot;name&quot;: &quot;Kettle&quot;}",
         "\ufeff" + GOOD + "\n",
+        '{"@type": "Product", "name": "Kettle"',
+        '{"@type": "Product", "offers": [{"price": 5}, {"price": 6], "name": "Kettle"}}',
+        '{"@type": "Product", "name": "Kettle", "description": "it\\\'s \\x hot"}',
+        '{"@type": "Product", "description": "for 24" pots and "hot" ones", "name": "Kettle"}',
+        '{"@type": "Product" "name": "Kettle"}',
+        '{"@type": "Product", "name": "Kettle", "sku": , "mpn": }',
+        '{"@type": "Product", "name": "Kettle", "description": "cut in the mid',
+        "{“@type”: “Product”, “name”: “Kettle”}",
+        '{<br />"@type": "Product",<br />"name": "Kettle"}',
     ],
 )
 def test_a_block_is_read_in_whatever_wrapping(block: str) -> None:
@@ -68,3 +77,23 @@ def test_items_are_found_in_graphs_outer_ones_first() -> None:
 def test_a_number_of_thousands_of_digits_does_not_lose_its_block() -> None:
     found = jsonld.read([f'{{"@type": "Product", "name": "Kettle", "gtin": {"9" * 5_000}}}'])
     assert found.broken == 0 and found.values[0]["name"] == "Kettle"
+
+
+def test_numbers_with_zeros_before_them_stay_what_they_are() -> None:
+    (item,) = jsonld.read(['{"@type": "Product", "sku": 00123, "mpn": undefined, "price": 0.5}']).values
+    assert item == {"@type": "Product", "sku": "00123", "mpn": None, "price": 0.5}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"@type":"' + '\\"' * 90_000,
+        '{"@type":' + '"' * 190_000,
+        '{"@type":"a" ' + 'x "y" ' * 30_000,
+        '{"@type":"a",' * 14_000,
+        "{“@type”" * 20_000,
+        '{"@type":"P"' + " " * 190_000 + "x",
+    ],
+)
+def test_mending_takes_no_longer_than_a_block_is_long(block: str) -> None:
+    assert names(*[block] * 3, GOOD)[-1] == "Kettle"

@@ -258,3 +258,116 @@ def test_a_footnote_at_a_price_is_none_of_its_digits() -> None:
 def test_the_sign_that_is_shown_is_told_beside_the_code() -> None:
     found = facts("<h1>Whiskey</h1><p class=price>173 Lei</p><button>Adaugă în coș</button>")
     assert (found["currency"]["value"], found["currency"]["sign"]) == ("RON", "Lei")
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "<p class=price><del>€ 29,99</del> <ins>€ 17,50</ins></p>",
+        "<div class=price><span class=old-price>€ 29,99</span><span class=new>€ 17,50</span></div>",
+        "<div class=price><span class='was-price'>€ 17,50</span></div>",
+    ],
+)
+def test_a_price_struck_out_counts_only_where_there_is_no_other(price: str) -> None:
+    assert told(f"<h1>Whiskey</h1>{price}<button>In den Warenkorb</button>")["price"] == (17.5, "visible")
+
+
+@pytest.mark.parametrize(
+    ("price", "value", "code"),
+    [
+        ("CHF 1’299.–", 1299, "CHF"),
+        ("١٢٩٫٥٠ ر.س", 129.5, "SAR"),
+        ("R 1 299.00", 1299, "ZAR"),
+        ("1.290.000đ", 1290000, "VND"),
+        ("１２，８００円", 12800, "JPY"),
+        ("S/ 129.90", 129.9, "PEN"),
+        ("AED 1,290.00", 1290, "AED"),
+        ("129,00 лв.", 129, "BGN"),
+    ],
+)
+def test_prices_of_many_countries_are_seen(price: str, value: float, code: str) -> None:
+    found = facts(f"<h1>Whiskey</h1><p class=price>{price}</p><button>Add to cart</button>")
+    assert (found["price"]["value"], found["currency"]["value"]) == (value, code)
+
+
+def test_what_is_not_in_stock_is_not_in_stock() -> None:
+    html = "<h1>Copper kettle</h1><span class=price>€ 5,00</span><p>Not in stock</p>"
+    assert told(html)["availability"] == ("OutOfStock", "visible")
+
+
+def test_names_with_their_vocabulary_before_them_are_the_same_names() -> None:
+    offer = {"schema:price": "7.5", "schema:priceCurrency": "GBP", "schema:availability": "schema:InStock"}
+    item = {"@type": "schema:Product", "http://schema.org/name": "Copper kettle", "schema:offers": offer}
+    found = told(ld(item))
+    assert found["price"] == (7.5, "json_ld") and found["availability"] == ("InStock", "json_ld")
+
+
+VARIANTS = {
+    "@type": "ProductGroup",
+    "name": "Copper kettle",
+    "hasVariant": [
+        product(name="Copper kettle 1 l", sku="K-1", offers={"price": "10", "availability": "OutOfStock"}),
+        product(name="Copper kettle 2 l", sku="K-2", offers={"price": "12", "availability": "InStock"}),
+    ],
+}
+
+
+def test_a_group_speaks_for_its_variants_and_a_variant_for_itself() -> None:
+    group = told(f"{ld(VARIANTS)}<h1>Copper kettle</h1>")
+    assert group["name"][0] == "Copper kettle" and group["availability"][0] == "InStock"
+    variant = told(f"{ld(VARIANTS)}<h1>Copper kettle 2 l</h1>")
+    assert (variant["price"][0], variant["sku"][0]) == (12, "K-2")
+
+
+@pytest.mark.parametrize(("shown", "value"), [("$20.00", 20), ("$19,999", 19999), ("", 19999)])
+def test_three_digits_behind_a_point_are_what_the_page_shows(shown: str, value: float) -> None:
+    html = ld(product(offers={"price": 19.999, "priceCurrency": "USD"})) + "<h1>Copper kettle</h1>"
+    assert facts(f"{html}<p class=price>{shown}</p>")["price"]["value"] == value
+
+
+def test_the_price_of_a_kilo_is_not_the_price() -> None:
+    by_kilo = {"price": "9.98", "priceCurrency": "EUR", "referenceQuantity": {"value": 1, "unitCode": "KGM"}}
+    whole = {"price": "4.99", "priceCurrency": "EUR"}
+    assert told(ld(product(offers={"priceSpecification": [by_kilo, whole]})))["price"] == (4.99, "json_ld")
+
+
+def test_a_rating_is_no_price_and_its_count_may_have_thousands() -> None:
+    rating = facts(ld(product(aggregateRating={"ratingValue": "4.667", "reviewCount": "1,234"})))["rating"]
+    assert (rating["value"], rating["count"]) == (4.667, 1234)
+
+
+@pytest.mark.parametrize("nothing", ["undefined", "null", "N/A", "[object Object]"])
+def test_what_scripts_write_for_nothing_is_nothing(nothing: str) -> None:
+    assert "brand" not in facts(ld(product(brand=nothing)))
+
+
+THEME = (
+    '<script>var meta = {"title": "Copper kettle", "price": 1999, "price_min": 1999, "compare_at_price": 0, '
+    '"variants": [{"sku": "K-9", "price": 1999}]};</script>'
+)
+
+
+@pytest.mark.parametrize("shown", ["<p class=price>$19.99</p>", ""])
+def test_amounts_in_cents_are_told_by_what_is_shown_or_by_their_keys(shown: str) -> None:
+    found = told(f"<h1>Copper kettle</h1>{THEME}{shown}<button>Add to cart</button>")
+    assert found["price"] == (19.99, "scripts") and found["sku"] == ("K-9", "scripts")
+
+
+def test_a_currency_inside_of_the_price_belongs_to_it() -> None:
+    state = '{"name": "Copper kettle", "price": {"value": 19.99, "currency": "USD"}}'
+    script = f'<script id=__NEXT_DATA__ type="application/json">{state}</script>'
+    assert told(f"<h1>Copper kettle</h1>{script}")["currency"] == ("USD", "scripts")
+
+
+@pytest.mark.parametrize(
+    ("script", "likely"),
+    [
+        ('Shopify.currency = {"active":"CAD","rate":"1.0"};', "CAD"),
+        ("var opt = {currency_iso: 'TWD', language_iso: 'en'};", "TWD"),
+        ('track({"currency":"EUR"});', None),
+        ('track({"currency":"CAD"}); track({"currency":"AUD"});', None),
+    ],
+)
+def test_a_shared_sign_is_likely_what_the_scripts_reckon_in(script: str, likely: str | None) -> None:
+    currency = facts(f"<script>{script}</script>{SEEN}")["currency"]
+    assert (currency["value"], currency.get("likely")) == ("$", likely)

@@ -125,3 +125,24 @@ def test_categories_and_contents_are_no_recipe() -> None:
 def test_times_without_hours_and_in_the_wrong_place() -> None:
     assert facts(ld(name="x", totalTime="PTH30MS"))["total_time"]["value"] == 30
     assert "total_time" not in facts(ld(name="x", totalTime="PT0H1M15S"))
+
+
+def test_of_several_recipes_the_one_called_as_the_page_is_taken_alone() -> None:
+    other = ld(name="Plum cake", recipeIngredient=["3 plums"], recipeInstructions=["Bake."], totalTime="PT9H")
+    own = ld(name="Apple pie", recipeIngredient=["2 apples"])
+    found = told(f"<h1>Apple pie</h1>{other}{own}")
+    assert found["ingredients"] == (["2 apples"], "json_ld")
+    assert "total_time" not in found and "instructions" not in found
+
+
+def test_a_time_of_nothing_is_none_but_counts_in_the_sum() -> None:
+    found = told(
+        ld(name="Salad", recipeIngredient=["1 onion"], totalTime="PT0M", prepTime="PT10M", cookTime="PT0M")
+    )
+    assert found["total_time"] == (10, "sum") and "cook_time" not in found
+
+
+def test_names_with_their_vocabulary_before_them_are_the_same_names_in_recipes() -> None:
+    item = {"@type": "schema:Recipe", "schema:name": "Soup", "schema:recipeIngredient": ["1 onion"]}
+    found = told(f'<script type="application/ld+json">{json.dumps(item)}</script>')
+    assert found["ingredients"] == (["1 onion"], "json_ld")
