@@ -31,7 +31,10 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     try:
-        return asyncio.run(_ask(tool_name, arguments, settings))
+        with asyncio.Runner() as runner:
+            # Made first: an interrupt meanwhile would find a call that was never begun, and Python says so.
+            runner.get_loop()
+            return runner.run(_ask(tool_name, arguments, settings))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 

@@ -1,0 +1,45 @@
+"""What becomes of Ctrl-C before the command line is there to hear it."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.scraper.process import output_of
+
+ENTRY = """
+import os, signal, sys, types
+
+{before}
+
+class Loading:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scraper.cli.main":
+            {loading}
+        return None
+
+sys.meta_path.insert(0, Loading())
+from scraper.cli import entry
+{after}
+entry.main()
+"""
+INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+STAND_IN = """
+loaded = types.ModuleType("scraper.cli.main")
+loaded.main = lambda: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+sys.modules["scraper.cli.main"] = loaded
+"""
+
+
+async def test_ctrl_c_while_it_is_loaded_ends_it_without_a_word() -> None:
+    told = await output_of("-c", ENTRY.format(before="", loading=INTERRUPT, after=""))
+    assert (told.code, told.out, told.err) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "heard"), [("", "True\n"), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", "False\n")]
+)
+async def test_once_it_is_loaded_interrupts_are_as_they_were(before: str, heard: str) -> None:
+    told = await output_of("-c", ENTRY.format(before=before, loading="pass", after=STAND_IN))
+    assert (told.code, told.out, told.err) == (0, heard, "")
