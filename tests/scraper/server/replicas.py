@@ -17,10 +17,10 @@ from tests.deploy.proxies import CALL_HEADER, Proxy
 from tests.scraper.process import Program, serving
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
-__all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
+__all__ = ["START_S", "Answered", "Death", "Replicas", "Said", "callers", "replicas"]
 
 LEGACY = "2025-11-25"
-_START_S = 120.0
+START_S = 120.0
 """On a machine whose cores are shared, with a crowd that calls all the while."""
 _CALL_S = 60.0
 _CUT_SOON_S = 2.0
@@ -64,7 +64,7 @@ class Replicas:
                 *self._command,
                 f"--port={port}",
                 env=self._env_of(next(self._names)),
-                limit_s=_START_S,
+                limit_s=START_S,
             )
         )
         port = int(program.base.rsplit(":", 1)[1])

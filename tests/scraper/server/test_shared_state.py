@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +14,39 @@ import pytest
 from scraper.cli.findings import Level
 from scraper.cli.shared_state import check
 from scraper.settings import Settings
-from tests.scraper.process import LIMIT_S, Program, browsers_say, output_of, serving
+from tests.scraper.process import LIMIT_S, Program, browsers_say, output_of
+from tests.scraper.server.replicas import START_S, replicas
 from tests.scraper.server.test_product import PRODUCT, variables
 from tests.scraper.server.wire import modern_call
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 from tests.site.running import Site
 
+PER_MINUTE = 6
+TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
+"""Each caller's calls are counted by themselves."""
+
 pytestmark = [pytest.mark.browser, pytest.mark.replicas]
 
 
 async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp_path: Path) -> None:
-    path = "/slow-answer/1000"
     async with contextlib.AsyncExitStack() as stack:
         redis = await stack.enter_async_context(redis_server(tmp_path, password="hush-hush"))
-        servers = [await _server(stack, site, tmp_path / name, redis) for name in ("one", "two")]
+        servers = await _servers(stack, site, tmp_path, redis)
         http = await stack.enter_async_context(aiohttp.ClientSession())
+        for server in servers:
+            await _until_two_are_counted(http, server)
 
-        before = site.hits(path)
-        texts = await asyncio.gather(*(_fetch(http, server, site.url(path)) for server in servers))
-        assert site.hits(path) == before + 1
-        assert all("Warning" not in text and site.url(path) in text for text in texts)
+        assert await _visits_for_both(http, servers, site) == 1
 
-        told = [await _fetch(http, server, site.url(f"/?{n}")) for n in range(6) for server in servers]
-        assert sum("it takes 6 calls a minute" in text for text in told) == len(told) + 2 - 6
+        granted, seconds = await _granted(http, servers, "ann", site.url("/?together"))
+        assert PER_MINUTE <= granted <= PER_MINUTE + seconds * PER_MINUTE / 60
 
         await redis.stop()
-        told = [await _fetch(http, server, site.url("/?alone")) for server in servers]
-        assert sum(site.url("/?alone") in text for text in told) == 2, "three calls a minute for each"
         for server in servers:
+            granted, seconds = await _granted(http, [server], "ben", site.url("/?alone"))
+            assert PER_MINUTE / 2 <= granted <= PER_MINUTE / 2 + seconds * PER_MINUTE / 2 / 60, (
+                "half for each"
+            )
             assert (await _ready(http, server, "note"))["note"] == "shared state away"
             assert (await _json(http, server, "/health"))["shared"]["away"] is True
             assert "search_mcp_shared_state_away 1.0" in await _text(http, server, "/metrics")
@@ -48,8 +54,40 @@ async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp
         await redis.start()
         for server in servers:
             assert (await _ready(http, server, "note", there=False))["ready"] is True
+        granted, seconds = await _granted(http, servers, "cid", site.url("/?back"))
+        assert PER_MINUTE <= granted <= PER_MINUTE + seconds * PER_MINUTE / 60
         for server in servers:
             assert "hush-hush" not in "".join(server.said)
+
+
+async def _until_two_are_counted(http: aiohttp.ClientSession, server: Program) -> None:
+    """Return once a server knows that it is one of two: its share goes by that."""
+    async with asyncio.timeout(LIMIT_S):
+        while (await _json(http, server, "/health"))["shared"]["servers"] != 2:  # noqa: ASYNC110 - a process
+            await asyncio.sleep(0.1)
+
+
+async def _visits_for_both(http: aiohttp.ClientSession, servers: list[Program], site: Site) -> int:
+    """How often the site is asked for a page that both servers want at once."""
+    for number in range(3):
+        path = f"/slow-answer/{1_000 + number}"
+        texts = await asyncio.gather(*(_fetch(http, server, site.url(path), "eve") for server in servers))
+        assert all("Warning" not in text and site.url(path) in text for text in texts)
+        if not any("state=away" in line for server in servers for line in server.said):
+            break
+        # A machine that stood still for a second: they went on alone, as they should.
+    return site.hits(path)
+
+
+async def _granted(
+    http: aiohttp.ClientSession, servers: list[Program], caller: str, url: str
+) -> tuple[int, float]:
+    """How many of more calls than a caller may make are answered, and within how many seconds."""
+    begun = time.monotonic()
+    told = [await _fetch(http, server, url, caller) for _ in range(PER_MINUTE) for server in servers]
+    answered = sum(url in text for text in told)
+    assert answered + sum(f"it takes {PER_MINUTE} calls a minute" in text for text in told) == len(told)
+    return answered, time.monotonic() - begun
 
 
 async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(tmp_path: Path) -> None:
@@ -64,18 +102,30 @@ async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_passwo
         assert told.code == 0, told.out
 
 
-async def _server(stack: contextlib.AsyncExitStack, site: Site, folder: Path, redis: RedisServer) -> Program:
-    env = variables(site, folder) | {
-        "SEARCH_MCP_SHARED_URL": redis.url,
-        "SEARCH_MCP_CALLS_PER_MINUTE": "6",
-    }
-    server = await stack.enter_async_context(serving(*PRODUCT, "serve", "--port", "0", env=env))
-    await browsers_say(server.base, "ready", True, limit_s=LIMIT_S)
-    return server
+async def _servers(
+    stack: contextlib.AsyncExitStack, site: Site, folder: Path, redis: RedisServer
+) -> list[Program]:
+    """Two servers with a browser each."""
+    tokens = folder / "tokens"
+    tokens.write_text("".join(f"{name}:{token}\n" for name, token in TOKENS.items()))
+
+    def env_of(number: int) -> dict[str, str]:
+        return variables(site, folder / str(number)) | {
+            "SEARCH_MCP_SHARED_URL": redis.url,
+            "SEARCH_MCP_CALLS_PER_MINUTE": str(PER_MINUTE),
+            "SEARCH_MCP_TOKENS_FILE": str(tokens),
+        }
+
+    started = await stack.enter_async_context(replicas(*PRODUCT, "serve", env_of=env_of))
+    servers = [started.program(number) for number in range(2)]
+    for server in servers:
+        await browsers_say(server.base, "ready", True, limit_s=START_S)
+    return servers
 
 
-async def _fetch(http: aiohttp.ClientSession, server: Program, url: str) -> str:
+async def _fetch(http: aiohttp.ClientSession, server: Program, url: str, caller: str) -> str:
     headers, message = modern_call("fetch", {"url": url, "render": "http"})
+    headers |= {"Authorization": f"Bearer {TOKENS[caller]}"}
     async with http.post(server.url, headers=headers, json=message) as answer:
         text = await answer.text()
         assert answer.status == 200, text
@@ -99,5 +149,6 @@ async def _json(http: aiohttp.ClientSession, server: Program, path: str) -> Any:
 
 
 async def _text(http: aiohttp.ClientSession, server: Program, path: str) -> str:
-    async with http.get(server.base + path) as answer:
+    headers = {"Authorization": f"Bearer {TOKENS['ann']}"}
+    async with http.get(server.base + path, headers=headers) as answer:
         return await answer.text()
