@@ -95,7 +95,7 @@ class App:
             reads = DocumentSnapshots(parser)
             fetcher = Fetcher(browsers, workers, pages, settings, documents=reads, shared=shared)
             stack.push_async_callback(fetcher.close)
-            structured = StructuredReader(fetcher, workers)
+            structured = StructuredReader(fetcher, workers, settings, shared)
             stack.push_async_callback(structured.close)
             documents = DocumentReader(fetcher, parser, pages, settings, shared)
             stack.push_async_callback(documents.close)

@@ -34,7 +34,7 @@ from scraper.reading.revalidation import (
     renewed,
     with_validators,
 )
-from scraper.reading.shared_flights import SharedFlights
+from scraper.reading.shared_flights import READINGS, SharedFlights
 from scraper.reading.visits import Job, Tell, Visited, told
 from scraper.reading.wanted import Wanted
 from scraper.settings import Settings
@@ -76,7 +76,7 @@ class DocumentReader:
         shared: Shared | None = None,
     ) -> None:
         """`shared`: what other servers are told; without it there are none."""
-        self._elsewhere = SharedFlights(shared.claims if shared else None, settings)
+        self._elsewhere = SharedFlights(READINGS, shared.claims if shared else None, settings)
         self._fetcher = fetcher
         self._parser = parser
         self._snapshots = DocumentSnapshots(parser)
@@ -144,7 +144,7 @@ class DocumentReader:
             return self._visit(wanted, deadline, tell, cached.stale)
 
         # What a password opens is for nobody else, not even for a moment.
-        elsewhere = self._elsewhere if wanted.password is None else SharedFlights()
+        elsewhere = self._elsewhere if wanted.password is None else SharedFlights(READINGS)
         reading = await self._flights.join(wanted, lambda: elsewhere.join(wanted, work, anew=False))
         tell(1, "read")
         return replace(reading, requested_url=target)

@@ -28,7 +28,7 @@ from scraper.reading.revalidation import (
     renewed,
     with_validators,
 )
-from scraper.reading.shared_flights import SharedFlights
+from scraper.reading.shared_flights import READINGS, SharedFlights
 from scraper.reading.tiers import TierMemory
 from scraper.reading.visits import Job, Tell, Visited, Visits, out_of_time, told
 from scraper.settings import Settings
@@ -78,7 +78,7 @@ class Fetcher:
         self._documents = documents
         self._manners = manners_of(settings, browsers, shared)
         self._visits = Visits(browsers, workers, settings.language, self._manners)
-        self._elsewhere = SharedFlights(shared.claims, settings)
+        self._elsewhere = SharedFlights(READINGS, shared.claims, settings)
         self._pages = pages
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S

@@ -1,4 +1,4 @@
-"""The same page wanted by several servers at once is visited by one of them; the others get what it read."""
+"""The same page wanted by several servers at once is visited by one of them; the others get what it found."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import json
 import logging
 import random
 from collections.abc import Awaitable, Callable, Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from scraper import errors
-from scraper.model import Reading
+from scraper.model import StructuredData
 from scraper.settings import Settings
-from scraper.store.serial import dump_reading, load_reading
+from scraper.store.serial import dump_reading, dump_structured, load_reading, load_structured
 from scraper.store.shared.protocols import Claim, Claims, Landed
 
-__all__ = ["SharedFlights"]
+__all__ = ["READINGS", "STRUCTURED", "SharedFlights"]
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +29,7 @@ LAST_LOOK_S = 0.25
 """Between two looks whether the other server is done: a page as served takes 30 to 100 ms, a rendered one
 seconds."""
 
-_READING, _ERROR = b"R", b"E"
+_RESULT, _ERROR = b"R", b"E"
 _ABOUT_THE_PAGE: Mapping[str, Callable[..., errors.ScraperError]] = {
     kind.__name__: kind
     for kind in (
@@ -45,15 +48,31 @@ _ABOUT_THE_PAGE: Mapping[str, Callable[..., errors.ScraperError]] = {
 """Failures that another server would meet as well; all others it shall find out by itself."""
 
 
-class SharedFlights:
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """How what was found travels between servers."""
+
+    dump: Callable[[T], bytes]
+    load: Callable[[bytes], T]
+    """ValueError where another version wrote it."""
+    found_before: Callable[[T], T]
+    """As it is given to one who asked when it had landed already."""
+
+
+READINGS = Form(dump_reading, load_reading, lambda reading: replace(reading, cached=True))
+STRUCTURED: Form[StructuredData] = Form(dump_structured, load_structured, lambda found: found)
+
+
+class SharedFlights(Generic[T]):
     """Work under way on any server, by what is worked on."""
 
-    def __init__(self, claims: Claims | None = None, settings: Settings | None = None) -> None:
+    def __init__(self, form: Form[T], claims: Claims | None = None, settings: Settings | None = None) -> None:
         """`claims`: None where there is no other server."""
+        self._form = form
         self._claims = claims
         self._way = _way_of(settings or Settings())
 
-    async def join(self, job: Hashable, work: Callable[[], Awaitable[Reading]], *, anew: bool) -> Reading:
+    async def join(self, job: Hashable, work: Callable[[], Awaitable[T]], *, anew: bool) -> T:
         """What the flight under way for a job brings, or `work` itself.
 
         `anew`: a flight that has landed already does not count. Whoever waits does so until cancelled.
@@ -67,27 +86,42 @@ class SharedFlights:
         while True:
             got = await self._claims.begin(key, waited=waited or not anew)
             if isinstance(got, Claim):
-                return await _flown(self._claims, got, work)
-            if isinstance(got, Landed) and (reading := _loaded(got.value)) is not None:
-                return reading if waited else replace(reading, cached=True)
+                return await self._flown(self._claims, got, work)
+            if isinstance(got, Landed) and (found := self._loaded(got.value)) is not None:
+                return found if waited else self._form.found_before(found)
             waited = True
             await asyncio.sleep(look_s * random.uniform(0.7, 1.3))
             look_s = min(2 * look_s, LAST_LOOK_S)
 
+    async def _flown(self, claims: Claims, claim: Claim, work: Callable[[], Awaitable[T]]) -> T:
+        try:
+            found = await work()
+        except errors.ScraperError as error:
+            if type(error).__name__ in _ABOUT_THE_PAGE:
+                claims.land(claim, _dumped_error(error))
+            raise
+        else:
+            claims.land(claim, _RESULT + self._form.dump(found))
+            return found
+        finally:
+            # Without effect where it has landed.
+            claims.give_up(claim)
 
-async def _flown(claims: Claims, claim: Claim, work: Callable[[], Awaitable[Reading]]) -> Reading:
-    try:
-        reading = await work()
-    except errors.ScraperError as error:
-        if type(error).__name__ in _ABOUT_THE_PAGE:
-            claims.land(claim, _dumped_error(error))
-        raise
-    else:
-        claims.land(claim, _READING + dump_reading(reading))
-        return reading
-    finally:
-        # Without effect where it has landed.
-        claims.give_up(claim)
+    def _loaded(self, value: bytes) -> T | None:
+        """What another server found; None where it cannot be understood, as that of another version.
+
+        Raises:
+            ScraperError: what it failed with.
+        """
+        kind, text = value[:1], value[1:]
+        try:
+            if kind == _RESULT:
+                return self._form.load(text)
+            error = _loaded_error(json.loads(text))
+        except (ValueError, KeyError, TypeError) as fault:
+            log.warning("what another server read cannot be understood: %s", fault)
+            return None
+        raise error
 
 
 def _key(way: str, job: Hashable) -> str:
@@ -101,23 +135,6 @@ def _way_of(settings: Settings) -> str:
     proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
     own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)
     return repr((sorted((*settings.allow_nets, *hosts)), own))
-
-
-def _loaded(value: bytes) -> Reading | None:
-    """What another server read; None where it cannot be understood, as that of another version.
-
-    Raises:
-        ScraperError: what it failed with.
-    """
-    kind, text = value[:1], value[1:]
-    try:
-        if kind == _READING:
-            return load_reading(text)
-        error = _loaded_error(json.loads(text))
-    except (ValueError, KeyError, TypeError) as fault:
-        log.warning("what another server read cannot be understood: %s", fault)
-        return None
-    raise error
 
 
 def _dumped_error(error: errors.ScraperError) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,7 +17,10 @@ from scraper.reading import outcome
 from scraper.reading.deadline import Deadline
 from scraper.reading.flights import Flights
 from scraper.reading.progress import Progress
+from scraper.reading.shared_flights import STRUCTURED, SharedFlights
 from scraper.reading.visits import Job, Tell, Visited, out_of_time
+from scraper.settings import Settings
+from scraper.store.shared.protocols import Shared
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailed, Workers
 
@@ -43,9 +46,17 @@ class Visitor(Protocol):
 class StructuredReader:
     """Reads structured data for callers who have a deadline."""
 
-    def __init__(self, visitor: Visitor, workers: Workers) -> None:
+    def __init__(
+        self,
+        visitor: Visitor,
+        workers: Workers,
+        settings: Settings | None = None,
+        shared: Shared | None = None,
+    ) -> None:
+        """`shared`: what other servers are told; without it there are none."""
         self._visitor = visitor
         self._workers = workers
+        self._elsewhere = SharedFlights(STRUCTURED, shared.claims if shared else None, settings)
         self._flights: Flights[Job, StructuredData] = Flights()
 
     async def close(self) -> None:
@@ -69,9 +80,13 @@ class StructuredReader:
         job = Job(cache_key(parse_target(url)), "browser", principal, json_responses=True)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
+
+        def work() -> Awaitable[StructuredData]:
+            return self._read(job, deadline, tell)
+
         try:
             async with asyncio.timeout(deadline.left_s()):
-                found = await self._flights.join(job, lambda: self._read(job, deadline, tell))
+                found = await self._flights.join(job, lambda: self._elsewhere.join(job, work, anew=True))
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")

@@ -1,4 +1,4 @@
-"""A reading as compact JSON and back: readable by later versions and other programs, unlike a pickle."""
+"""What was read as compact JSON and back: readable by later versions and other programs, unlike a pickle."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from scraper.model import Document, Heading, Image, Link, Reading, Verdict, VerdictKind
+from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
 
-__all__ = ["dump_reading", "load_reading"]
+__all__ = ["dump_reading", "dump_structured", "load_reading", "load_structured"]
+
+T = TypeVar("T", Document, Reading, StructuredData)
 
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 """To JSON, and from JSON."""
@@ -48,12 +50,14 @@ _READING: Mapping[str, Codec] = {
     "warnings": (list, tuple),
 }
 
+_STRUCTURED: Mapping[str, Codec] = dict.fromkeys(
+    ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "warnings"), (list, tuple)
+)
+
 
 def dump_reading(reading: Reading) -> bytes:
     """The reading as JSON in UTF-8."""
-    text = json.dumps(_dump(reading, _READING), ensure_ascii=False, separators=(",", ":"))
-    # A page's script can leave half a surrogate pair in its text, which no encoding can carry.
-    return text.encode("utf-8", errors="replace")
+    return _dumped(reading, _READING)
 
 
 def load_reading(data: bytes) -> Reading:
@@ -62,15 +66,37 @@ def load_reading(data: bytes) -> Reading:
     Raises:
         ValueError: the data are not one.
     """
+    return _loaded(Reading, data, _READING)
+
+
+def dump_structured(found: StructuredData) -> bytes:
+    """Structured data as JSON in UTF-8."""
+    return _dumped(found, _STRUCTURED)
+
+
+def load_structured(data: bytes) -> StructuredData:
+    """What `dump_structured` wrote.
+
+    Raises:
+        ValueError: the data are not that.
+    """
+    return _loaded(StructuredData, data, _STRUCTURED)
+
+
+def _dumped(item: Reading | StructuredData, codecs: Mapping[str, Codec]) -> bytes:
+    text = json.dumps(_dump(item, codecs), ensure_ascii=False, separators=(",", ":"))
+    # A page's script can leave half a surrogate pair in its text, which no encoding can carry.
+    return text.encode("utf-8", errors="replace")
+
+
+def _loaded(kind: type[T], data: bytes, codecs: Mapping[str, Codec]) -> T:
     try:
-        reading = _load(Reading, json.loads(data), _READING)
+        return _load(kind, json.loads(data), codecs)
     except (TypeError, KeyError, IndexError, AttributeError) as error:
-        raise ValueError(f"not a reading: {error}") from None
-    assert isinstance(reading, Reading)
-    return reading
+        raise ValueError(f"not {kind.__name__}: {error}") from None
 
 
-def _dump(item: Document | Reading, codecs: Mapping[str, Codec]) -> dict[str, Any]:
+def _dump(item: Document | Reading | StructuredData, codecs: Mapping[str, Codec]) -> dict[str, Any]:
     """The fields that differ from their defaults."""
     data = {}
     for field in fields(item):
@@ -82,7 +108,7 @@ def _dump(item: Document | Reading, codecs: Mapping[str, Codec]) -> dict[str, An
     return data
 
 
-def _load(kind: type[Document] | type[Reading], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -> Any:
+def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -> T:
     """An object of `kind`; names that this version does not know are left out."""
     values = {}
     for field in fields(kind):

@@ -15,6 +15,8 @@ from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.structured import StructuredReader
+from scraper.reading.visits import Job, Visited
 from scraper.settings import Settings
 from scraper.store.protocols import Pages
 from scraper.store.shared.together import Together
@@ -22,6 +24,7 @@ from scraper.workers import Workers
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 
 from .standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from .test_structured import LD, Here, Visitor
 
 URL = "http://example.org/page"
 
@@ -58,6 +61,17 @@ class Fleet:
     async def servers(self, count: int) -> list[Fetcher]:
         """So many."""
         return [await self.server() for _ in range(count)]
+
+    async def structured_readers(self, visitor: Visitor, count: int) -> list[StructuredReader]:
+        """The readers of structured data of so many servers."""
+        readers = []
+        for _ in range(count):
+            shared = Together(self.url)
+            self.stack.push_async_callback(shared.close)
+            await shared.met(5)
+            readers.append(StructuredReader(visitor, cast(Workers, Here()), Settings(), shared))
+            self.stack.push_async_callback(readers[-1].close)
+        return readers
 
 
 @pytest.fixture
@@ -161,3 +175,35 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
     finally:
         await redis.start()
     assert len(fleet.door.requests) == 2
+
+
+class SlowVisitor(Visitor):
+    """Takes its time."""
+
+    async def visited(self, job: Job, *told: Any) -> Visited:
+        await asyncio.sleep(0.3)
+        return await super().visited(job, *told)
+
+
+async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(
+    fleet: Fleet,
+) -> None:
+    visitor = SlowVisitor(LD)
+    readers = await fleet.structured_readers(visitor, 5)
+    found = await asyncio.gather(*(reader.extract(URL, deadline_s=20) for reader in readers))
+    assert len(visitor.jobs) == 1
+    assert found[0].json_ld == ({"@type": "Product", "name": "Kettle"},)
+    assert all(one == found[0] for one in found)
+    assert await readers[1].extract(URL) == found[0]
+    assert len(visitor.jobs) == 2
+
+
+async def test_a_page_without_structure_is_none_for_all(fleet: Fleet) -> None:
+    visitor = SlowVisitor("", media_type="text/plain", body=b"Text.", rendered=False)
+    readers = await fleet.structured_readers(visitor, 3)
+    found = await asyncio.gather(
+        *(reader.extract(URL, deadline_s=20) for reader in readers), return_exceptions=True
+    )
+    assert len(visitor.jobs) == 1
+    assert {str(one) for one in found} == {"shop.example sent a file of type text/plain, not a page."}
+    assert all(isinstance(one, errors.UnsupportedType) for one in found)

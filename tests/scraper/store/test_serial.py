@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.model import Document, Heading, Image, Link, Reading, Verdict, VerdictKind
-from scraper.store.serial import dump_reading, load_reading
+from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
+from scraper.store.serial import dump_reading, dump_structured, load_reading, load_structured
 
 FULL_DOCUMENT = Document(
     url="https://example.org/a",
@@ -94,3 +94,28 @@ def test_names_of_a_later_version_are_left_out() -> None:
 def test_what_is_no_reading_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         load_reading(data)
+
+
+FULL_STRUCTURED = StructuredData(
+    "https://example.org/a",
+    json_ld=({"@type": "Product", "offers": [{"price": 2.5}], "none": None},),
+    microdata=({"type": "https://schema.org/Recipe"},),
+    opengraph=({"og:title": "漢字"},),
+    rdfa=({"@id": "_:a"},),
+    xhr=({"url": "https://example.org/api", "status": 200, "data": [1, {"a": True}]},),
+    product={"name": {"value": "Kettle", "confidence": 0.9}},
+    recipe={"steps": ["Boil."]},
+    warnings=("Cut.",),
+)
+
+
+@pytest.mark.parametrize("found", [FULL_STRUCTURED, StructuredData("https://example.org/b")])
+def test_structured_data_come_back_whole(found: StructuredData) -> None:
+    assert load_structured(dump_structured(found)) == found
+    assert all(getattr(FULL_STRUCTURED, field.name) for field in dataclasses.fields(StructuredData))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"3", b'{"product": 1}'])
+def test_what_is_not_structured_data_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        load_structured(data)
