@@ -11,8 +11,9 @@ from scraper.extract.xpath import Element, text_of
 __all__ = ["BY", "seen"]
 
 BY = re.compile(
-    r"^(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|"
-    r"автор|作者|著者|文|author)\s*[:：]?\s+",
+    r"^(?:(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|af|"
+    r"автор\w{0,3}|作者|著者|记者|記者|文|author|autore?|autorin|autora|auteure?|forfatter|skribent|بقلم|كتب|מאת)\s*[:：]?\s+|"
+    r"(?:作者|著者|记者|記者|文|автор|author|autor|auteur|بقلم|כותב|글)\s?[:：/]\s*)",
     re.IGNORECASE,
 )
 _MAX_TEXT = 120
@@ -26,6 +27,7 @@ _END = re.compile(
     r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$",
     re.IGNORECASE,
 )
+_REPORTER = re.compile(r"\s+(?:선임|수석)?기자$|\s+記者$|\s+记者$")
 _WORD = re.compile(r"[^\W\d_][\w.'’-]*")
 _SMALL = frozenset("and und et y e de da di du van von der den del la le bin al el".split())
 
@@ -71,7 +73,7 @@ def _name(text: str) -> str | None:
     if len(text) > 6 * _MAX_TEXT:
         return None
     told = BY.sub("", f"{line(text, _MAX_TEXT)} ").strip()
-    told = _END.sub("", told).strip(" ,;:|•·-–—")
+    told = _REPORTER.sub("", _END.sub("", told).strip(" ,;:|•·-–—"))
     words = _WORD.findall(told)
     if not 1 <= len(words) <= _MAX_WORDS or len(told) > _MAX_NAME:
         return None

@@ -6,14 +6,17 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from scraper.extract import month_names
+
 __all__ = ["in_text", "in_url", "parse"]
 
 _EARLIEST, _LATEST = 1990, 2100
 """Outside of these years a date is a placeholder or a slip."""
 
 _MAX_CHARS = 64
-_NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_NUMBERS = re.compile(r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
 _URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+_URL_DIGITS = re.compile(r"/(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$)")
 _DAY_MONTH = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of )?([^\W\d_]{3,12})"
     r"[.\-/]?,?\s*(?:de |del )?(\d{4})(?!\d)"
@@ -22,44 +25,36 @@ _MONTH_DAY = re.compile(r"(?<!\w)([^\W\d_]{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?
 _IDEOGRAPHIC = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
 _DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\d/])")
-_BEGINNINGS = (
-    "jan ene gen янв sty led tam oca ιαν",
-    "feb fév fev fevr lut úno hel şub фев φεβ",
-    "mar mär mrt maa мар bře μαρ",
-    "apr abr avr ápr апр kwi dub huh nis απρ",
-    "may mai maj mei mag máj мая май kvě tou μαϊ μάι",
-    "jun jui giu jún июн cze čer kes haz ιουν",
-    "jul juil lug júl июл lip hei tem ιουλ",
-    "aug ago aoû aou avg авг sie srp elo ağu αυγ",
-    "sep set syy сен wrz zář eyl szept σεπ",
-    "oct okt ott out oca окт paź říj lok eki οκτ",
-    "nov ноя lis mar kas νοε",
-    "dec dez dic dez déc des дек gru pro jou ara δεκ",
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:\.|\s?m\.)?\s+([^\W\d_]{3,12})\.?\s+(\d{1,2})(?!\d)")
+_FORMS = ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_FIRST, (1, 2, 3)))
+"""Dates with the name of a month, and which groups hold year, month and day."""
+_VIETNAMESE = re.compile(r"(?<!\d)(\d{1,2})\s+tháng\s+(\d{1,2})(?:,|\s+năm)?\s+(\d{4})(?!\d)", re.IGNORECASE)
+_MARKED_MONTH = re.compile(
+    rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(month_names.MARKED, key=len, reverse=True)))})"
+    r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)"
 )
-"""How months begin, in some twenty languages; where two share a beginning the longer one decides."""
-_MONTHS = {
-    beginning: number
-    for number, row in reversed([*enumerate(_BEGINNINGS, start=1)])
-    for beginning in row.split()
-}
+_EPOCH = re.compile(r"\d{10}(?:\d{3})?", re.ASCII)
+_ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
+_BUDDHIST, _BUDDHIST_AHEAD = 2400, 543
+"""Years above the one are counted from the death of the Buddha, by so many more."""
 
 
 def parse(text: str) -> datetime | None:
     """The moment a text names; a bare date stands at midnight UTC, None is no date."""
     text = text.strip()[:_MAX_CHARS]
-    moment = _iso(text) or _mail(text) or _numbers(text) or _words(text)
+    moment = _iso(text) or _mail(text) or _epoch(text) or _for_people(text)
     return moment if moment and _EARLIEST <= moment.year < _LATEST else None
 
 
 def in_text(text: str) -> datetime | None:
     """The first date in a short text for people; numbers that may be read in two ways are none."""
-    moment = _ideographic(text) or _dotted(text) or _words(text) or _numbers(text) or _slashed(text)
+    moment = _for_people(text)
     return moment if moment and _EARLIEST <= moment.year < _LATEST else None
 
 
 def in_url(url: str) -> datetime | None:
-    """The date in a path such as /2024/05/17/."""
-    match = _URL_DATE.search(url)
+    """The date in a path such as /2024/05/17/ or /20240517/."""
+    match = _URL_DATE.search(url) or _URL_DIGITS.search(url)
     return _day(*match.groups()) if match else None
 
 
@@ -77,9 +72,21 @@ def _mail(text: str) -> datetime | None:
     if ":" not in text or text[:4].isdigit():
         return None
     try:
-        return _aware(parsedate_to_datetime(text))
+        return _aware(parsedate_to_datetime(_ZONE_NAME.sub("", text)))
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _epoch(text: str) -> datetime | None:
+    """Seconds or milliseconds since 1970."""
+    if not _EPOCH.fullmatch(text):
+        return None
+    return datetime.fromtimestamp(int(text[:10]), UTC)
+
+
+def _for_people(text: str) -> datetime | None:
+    readings = (_ideographic, _vietnamese, _marked, _dotted, _words, _numbers, _slashed)
+    return next(filter(None, (reading(text) for reading in readings)), None)
 
 
 def _numbers(text: str) -> datetime | None:
@@ -88,23 +95,25 @@ def _numbers(text: str) -> datetime | None:
 
 
 def _words(text: str) -> datetime | None:
-    match = _DAY_MONTH.search(text)
-    if match:
-        day, month, year = match.groups()
-    else:
-        match = _MONTH_DAY.search(text)
-        if match is None:
-            return None
-        month, day, year = match.groups()
-    number = _month(month.lower())
-    return _day(year, str(number), day) if number else None
+    for form, (year, month, day) in _FORMS:
+        match = form.search(text)
+        number = month_names.number(match[month]) if match else None
+        if match and number:
+            return _day(match[year], str(number), match[day])
+    return None
 
 
-def _month(name: str) -> int | None:
-    """By the longest beginning that is known; `juillet` is not `juin`, nor `marraskuuta` March."""
-    if name.startswith(("marras", "listop", "lokak")):
-        return 10 if name.startswith("lok") else 11
-    return next((_MONTHS[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTHS), None)
+def _vietnamese(text: str) -> datetime | None:
+    match = _VIETNAMESE.search(text)
+    return _day(match[3], match[2], match[1]) if match else None
+
+
+def _marked(text: str) -> datetime | None:
+    match = _MARKED_MONTH.search(text)
+    if match is None:
+        return None
+    year = int(match[3]) - (_BUDDHIST_AHEAD if int(match[3]) > _BUDDHIST else 0)
+    return _day(str(year), str(month_names.MARKED[match[2]]), match[1])
 
 
 def _ideographic(text: str) -> datetime | None:

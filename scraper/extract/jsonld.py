@@ -60,12 +60,12 @@ def read(blocks: Iterable[str]) -> Blocks:
     return Blocks(tuple(values), broken)
 
 
-def items(blocks: Iterable[str]) -> list[Item]:
-    """Every object in the blocks that has a type, outer ones first."""
-    return flat(read(blocks).values)
+def items(blocks: Iterable[str], *, without: frozenset[str] = frozenset()) -> list[Item]:
+    """Every object in the blocks that has a type, outer ones first, but none under the names `without`."""
+    return flat(read(blocks).values, without=without)
 
 
-def flat(values: Iterable[Item]) -> list[Item]:
+def flat(values: Iterable[Item], *, without: frozenset[str] = frozenset()) -> list[Item]:
     """Every object among the values that has a type, breadth first: a page's own before what it mentions."""
     found: list[Item] = []
     waiting: list[Any] = list(values)
@@ -77,7 +77,11 @@ def flat(values: Iterable[Item]) -> list[Item]:
         elif isinstance(part, dict):
             if "@type" in part:
                 found.append(part)
-            waiting.extend(inner for inner in part.values() if isinstance(inner, dict | list))
+            waiting.extend(
+                inner
+                for name, inner in part.items()
+                if isinstance(inner, dict | list) and name not in without
+            )
     return found
 
 

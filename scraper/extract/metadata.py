@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
 
 from scraper.extract import bylines, dates, jsonld, shown_dates
 from scraper.extract.characters import line
@@ -21,7 +24,12 @@ _AGREEMENT = 0.4
 """A heading is the title when it shares this much with what the head says (word F1)."""
 
 _MAX_SITE_WORDS = 4
-_SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+")
+_SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
+_BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
+_BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
+_ANCHOR = re.compile(r"\s*[¶§#🔗]\Z")
+"""The link to a heading itself, at its end."""
+_ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _HEADINGS = elements("(//h1)[position() <= 5]")
 _TIMES = elements("(//time[@datetime])[position() <= 20]")
@@ -41,6 +49,13 @@ _AUTHOR_METAS = (
     "citation_author",
 )
 _NOBODY = frozenset("admin administrator author editor editors guest staff unknown anonymous".split())
+_OF_OTHERS = frozenset(
+    "review reviews comment comments itemReviewed suggestedAnswer isRelatedTo isSimilarTo mentions".split()
+)
+"""Under these stand works of other people."""
+_DATES = ("datePublished", "dateCreated", "uploadDate")
+_ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
+_NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
 
@@ -61,12 +76,13 @@ def read(page: Page) -> Metadata:
     metas: dict[str, str] = {}
     for name, content in page.head.metas:
         metas.setdefault(name, content)
-    items = jsonld.items(script.text for script in page.head.scripts if "ld+json" in script.type)
+    blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
+    items = jsonld.items(blocks, without=_OF_OTHERS)
     site = _site_name(metas, items)
     near = around_headline(page.body)
     published, source = _published(page, near, metas, items)
     return Metadata(
-        title=_title(page.head, page.body, metas, site),
+        title=_title(page, metas, site),
         author=_author(near or first_elements(page.body), metas, items, site),
         published=published,
         published_source=source,
@@ -75,18 +91,35 @@ def read(page: Page) -> Metadata:
     )
 
 
-def _title(head: Head, body: Element, metas: dict[str, str], site: str | None) -> str | None:
+def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     """The heading that agrees with the head; else what the head says, without the site's name."""
-    told = line(metas.get("og:title") or head.title or metas.get("twitter:title") or "", MAX_TITLE)
-    headings = [heading for heading in (line(text_of(h1), MAX_TITLE) for h1 in _HEADINGS(body)) if heading]
+    told = metas.get("og:title") or page.head.title or metas.get("twitter:title") or ""
+    told = _unescaped(line(told, MAX_TITLE))
+    headings = [_ANCHOR.sub("", line(text_of(heading), MAX_TITLE)) for heading in _HEADINGS(page.body)]
+    headings = list(filter(None, headings))
     if headings and told:
         best = max(headings, key=lambda heading: _agreement(heading, told))
         if _agreement(best, told) >= _AGREEMENT:
             return best
+    if site and urlsplit(page.url).path.strip("/"):  # of a whole site, its name is the title
+        told = _without_site_before(told, site)
     return _without_site(told, site) or (headings[0] if headings else None)
 
 
+def _unescaped(title: str) -> str:
+    """Entities that were escaped twice."""
+    return html.unescape(title) if _ESCAPED.search(title) else title
+
+
+def _without_site_before(title: str, site: str) -> str:
+    mark = _BEHIND_SITE.match(title, len(site)) if title.startswith(site) else None
+    return title[mark.end() :] if mark else title
+
+
 def _without_site(title: str, site: str | None) -> str:
+    """The title without the site's name behind it, or short words that may be one."""
+    if site and title.endswith(site) and (mark := _BEFORE_SITE.search(title[: -len(site)])):
+        return title[: mark.start()]
     parts = list(_SEPARATOR.finditer(title))
     if not parts:
         return title
@@ -107,7 +140,8 @@ def _agreement(one: str, other: str) -> float:
 def _author(
     near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None
 ) -> str | None:
-    told = [", ".join(jsonld.names(item.get("author"))[:5]) for item in items if item.get("author")]
+    people, organizations = _stated_authors(items)
+    told = [*people]
     told += [metas.get(name, "") for name in _AUTHOR_METAS]
     if "written" in metas.get("twitter:label1", "").lower():
         told.append(metas.get("twitter:data1", ""))
@@ -115,11 +149,41 @@ def _author(
         name = _person(candidate, site)
         if name:
             return name
-    return next(filter(None, (_person(name, site) for name in bylines.seen(near))), None)
+    seen = (_person(name, site) for name in (*bylines.seen(near), *organizations))
+    return next(filter(None, seen), None)
+
+
+def _stated_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
+    """The authors of each item: people, and organizations, who sign for want of them."""
+    by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
+    people: list[str] = []
+    organizations: list[str] = []
+    for item in items:
+        authors = item.get("author")
+        if not authors:
+            continue
+        listed = [_followed(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
+        own = [one for one in listed if not _is_organization(one)]
+        people.append(", ".join(jsonld.names(own)[:5]))
+        organizations.append(", ".join(jsonld.names(listed)[:5]))
+    return people, organizations
+
+
+def _followed(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
+    if isinstance(value, dict) and "name" not in value:
+        return by_id.get(str(value.get("@id")), value)
+    return value
+
+
+def _is_organization(value: Any) -> bool:
+    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.types(value))
 
 
 def _person(text: str, site: str | None) -> str | None:
     name = bylines.BY.sub("", line(text, MAX_NAME * 2))
+    beside = _NAME_BESIDE_MAIL.match(name)
+    if beside:
+        name = (beside.group(1) or beside.group(2)).strip(" -–,|")
     refused = (
         not 2 < len(name) <= MAX_NAME
         or "://" in name
@@ -133,11 +197,13 @@ def _person(text: str, site: str | None) -> str | None:
 def _published(
     page: Page, near: list[Element], metas: dict[str, str], items: list[jsonld.Item]
 ) -> tuple[datetime | None, str | None]:
-    for item in items:
-        stated = item.get("datePublished") or item.get("dateCreated") or item.get("uploadDate")
-        moment = dates.parse(stated) if isinstance(stated, str) else None
-        if moment:
-            return moment, "structured"
+    for name in _DATES:
+        for item in items:
+            stated = item.get(name)
+            first = next(iter(stated), None) if isinstance(stated, list) else stated
+            moment = dates.parse(first) if isinstance(first, str) else None
+            if moment:
+                return moment, "structured"
     for name in _DATE_METAS:
         moment = dates.parse(metas.get(name, ""))
         if moment:

@@ -19,7 +19,9 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
+_YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
+"""Also as Thai count and as other scripts write them."""
+_TIMES = frozenset({"time", "relative-time", "time-ago", "local-time"})
 
 
 def seen(near: Sequence[Element]) -> datetime | None:
@@ -36,18 +38,21 @@ def seen(near: Sequence[Element]) -> datetime | None:
 
 
 def _of(element: Element) -> datetime | None:
-    stated = element.get("datetime") if element.tag in ("time", "relative-time") else None
-    if stated and (moment := dates.parse(stated)):
-        return moment
     called = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
-    named = element.tag == "time" or _NAMED.search(called)
+    named = element.tag in _TIMES or _NAMED.search(called) is not None
+    for name in ("datetime", "title") if named else ():
+        stated = element.get(name)
+        if stated and len(stated) < _MAX_TEXT and (moment := dates.parse(stated)):
+            return moment
     text = text_of(element) if named else element.text or ""
     if len(text) > 4 * _MAX_TEXT:
         return None
     text = " ".join(text.split())
     if len(text) > _MAX_TEXT or not _YEAR.search(text):
         return None
-    return dates.in_text(text)
+    published = _PUBLISHED.search(text)
+    own = dates.in_text(text[published.end() :]) if published else None
+    return own or dates.in_text(text)
 
 
 def _is_of_a_change(element: Element) -> bool:

@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.extract import dates
+from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
+
+SITE = "<meta property=og:site_name content='The Daily'>"
 
 
 def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
@@ -25,11 +28,24 @@ def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
         ("<title>a</title><meta property=og:title content='From the graph'>", "From the graph"),
         ("<title> spaced\n  out\u200b </title>", "spaced out"),
         ("<title>T &amp; U</title>", "T & U"),
+        ("<meta property=og:title content='T &amp;amp; U'>", "T & U"),
+        (f"{SITE}<title>The Daily | How tides work in the bay</title>", "How tides work in the bay"),
+        (f"{SITE}<title>How tides work_The Daily</title>", "How tides work"),
+        ("<title>潮の満ち引きの仕組み ｜日報</title>", "潮の満ち引きの仕組み"),
         ("", None),
     ],
 )
 def test_titles_without_a_heading_come_from_the_head_without_the_site(head: str, title: str | None) -> None:
     assert read(f"<head>{head}</head><main><p>{WORDS}</p></main>").title == title
+
+
+def test_a_heading_loses_the_link_to_itself_and_a_whole_site_keeps_its_name() -> None:
+    assert (
+        read(f"<title>Models</title><main><h1>Models<a href='#m'>¶</a></h1><p>{WORDS}</p></main>").title
+        == "Models"
+    )
+    front = f"{SITE}<title>The Daily | News, weather and tides for the bay</title><p>{WORDS}</p>"
+    assert read(front, url="https://example.com/").title == "The Daily | News, weather and tides for the bay"
 
 
 def test_a_title_is_one_line_of_bounded_length() -> None:
@@ -92,6 +108,7 @@ def test_a_broken_block_loses_only_itself(block: str) -> None:
         ("<meta property=article:author content='https://social.example/ada'>", None),
         ("<p class='meta byline'>by Ada Lovelace</p>", "Ada Lovelace"),
         ("<meta property=og:site_name content='The Site'><meta name=author content='The Site'>", None),
+        ("<meta name=author content='ada@example.com (Ada Lovelace)'>", "Ada Lovelace"),
     ],
 )
 def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
@@ -103,6 +120,8 @@ def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
     [
         ("<meta property=article:published_time content=2024-05-17>", "https://e.com/", "2024-05-17", "meta"),
         ("", "https://e.com/2023/04/05/story", "2023-04-05", "url"),
+        ("", "https://e.com/20230405/story", "2023-04-05", "url"),
+        ("", "https://e.com/20234567/story", None, None),
         ("<time class=published datetime=2022-01-02>Jan 2</time>", "https://e.com/", "2022-01-02", "text"),
         ("<time datetime=2022-01-02>some time</time>", "https://e.com/", None, None),
         ("<meta name=date content='not a date'>", "https://e.com/", None, None),
@@ -124,6 +143,11 @@ def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, so
         ("2024/5/7", datetime(2024, 5, 7, tzinfo=UTC)),
         ("May 17, 2024", datetime(2024, 5, 17, tzinfo=UTC)),
         ("17 May 2024", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("Fri May 17 2024 10:00:00 GMT+0200 (CEST)", datetime(2024, 5, 17, 8, tzinfo=UTC)),
+        ("1715940000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
+        ("1715940000000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
+        ("2024年5月17日", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("17.05.2024", datetime(2024, 5, 17, tzinfo=UTC)),
         ("0001-01-01T00:00:00+23:59", None),
         ("1970-01-01", None),
         ("2024-13-45", None),
@@ -147,3 +171,43 @@ def test_dates_are_read_in_the_forms_that_pages_use(text: str, moment: datetime 
 )
 def test_languages_are_tags_or_unknown(html: str, language: str | None) -> None:
     assert read(f"{html}<main><p>{WORDS}</p></main>").language == language
+
+
+def _stated(block: str) -> Document:
+    return read(f'<script type="application/ld+json">{block}</script><main><p>{WORDS}</p></main>')
+
+
+@pytest.mark.parametrize(
+    ("block", "author", "day"),
+    [
+        (
+            '{"@graph": [{"@type": "Person", "@id": "#a", "name": "Ada Lovelace"}, '
+            '{"@type": "Article", "author": {"@id": "#a"}, "datePublished": ["2024-05-17"]}]}',
+            "Ada Lovelace",
+            "2024-05-17",
+        ),
+        (
+            '{"@type": "Product", "name": "Kettle", "review": [{"@type": "Review", '
+            '"author": {"name": "Buyer Bob"}, "datePublished": "2019-01-01"}]}',
+            None,
+            None,
+        ),
+        (
+            '[{"@type": "VideoObject", "uploadDate": "2001-01-01"}, '
+            '{"@type": "NewsArticle", "datePublished": "2018-01-01"}]',
+            None,
+            "2018-01-01",
+        ),
+        (
+            '[{"@type": "WebPage", "author": {"@type": "Organization", "name": "The Wire"}}, '
+            '{"@type": "NewsArticle", "author": [{"@type": "Person", "name": "Ada Lovelace"}]}]',
+            "Ada Lovelace",
+            None,
+        ),
+        ('{"@type": "Article", "author": {"@type": "Organization", "name": "The Wire"}}', "The Wire", None),
+    ],
+)
+def test_author_and_date_are_of_the_page_s_own_work(block: str, author: str | None, day: str | None) -> None:
+    found = _stated(block)
+    assert found.author == author
+    assert (found.published.date().isoformat() if found.published else None) == day
