@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
-from tests.scraper.process import chromium_of, output_of, running, until
+from tests.scraper.process import LIMIT_S, chromium_of, output_of, running, until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -104,26 +105,24 @@ async def test_a_pipe_that_breaks_is_no_noise(site: Site, here: dict[str, str]) 
 async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str, str]) -> None:
     """`script` gives the command a terminal; its stdout goes to a file beside."""
     master, slave = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *SEARCH_MCP, "fetch-batch", site.url("/static/1"), site.url("/static/2")),
+        env={**os.environ, **here, "TERM": "xterm"},
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=slave,
+    )
+    os.close(slave)
+    # Read while it runs: what a terminal holds unread is soon full, and who writes more to it waits.
+    reading = asyncio.create_task(asyncio.to_thread(_shown, master))
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                *SEARCH_MCP,
-                "fetch-batch",
-                site.url("/static/1"),
-                site.url("/static/2"),
-            ),
-            env={**os.environ, **here, "TERM": "xterm"},
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=slave,
-        )
-        os.close(slave)
-        out, _ = await asyncio.wait_for(process.communicate(), 60)
-        shown = b""
-        while chunk := _read(master):
-            shown += chunk
+        async with asyncio.timeout(2 * LIMIT_S):
+            out, _ = await process.communicate()
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        shown = await reading
         os.close(master)
     assert process.returncode == 0
     assert b"\x1b" not in out
@@ -131,8 +130,10 @@ async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str,
     assert b"2/2" in shown
 
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65_536)
-    except OSError:  # a terminal whose other end is closed
-        return b""
+def _shown(terminal: int) -> bytes:
+    """All that is written to a terminal until its other end is closed."""
+    shown = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 65_536):
+            shown += chunk
+    return shown
