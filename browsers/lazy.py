@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import time
 
-from browsers.cdp import CommandFailed, Session
+from browsers.cdp import CommandFailed, Event, Session
+from browsers.model import Tier
 from browsers.settle import Settling
 from browsers.settle_rules import Look
+from browsers.window import taller
 
 __all__ = ["reveal"]
 
@@ -45,7 +47,7 @@ DEBOUNCE_S = 0.15
 SKIP_LIMIT_S = 1.0
 
 
-async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
+async def reveal(session: Session, settling: Settling, tier: Tier, limit_s: float) -> None:
     """Make the page show what it holds back for those who scroll; within `limit_s`.
 
     Where quiet passed in virtual time there were perhaps no frames yet, and observers act in frames: such a
@@ -66,7 +68,7 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
         if look is None or left_s <= 0 or _fits(look) or look.text_chars <= before + GROWTH_CHARS:
             return
         before = look.text_chars
-        slowness = await _grow(session, settling, min(look.height + EXTRA_HEIGHT, TALLEST))
+        slowness = await _grow(session, settling, taller(tier, min(look.height + EXTRA_HEIGHT, TALLEST)))
         await settling.until_done(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,
@@ -89,15 +91,9 @@ async def _something_waits(settling: Settling, before: Look) -> bool:
     return settling.traffic.requests != requests or (after is not None and after.contents != before.contents)
 
 
-async def _grow(session: Session, settling: Settling, height: int) -> float:
-    """Make the window so tall; how many times slower than usual the page's frames come."""
-    await session.send(
-        "Emulation.setDeviceMetricsOverride",
-        width=0,
-        height=height,
-        deviceScaleFactor=0,
-        mobile=False,
-    )
+async def _grow(session: Session, settling: Settling, window: Event) -> float:
+    """Make the window taller; how many times slower than usual the page's frames come."""
+    await session.send("Emulation.setDeviceMetricsOverride", **window)
     spent_s = await _scroll(settling)
     return SLOWEST if spent_s is None else min(SLOWEST, max(1.0, spent_s / USUAL_FRAMES_S))
 

@@ -12,6 +12,7 @@ from browsers.scripts import PROBE
 from browsers.settle import WORLD, Settling
 from browsers.tab import Tab
 from browsers.traffic import Traffic
+from browsers.window import thumbnail
 
 __all__ = ["Page"]
 
@@ -67,7 +68,9 @@ class Page:
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
-        if self._tier is Tier.FULL:
+        if self._tier is Tier.LIGHT:
+            commands.append(session.start("Emulation.setDeviceMetricsOverride", **thumbnail()))
+        else:
             commands.append(
                 session.start(
                     "Target.setAutoAttach",

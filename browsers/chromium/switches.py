@@ -14,6 +14,7 @@ from browsers.identity import Identity
 from browsers.locales import posix_locale
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
+from browsers.window import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT, SCREEN_WIDTH, TASKBAR_HEIGHT
 
 __all__ = ["LaunchPlan", "plan"]
 
@@ -49,14 +50,11 @@ PERSON = (
     "--disable-blink-features=AutomationControlled",
 )
 
-SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
-
 DESK = (f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",)
 # Windows that a desktop could have: inner <= outer <= available <= screen. Headless Chromium's own 800 x 600
 # is a sign of it, and so is any emulated viewport.
 FULL_WINDOW = f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}"
-LIGHT_WINDOW = "--window-size=1280,900"
-"""What is painted costs: 7-12 % less of a JavaScript page than a window that fills the screen."""
+LIGHT_WINDOW = f"--window-size={LIGHT_WIDTH},{LIGHT_HEIGHT}"
 
 LIGHT = (
     # Fonts change no text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier loads
