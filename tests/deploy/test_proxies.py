@@ -1,15 +1,23 @@
-"""The proxies' own programs accept what deploy/ says to them."""
+"""The proxies' own programs accept what deploy/ says to them, and find the server that can do the work."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import subprocess
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp import web
 
-from tests.deploy.proxies import PROXIES, check_command, configuration, program
+from tests.deploy.proxies import PROXIES, Proxy, check_command, configuration, program, proxied
 
 LIMIT_S = 30
+CALLS = 12
 
 
 @pytest.mark.parametrize("kind", PROXIES)
@@ -27,3 +35,111 @@ def test_a_configuration_is_accepted_and_a_wrong_word_in_it_is_not(
     )
     done = subprocess.run(check_command(kind, path, file, tmp_path), capture_output=True, timeout=LIMIT_S)
     assert (done.returncode != 0) == broken, done.stderr.decode()
+
+
+class Server:
+    """One that is asked, and answers every call with its status."""
+
+    def __init__(self, status: int = 200) -> None:
+        self.status = status
+        self.port = 0
+        self.asked: Counter[str] = Counter()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Always ready; what is posted is counted by its session."""
+        if request.method != "POST":
+            return web.Response()
+        session = request.headers.get("Mcp-Session-Id", "")
+        self.asked[session] += 1
+        return web.Response(status=self.status, headers={"Mcp-Session-Id": session or uuid.uuid4().hex})
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Listen while the block runs, at the same port each time."""
+        app = web.Application()
+        app.router.add_route("*", "/{path}", self.answer)
+        runner = web.AppRunner(app, shutdown_timeout=1)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", self.port).start()
+            self.port = runner.addresses[0][1]
+            yield
+        finally:
+            await runner.cleanup()
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_what_one_server_leaves_to_the_others_is_done_by_one_of_them(kind: str) -> None:
+    leaving, staying = Server(503), Server()
+    async with leaving.running(), staying.running(), in_front_of(kind, leaving, staying) as proxy:
+        assert await told(proxy, "") == [200] * CALLS
+        assert [await told(proxy, f"session-{number}") for number in range(6)] == [[200] * CALLS] * 6
+        assert leaving.asked and staying.asked.total() == 7 * CALLS
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_a_session_keeps_to_one_server_and_goes_to_the_other_when_that_is_gone(kind: str) -> None:
+    servers = [Server(), Server()]
+    async with contextlib.AsyncExitStack() as stack:
+        ends = [await stack.enter_async_context(contextlib.AsyncExitStack()) for _ in servers]
+        for end, server in zip(ends, servers, strict=True):
+            await end.enter_async_context(server.running())
+        proxy = await stack.enter_async_context(in_front_of(kind, *servers))
+        assert await told(proxy, "mine") == [200] * CALLS
+        counts = [server.asked["mine"] for server in servers]
+        assert sorted(counts) == [0, CALLS]
+        await ends[counts.index(CALLS)].aclose()
+        assert await told(proxy, "mine") == [200] * CALLS
+        assert servers[counts.index(0)].asked["mine"] == CALLS
+
+
+async def test_haproxy_brings_a_session_to_the_server_that_opened_it() -> None:
+    one, other = Server(), Server()
+    async with (
+        asyncio.timeout(LIMIT_S),
+        one.running(),
+        other.running(),
+        in_front_of("haproxy", one, other) as proxy,
+        aiohttp.ClientSession() as http,
+    ):
+        for _ in range(6):
+            before = one.asked[""]
+            async with http.post(proxy.url, json={}) as answer:
+                session = answer.headers["Mcp-Session-Id"]
+            opener = one if one.asked[""] > before else other
+            assert await told(proxy, session) == [200] * CALLS
+            assert opener.asked[session] == CALLS
+
+
+async def test_a_server_that_was_gone_is_asked_as_soon_as_it_is_back() -> None:
+    # haproxy looks for itself, each second.
+    one, other = Server(), Server()
+    async with other.running():
+        pass
+    async with contextlib.AsyncExitStack() as ended:
+        await ended.enter_async_context(one.running())
+        async with in_front_of("nginx", one, other) as proxy:
+            assert await told(proxy, "") == [200] * CALLS
+            async with other.running():
+                await ended.aclose()
+                assert await told(proxy, "") == [200] * CALLS
+
+
+@contextlib.asynccontextmanager
+async def in_front_of(kind: str, *servers: Server) -> AsyncIterator[Proxy]:
+    """A proxy, where it is installed."""
+    if program(kind) is None:
+        pytest.skip(f"{kind} is not installed")
+    async with proxied(kind, [server.port for server in servers]) as proxy:
+        yield proxy
+
+
+async def told(proxy: Proxy, session: str) -> list[int]:
+    """What calls of a session are answered; without a name, of none."""
+    headers = {"Mcp-Session-Id": session} if session else {}
+    async with aiohttp.ClientSession() as http, asyncio.timeout(LIMIT_S):
+        found = []
+        for _ in range(CALLS):
+            async with http.post(proxy.url, json={}, headers=headers) as answer:
+                found.append(answer.status)
+        return found
