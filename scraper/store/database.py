@@ -37,6 +37,7 @@ JOURNAL_BYTES = 16 * 1024 * 1024
 _LOG, _SHARED = "-wal", "-shm"
 _NO_TABLE = "no such "
 """SQLite's words for a table or column that should be there."""
+_NOTHING_TO_ROLL_BACK = "cannot rollback"
 
 _LOCKED = (apsw.BusyError, apsw.LockedError)
 
@@ -85,7 +86,8 @@ class Database:
             raise Unavailable
         try:
             result = work(self._connected())
-        except (apsw.Error, OSError) as error:
+        except (apsw.Error, OSError) as told:
+            error = _fault_behind(told)
             if _is_damage(error):
                 self._on_damage(error)
             else:
@@ -247,6 +249,14 @@ class Database:
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
+
+
+def _fault_behind(error: Exception) -> Exception:
+    """The fault itself where apsw tells of a rollback instead, which SQLite had done already."""
+    before = error.__context__
+    if str(error).startswith(_NOTHING_TO_ROLL_BACK) and isinstance(before, apsw.Error):
+        return before
+    return error
 
 
 def _has_tables(connection: apsw.Connection) -> bool:

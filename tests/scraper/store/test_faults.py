@@ -120,6 +120,18 @@ async def test_a_full_disk_loses_new_pages_and_keeps_the_old_readable(
         assert await text_of(pages, "https://example.org/new") == "room again"
 
 
+async def test_a_file_that_is_opened_on_a_full_disk_is_told_by_that_fault(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        pages.put(entry(text="kept"))
+        await pages.stats()
+    with no_file_beyond(1_000):
+        async with opened(tmp_path) as pages:
+            problem = (await pages.stats()).problem
+    assert problem is not None and "rollback" not in problem and "I/O" in problem
+    async with opened(tmp_path) as pages:
+        assert await text_of(pages) == "kept"
+
+
 async def test_a_full_file_system_is_told_until_a_page_can_be_written_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
