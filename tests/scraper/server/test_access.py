@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -124,6 +125,20 @@ def test_a_token_names_its_principal() -> None:
 )
 def test_anything_else_names_nobody(header: str) -> None:
     assert rules(keys=(Key("ann", "one"),)).principal(header) is None
+
+
+def test_the_time_of_a_refusal_says_nothing_about_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bytes] = []
+
+    def compare(given: bytes, right: bytes) -> bool:
+        compared.append(right)
+        return given == right
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    guarded = rules(keys=(Key("ann", "one"), Key("ben", "two")))
+    assert guarded.principal("Bearer one") == "ann"
+    assert guarded.principal("Bearer wrong") is None
+    assert compared == [b"one", b"two"] * 2
 
 
 def test_tokens_come_from_a_file_of_names(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -14,6 +15,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequest
 
+from scraper.server import search_methods
+from scraper.server.calls import Caller
 from scraper.server.rates import Rate
 from scraper.store.shared.local_limits import LocalLimits
 from tests.scraper.kept_texts import KeptApp, kept_app
@@ -117,6 +120,16 @@ async def test_a_cursor_that_is_none_is_refused(texts: KeptApp, cursor: object) 
             await search(client, "tools", {"query": "tides", "cursor": cursor})
 
 
+@pytest.mark.parametrize("place", [5, 0, -10, 1_000, 10.0, "10", True, None, [10]])
+async def test_a_cursor_to_a_place_that_none_leads_to_is_refused(texts: KeptApp, place: object) -> None:
+    async with talking(texts, "auto", MANY) as client:
+        given = (await search(client, "tools", {"query": "tides"})).next_cursor
+        mark, _ = json.loads(base64.urlsafe_b64decode(given))
+        cursor = base64.urlsafe_b64encode(json.dumps([mark, place]).encode()).decode()
+        with pytest.raises(MCPError, match="Invalid cursor"):
+            await search(client, "tools", {"query": "tides", "cursor": cursor})
+
+
 @pytest.mark.parametrize(
     "query", ["C++", "node.js", '"unclosed', "a AND", "*", "NEAR(", "col:x", "💥", "\x00"]
 )
@@ -137,6 +150,20 @@ async def test_who_searches_too_often_is_told_to_wait(texts: KeptApp) -> None:
         with pytest.raises(MCPError, match="Too many searches") as refused:
             await search(client, "prompts", {"query": "x"})
         assert refused.value.error.data["retryAfter"] > 0
+
+
+async def test_one_callers_searches_are_not_counted_for_another(
+    texts: KeptApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = ["ann"]
+    monkeypatch.setattr(search_methods, "caller_of", lambda _context: Caller(principal=who[0]))
+    rate = Rate(LocalLimits(), name="searches", burst=1, per_second=0.001)
+    async with talking(texts, "auto", rate=rate) as client:
+        await search(client, "tools", {"query": "x"})
+        with pytest.raises(MCPError, match="Too many searches"):
+            await search(client, "tools", {"query": "x"})
+        who[0] = "ben"
+        await search(client, "tools", {"query": "x"})
 
 
 async def test_answers_of_searches_are_not_to_be_kept(texts: KeptApp) -> None:
