@@ -29,22 +29,19 @@ class PausedResponse:
     url: str
     status: int
     raw_headers: tuple[tuple[str, str], ...]
+    headers: MappingProxyType[str, str]
+    """By name in lower case; of repeated ones the first, except cookies, which are left out."""
 
     @classmethod
     def of(cls, event: Event) -> PausedResponse:
         """From a `Fetch.requestPaused` event at the response stage."""
         headers = tuple((h["name"], h["value"]) for h in event.get("responseHeaders", ()))
         url = event["request"]["url"] + event["request"].get("urlFragment", "")
-        return cls(event["requestId"], url, event["responseStatusCode"], headers)
-
-    @property
-    def headers(self) -> MappingProxyType[str, str]:
-        """By name in lower case; of repeated ones the first, except cookies, which are left out."""
-        found: dict[str, str] = {}
-        for name, value in self.raw_headers:
-            if name.lower() != "set-cookie":
-                found.setdefault(name.lower(), value)
-        return MappingProxyType(found)
+        by_name: dict[str, str] = {}
+        for name, value in headers:
+            by_name.setdefault(name.lower(), value)
+        by_name.pop("set-cookie", None)
+        return cls(event["requestId"], url, event["responseStatusCode"], headers, MappingProxyType(by_name))
 
     @property
     def location(self) -> str | None:

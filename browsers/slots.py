@@ -61,7 +61,7 @@ class Slots:
 
     def expected_wait_s(self) -> float:
         """How long a newcomer would wait, from how long the last visits held their slots."""
-        return self._held_s() * (self.queued + 1) / self.size
+        return self._wait_behind_s(self.queued)
 
     def queue_s(self) -> float:
         """How long a newcomer of a host of its own would wait: nothing while a slot is free.
@@ -76,12 +76,12 @@ class Slots:
         return 0.0 if first is None else time.monotonic() - first
 
     async def _acquire(self, principal: str, host: str, url: str, wait_s: float, bounded: bool) -> None:
-        expected = self.expected_wait_s()
+        queued = self.queued
         turn = self._enqueue(principal, host)
         self._hand_out()
         if turn.done():
             return
-        if bounded and (self._has_no_place(principal) or expected > wait_s):
+        if bounded and (self._has_no_place(principal) or self._wait_behind_s(queued) > wait_s):
             self._give_back(turn, principal, host)
             raise self._busy(url)
         try:
@@ -92,6 +92,9 @@ class Slots:
             if isinstance(error, TimeoutError):
                 raise self._busy(url) from None
             raise
+
+    def _wait_behind_s(self, queued: int) -> float:
+        return self._held_s() * (queued + 1) / self.size
 
     def _has_no_place(self, principal: str) -> bool:
         """Whether the queue is full for this caller: beyond its bound only those wait who have less than an

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import ada_url
@@ -15,6 +16,9 @@ MAX_URL_CHARS = 8_000
 
 _ECHO_CHARS = 120
 """How much of a bad argument an error message repeats."""
+
+_HOSTS_REMEMBERED = 1_024
+"""One page's host is asked for at six places."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _SCHEMES = frozenset(
@@ -75,6 +79,7 @@ def cache_key(url: str) -> str:
     return url if mark and fragment.startswith(("!", "/")) else page
 
 
+@functools.lru_cache(maxsize=_HOSTS_REMEMBERED)
 def host_of(url: str) -> str:
     """The host of a canonical URL in lower case, without port and trailing dot; empty when there is none."""
     try:

@@ -115,9 +115,9 @@ ENABLED_FEATURES = (
     # --- Ours. The network service on a thread instead of a process, which on Linux has no sandbox of its own
     # anyway: 8 % of the CPU of a peek, and 12 MB.
     "NetworkServiceInProcess2",
-    # A frame for the page is made when its response goes on, not ahead of it: a peek ends there, and the frame,
-    # with a view, a compositor and a surface of the GPU process, was thrown away. 60 % of the browser's CPU for
-    # a peek, 5 % for a rendered page.
+    # A frame for the page is made when its response goes on, not ahead of it. A peek ends there, and the
+    # frame, with a view, a compositor and a surface of the GPU process, was thrown away: 60 % of the
+    # browser's CPU for a peek (decision 006).
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/60000",
 )
 

@@ -27,21 +27,26 @@ class Recent:
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._characters = 0
 
     def get(self, key: Hashable) -> Reading | None:
         """A reading that is not too old."""
         entry = self._entries.get(key)
         if entry is None or entry.until < time.monotonic():
-            self._entries.pop(key, None)
+            self._drop(key)
             return None
         self._entries.move_to_end(key)
         return entry.reading
 
     def put(self, key: Hashable, reading: Reading) -> None:
         """Keep one, and let go of the oldest beyond the bounds."""
+        self._drop(key)
         self._entries[key] = _Entry(reading, time.monotonic() + KEPT_S)
-        self._entries.move_to_end(key)
-        size = sum(len(entry.reading.document.markdown) for entry in self._entries.values())
-        while len(self._entries) > KEPT or (size > KEPT_CHARACTERS and len(self._entries) > 1):
-            _, dropped = self._entries.popitem(last=False)
-            size -= len(dropped.reading.document.markdown)
+        self._characters += len(reading.document.markdown)
+        while len(self._entries) > KEPT or (self._characters > KEPT_CHARACTERS and len(self._entries) > 1):
+            self._drop(next(iter(self._entries)))
+
+    def _drop(self, key: Hashable) -> None:
+        dropped = self._entries.pop(key, None)
+        if dropped is not None:
+            self._characters -= len(dropped.reading.document.markdown)

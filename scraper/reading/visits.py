@@ -7,8 +7,6 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-import tenacity
-
 from browsers import errors as door_errors
 from browsers.model import Limits, Mode, Request, Snapshot, Tier
 from scraper import errors
@@ -32,7 +30,6 @@ _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 READ_RESERVE_S = 3.0
 """Kept back from the deadline to read what the visit brought."""
 READ_RESERVE_SHARE = 0.2
-TRIES = 2
 
 
 class Tell(Protocol):
@@ -85,35 +82,16 @@ class Visits:
         Raises:
             ScraperError: nothing came.
         """
-
-        before: Visited | None = None
-
-        async def visit() -> Visited:
-            nonlocal before
-            try:
-                before = await self.once(job, tier, deadline, tell)
-            except errors.HostBusy:
-                # There is no second turn in time: what came is the answer.
-                if before is None:
-                    raise
-            return before
-
-        def pause_s(state: tenacity.RetryCallState) -> float:
-            assert state.outcome is not None
-            return outcome.pause_s(state.outcome.result().snapshot) or 0.0
-
-        def may_pass(visited: Visited) -> bool:
-            pause = outcome.pause_s(visited.snapshot)
-            return pause is not None and pause <= min(PATIENCE_S, deadline.left_s() / 2)
-
-        retrying = tenacity.AsyncRetrying(
-            stop=tenacity.stop_after_attempt(TRIES),
-            wait=pause_s,
-            retry=tenacity.retry_if_result(may_pass),
-            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
-        )
-        visited: Visited = await retrying(visit)
-        return visited
+        visited = await self.once(job, tier, deadline, tell)
+        pause_s = outcome.pause_s(visited.snapshot)
+        if pause_s is None or pause_s > min(PATIENCE_S, deadline.left_s() / 2):
+            return visited
+        await asyncio.sleep(pause_s)
+        try:
+            return await self.once(job, tier, deadline, tell)
+        except errors.HostBusy:
+            # There is no second turn in time: what came is the answer.
+            return visited
 
     async def once(self, job: Job, tier: Tier, deadline: Deadline, tell: Tell) -> Visited:
         """Visit and read what came; what was served stands in where rendering it fails.

@@ -25,7 +25,7 @@ def seal(text: str, region: str) -> str:
 
 def defused(text: str) -> str:
     """`text` without what looks like the border of a region."""
-    return _BORDER.sub(_broken, text)
+    return _BORDER.sub(_broken, text) if "<<<" in text else text
 
 
 def _broken(match: re.Match[str]) -> str:

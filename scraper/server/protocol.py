@@ -78,6 +78,7 @@ def _server(
 ) -> Server[Any]:
     listing = ListToolsResult(tools=[described.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
+    schemas = {tool.name: tool.input_schema for tool in tools}
 
     async def list_tools(_context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -101,6 +102,8 @@ def _server(
         cache_hints=_CACHE_HINTS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        # Without it the SDK lists all the tools for each call, to look up one of them.
+        get_tool_input_schema=schemas.get,
     )
     server.middleware.append(notice)
     return server

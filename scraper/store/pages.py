@@ -36,6 +36,9 @@ QUEUE_LIMIT = 256
 """Pages that may wait to be written; beyond, they are read anew and not kept."""
 BATCH = 64
 """Pages in one transaction: a commit costs as much as ten pages."""
+GATHERED_S = 0.1
+"""How long the first page of a transaction waits for others, unless somebody waits for it. Whoever asks this
+server for it gets it meanwhile; one that is killed has lost it."""
 GET_LIMIT_S = 2.0
 """A cache slower than this is slower than many a page."""
 SEARCH_LIMIT_S = 5.0
@@ -59,6 +62,8 @@ class SqlitePages:
         self._fresh: dict[_Place, Entry] = {}
         """Pages that are not in the file yet; changed and read under the lock."""
         self._lock = threading.Lock()
+        self._wanted = threading.Event()
+        """Set while somebody waits for what is to be written."""
         self._touched: set[int] = set()
         self._hits = self._misses = self._refused = self._put = 0
         # Counted in the writer; the others in the event loop.
@@ -91,11 +96,14 @@ class SqlitePages:
         self._waiting.append((place, entry))
         if len(self._waiting) == 1:
             self._writer.submit(self._write_waiting)
+        elif len(self._waiting) >= BATCH:
+            self._wanted.set()
 
     async def settled(self) -> None:
         """Wait until all that was put is in the file, or is known to be lost."""
         put = self._put
         while self._done < put:
+            self._wanted.set()
             # A batch follows the other; what came after this call is not waited for.
             await asyncio.wrap_future(self._writer.submit(lambda: None))
 
@@ -228,6 +236,7 @@ class SqlitePages:
 
     async def _result(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
         """What `work` comes to behind all that waits to be written."""
+        self._wanted.set()
         try:
             async with asyncio.timeout(limit_s):
                 return await asyncio.wrap_future(self._writer.submit(self._try, work))
@@ -247,6 +256,7 @@ class SqlitePages:
 
     def _write_waiting(self) -> None:
         """A batch of what waits; whoever asked in between has his turn before the next."""
+        self._wanted.wait(GATHERED_S)
         batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
         if not batch:
             return
@@ -261,6 +271,8 @@ class SqlitePages:
             self._done += len(batch)
             if self._waiting:
                 self._writer.submit(self._write_waiting)
+            else:
+                self._wanted.clear()
 
     def _write_batch(self, batch: list[Entry]) -> None:
         rows = [row for entry in batch if (row := self._row(entry))]
