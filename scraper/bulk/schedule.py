@@ -32,22 +32,23 @@ class _Host:
     under_way: int = 0
     free_at: float = -math.inf
     """Not asked before."""
-    was_free_at: float = -math.inf
-    """The same before its last page was begun."""
-    ticket: int = 0
-    """The entry by which it stands in one of the heaps; 0: in none. Others are stale."""
+    offered: bool = False
+    """Whether it stands in one of the heaps; never in both, nor twice."""
 
 
 class Schedule:
     """The hosts under work, and the next page of them."""
 
     def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+        self._gap_s = pace.gap_s
+        # When a request arrives is known when its page is read: until then nobody can keep a distance to it.
+        self._at_once = 1 if pace.gap_s else pace.per_host
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
         """May be asked now, most pages first; checked again when taken."""
         self._resting: list[tuple[float, int, _Host]] = []
-        self._tickets = itertools.count(1)
+        self._numbers = itertools.count()
+        """Of two hosts that are alike, the one that came first."""
         self._wanting: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -56,11 +57,11 @@ class Schedule:
     def longest_s(self) -> float:
         """How long the host that has most left takes at the least, by its gap alone."""
         most = max((host.unread for host in self._hosts.values()), default=0)
-        return most * self._pace.gap_s
+        return most * self._gap_s
 
     def enter(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
         """Take a host in, which has so many pages left and is not to be asked before `free_at`."""
-        host = self._hosts[name] = _Host(name, unread, free_at=free_at, was_free_at=free_at)
+        host = self._hosts[name] = _Host(name, unread, free_at=free_at)
         self._note_wanting(host)
 
     def supply(self, name: str, pages: Iterable[Page], *, now: float) -> None:
@@ -78,14 +79,11 @@ class Schedule:
     def take(self, now: float) -> Page | None:
         """The page to begin now; None: nobody may be asked."""
         while self._resting and self._resting[0][0] <= now:
-            _, ticket, host = heapq.heappop(self._resting)
-            if ticket == host.ticket:
-                heapq.heappush(self._free, (-host.unread, ticket, host))
+            _, number, host = heapq.heappop(self._resting)
+            heapq.heappush(self._free, (-host.unread, number, host))
         while self._free:
-            _, ticket, host = heapq.heappop(self._free)
-            if ticket != host.ticket:
-                continue
-            host.ticket = 0
+            _, _, host = heapq.heappop(self._free)
+            host.offered = False
             if self._may_ask(host) and host.free_at <= now:
                 return self._taken(host, now)
             self._offer(host, now)
@@ -98,32 +96,33 @@ class Schedule:
     def done(self, page: Page, *, asked_at: float | None, now: float) -> None:
         """A page came to its end; `asked_at`: by when its request had arrived, None: none was made."""
         host = self._hosts[page.host]
-        host.under_way -= 1
-        if asked_at is not None:
-            host.free_at = max(host.free_at, asked_at + self._pace.gap_s)
-        elif not host.under_way:
-            host.free_at = host.was_free_at
-            host.ticket = 0
-        self._leave_or_offer(host, now)
+        self._ended(host, asked_at)
+        if not host.unread and not host.under_way:
+            del self._hosts[host.name]
+            return
+        self._offer(host, now)
 
-    def again(self, page: Page, *, not_before: float, now: float) -> None:
+    def again(self, page: Page, *, asked_at: float | None, not_before: float, now: float) -> None:
         """A page is to be read once more, behind its host's others; its host rests until then."""
         host = self._hosts[page.host]
-        host.under_way -= 1
+        self._ended(host, asked_at)
         host.unread += 1
         host.pages.append(page)
         host.free_at = max(host.free_at, not_before)
-        self._leave_or_offer(host, now)
+        self._offer(host, now)
 
     def _taken(self, host: _Host, now: float) -> Page:
         page = host.pages.popleft()
         host.unread -= 1
         host.under_way += 1
-        if host.name:
-            host.was_free_at, host.free_at = host.free_at, now + self._pace.gap_s
         self._note_wanting(host)
         self._offer(host, now)
         return page
+
+    def _ended(self, host: _Host, asked_at: float | None) -> None:
+        host.under_way -= 1
+        if asked_at is not None:
+            host.free_at = max(host.free_at, asked_at + self._gap_s)
 
     def _note_wanting(self, host: _Host) -> None:
         if len(host.pages) < min(LOW, host.unread):
@@ -131,19 +130,13 @@ class Schedule:
 
     def _may_ask(self, host: _Host) -> bool:
         # Lines that name no host ask nobody.
-        return bool(host.pages) and (host.under_way < self._pace.per_host or not host.name)
-
-    def _leave_or_offer(self, host: _Host, now: float) -> None:
-        if not host.unread and not host.under_way:
-            del self._hosts[host.name]
-            return
-        self._offer(host, now)
+        return bool(host.pages) and (host.under_way < self._at_once or not host.name)
 
     def _offer(self, host: _Host, now: float) -> None:
-        if host.ticket or not self._may_ask(host):
+        if host.offered or not self._may_ask(host):
             return
-        host.ticket = next(self._tickets)
+        host.offered = True
         if host.free_at > now:
-            heapq.heappush(self._resting, (host.free_at, host.ticket, host))
+            heapq.heappush(self._resting, (host.free_at, next(self._numbers), host))
         else:
-            heapq.heappush(self._free, (-host.unread, host.ticket, host))
+            heapq.heappush(self._free, (-host.unread, next(self._numbers), host))

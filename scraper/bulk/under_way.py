@@ -109,7 +109,7 @@ class UnderWay:
             return
         self.tried_again += 1
         now = time.monotonic()
-        self._schedule.again(page, not_before=now + pause_s, now=now)
+        self._schedule.again(page, asked_at=read.asked_at, not_before=now + pause_s, now=now)
 
     async def _over_with(self, read: Read) -> None:
         self._schedule.done(read.outcome.page, asked_at=read.asked_at, now=time.monotonic())

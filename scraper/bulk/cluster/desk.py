@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from dataclasses import dataclass
 
@@ -31,7 +32,9 @@ class Begun:
 class Desk:
     """Its methods are called over the network, several at once, in one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, rest_s: float = 0.0) -> None:
+        """`rest_s`: so long hosts are to be left alone, because somebody may have asked them just now."""
+        self._rested_at = time.monotonic() + rest_s
         self._handed_in = Numbers()
         self._begun = Numbers()
         self._waiting: deque[bytes] = deque()
@@ -41,7 +44,7 @@ class Desk:
 
     async def begin(self, block: int, numbers: tuple[int, ...]) -> Begun:
         """Begin a block, or go on with it; nothing is left when the job was told to stop."""
-        again = block in self._begun
+        again = block in self._begun or time.monotonic() < self._rested_at
         self._begun.add(block)
         left = () if self._stopped else tuple(one for one in numbers if one not in self._handed_in)
         return Begun(left, again)
@@ -49,7 +52,7 @@ class Desk:
     async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
         """Take outcomes, packed; whether to go on."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES)
+            await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES or self._stopped)
             for number in numbers:
                 self._handed_in.add(number)
             self._waiting.append(packed)
@@ -75,4 +78,6 @@ class Desk:
 
     async def stop(self) -> None:
         """Let everybody end what is under way, and no more."""
-        self._stopped = True
+        async with self._changed:
+            self._stopped = True
+            self._changed.notify_all()

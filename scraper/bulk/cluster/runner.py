@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import logging
 import math
 import pickle
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import ray
 import ray.data
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from scraper.bulk.cluster.block_reader import BlockReader, table_of
 from scraper.bulk.cluster.blocks import block_size, blocks
+from scraper.bulk.cluster.connection import connected, first_line
 from scraper.bulk.cluster.desk import Desk
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
@@ -37,8 +38,6 @@ PEEKS_A_CPU, RENDERS_A_CPU = 4, 2
 BLOCKS_AT_ONCE = 8
 """In one process: a block may be of one host alone, which is asked for few pages at once."""
 COLLECT_S = 1.0
-STORE_BYTES = 256 << 20
-"""Of a cluster of our own: rows stay in Ray's memory only until they are collected."""
 PASSES = 3
 """A block whose process died again and again is left; what is missing is given out once more."""
 
@@ -51,16 +50,22 @@ async def run_on_cluster(
     Raises:
         BulkError: the cluster cannot be reached or used, or what is read cannot be written.
     """
-    async with _connected(address):
+    async with connected(address):
         processes, cpus = await asyncio.to_thread(_room)
         say(f"{processes} processes of {cpus:g} CPUs on the cluster")
         run = _Run(job, _for_process(settings, job, cpus), stop, processes, cpus)
-        for _ in range(PASSES):
-            before = job.tally.delivered
-            if await run.one_pass() or stop.is_set():
-                return
-            if job.tally.delivered == before:
-                break
+        try:
+            for _ in range(PASSES):
+                before = job.tally.delivered
+                if await run.one_pass() or stop.is_set():
+                    return
+                if job.tally.delivered == before:
+                    break
+        except RayError as error:
+            raise BulkError(
+                f"The cluster was lost: {first_line(error)} "
+                "What was written is safe: the same command goes on."
+            ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
 
 
@@ -74,14 +79,14 @@ class _Run:
         self._stop = stop
         self._processes = processes
         self._cpus = cpus
+        self._begun = False
 
     async def one_pass(self) -> bool:
         """Give out all that is left, and write what comes back; whether everything came."""
         counts = await self._job.counts()
         if counts.done >= counts.pages:
             return True
-        # Few CPUs are few pages: it is asked for by every process, and waits most of the time.
-        desk: Any = ray.remote(Desk).options(num_cpus=0).remote()
+        desk = self._new_desk()
         try:
             dataset = await self._dataset(desk, counts.pages - counts.done)
             working = asyncio.create_task(asyncio.to_thread(_consume, dataset))
@@ -96,6 +101,14 @@ class _Run:
         await self._job.settled()
         counts = await self._job.counts()
         return counts.done >= counts.pages
+
+    def _new_desk(self) -> Any:
+        """On the node where the job is: no other that dies takes it along. It waits most of the time."""
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        # Whoever was cut off may have asked any host just now.
+        rest_s = self._job.order.pace.gap_s if self._job.resumed or self._begun else 0.0
+        self._begun = True
+        return ray.remote(Desk).options(num_cpus=0, scheduling_strategy=here).remote(rest_s)
 
     async def _dataset(self, desk: ActorHandle[Any], pages: int) -> ray.data.Dataset:
         number = 0
@@ -135,28 +148,6 @@ class _Run:
                 await self._job.deliver(outcome)
 
 
-@contextlib.asynccontextmanager
-async def _connected(address: str) -> AsyncIterator[None]:
-    """A connection to the cluster, or a cluster of our own, for the time of the block."""
-    own: dict[str, Any] = {}
-    if address == "local":
-        own = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
-    for name in ("ray", "ray.data"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    try:
-        await asyncio.to_thread(
-            ray.init, address=address, log_to_driver=False, logging_level=logging.ERROR, **own
-        )
-    except (RayError, ConnectionError, RuntimeError, ValueError) as error:
-        raise BulkError(f"The cluster at {address} cannot be reached: {_first_line(error)}") from None
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    try:
-        yield
-    finally:
-        await asyncio.to_thread(ray.shutdown)
-
-
 def _room() -> tuple[int, float]:
     """How many processes the cluster has room for, and the CPUs of each."""
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
@@ -191,8 +182,4 @@ async def _problem_of(working: asyncio.Task[None]) -> str:
     if not isinstance(fault, RayError):
         raise fault
     log.error("the cluster gave up", exc_info=fault)
-    return _first_line(fault)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0][:300]
+    return first_line(fault)

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import pickle
 import secrets
+import socket
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 from scraper.bulk.cluster.block_pages import BlockPages
 from scraper.bulk.cluster.blocks import block_size, blocks
 from scraper.bulk.cluster.desk import Desk
+from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Format, Outcome, Pace, Page
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
@@ -74,6 +77,48 @@ async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: p
     assert await desk.collect(0.0) == [bytes(20)]
     async with asyncio.timeout(5):
         assert await second
+
+
+async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("scraper.bulk.cluster.desk.WAITING_BYTES", 10)
+    desk = Desk()
+    await desk.hand_in((1,), bytes(20))
+    second = asyncio.create_task(desk.hand_in((2,), b"x"))
+    await asyncio.sleep(0)
+    await desk.stop()
+    async with asyncio.timeout(5):
+        assert not await second
+    assert await desk.collect(0.0) == [bytes(20), b"x"]
+
+
+async def test_hosts_of_a_job_that_was_cut_off_are_given_their_rest() -> None:
+    assert not (await Desk().begin(1, (1,))).again
+    assert (await Desk(rest_s=60.0).begin(1, (1,))).again
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    pytest.importorskip("ray")
+    from scraper.bulk.cluster import connection
+
+    def joins_for_good(address: str) -> None:
+        threading.Event().wait(60)
+
+    # Ray itself asks such an address for ever.
+    monkeypatch.setattr(connection, "_join", joins_for_good)
+    monkeypatch.setattr(connection, "JOIN_S", 0.05)
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"127.0.0.1:{listener.getsockname()[1]}"
+    if not answers:
+        listener.close()
+    with pytest.raises(BulkError, match=f"^The cluster at {address} cannot be reached: "):
+        async with connection.connected(address):
+            pass
+    listener.close()
 
 
 async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_pace() -> None:

@@ -49,6 +49,26 @@ def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
     assert schedule.take(1.4) is not None
 
 
+def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request_arrived() -> None:
+    schedule = schedule_of(Pace(per_host=2, gap_s=1.0), {"one": 3})
+    first = schedule.take(0.0)
+    assert first is not None
+    assert schedule.take(1.5) is None
+    schedule.done(first, asked_at=1.4, now=1.6)
+    assert math.isclose(schedule.wait_s(1.6), 0.8)
+    second = schedule.take(2.4)
+    assert second is not None and schedule.take(2.4) is None
+
+
+def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
+    schedule = schedule_of(Pace(per_host=2, gap_s=60.0), {"one": 2})
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.again(first, asked_at=0.5, not_before=5.0, now=0.6)
+    assert schedule.take(60.4) is None
+    assert schedule.take(60.5) is not None
+
+
 def test_who_was_not_asked_need_not_rest() -> None:
     schedule = schedule_of(Pace(per_host=1, gap_s=60.0), {"one": 2})
     first = schedule.take(0.0)
@@ -61,7 +81,7 @@ def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -
     schedule = schedule_of(Pace(per_host=1), {"one": 2})
     first = schedule.take(0.0)
     assert first is not None
-    schedule.again(first, not_before=5.0, now=0.0)
+    schedule.again(first, asked_at=0.0, not_before=5.0, now=0.0)
     assert schedule.take(4.9) is None
     second = schedule.take(5.0)
     assert second is not None and second.number != first.number

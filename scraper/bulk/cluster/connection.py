@@ -1,0 +1,113 @@
+"""A connection to a Ray cluster: it stands within a time, or one sentence says why it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import ray
+import ray.data
+from ray.exceptions import RayError
+
+from scraper.bulk.errors import BulkError
+
+__all__ = ["connected", "first_line"]
+
+OWN = "local"
+PROBE_S = 10.0
+"""Ray itself goes on asking an address at which nobody is, for good, in lines of its own."""
+JOIN_S = 120.0
+"""Joining takes seconds, and minutes on a machine under load."""
+LEAVE_S = 30.0
+STORE_BYTES = 256 << 20
+"""Of a cluster of our own: rows stay in Ray's memory only until they are collected."""
+
+
+@contextlib.asynccontextmanager
+async def connected(address: str) -> AsyncIterator[None]:
+    """A connection to the cluster, or a cluster of our own, for the time of the block.
+
+    Raises:
+        BulkError: nobody answers there as a cluster does.
+    """
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        await _probe(address)
+        await _in_thread(lambda: _join(address), JOIN_S)
+    except TimeoutError:
+        raise BulkError(f"The cluster at {address} cannot be reached: it does not answer.") from None
+    except (RayError, OSError, RuntimeError, ValueError) as error:
+        raise BulkError(f"The cluster at {address} cannot be reached: {_reason(error)}.") from None
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    try:
+        yield
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await _in_thread(ray.shutdown, LEAVE_S)
+
+
+def first_line(error: BaseException) -> str:
+    """What a person is told of an error of Ray's, which can have many lines."""
+    return str(error).strip().partition("\n")[0][:300]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return first_line(error).rstrip(".")
+
+
+def _join(address: str) -> None:
+    own: dict[str, Any] = {}
+    if address == OWN:
+        own = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
+    ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+
+
+async def _probe(address: str) -> None:
+    """Raises OSError, TimeoutError or ValueError where the address names a host that does not answer."""
+    if ":" not in address:
+        return
+    parts = urlsplit(address if "//" in address else f"//{address}")
+    async with asyncio.timeout(PROBE_S):
+        _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    writer.close()
+
+
+async def _in_thread(work: Callable[[], object], limit_s: float) -> None:
+    """Do `work`, which nothing can end, in a thread that does not hold up the end of the process.
+
+    Raises:
+        TimeoutError: it takes longer.
+        BaseException: what it raised.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def end(fault: BaseException | None) -> None:
+        if done.done():
+            return
+        if fault is None:
+            done.set_result(None)
+        else:
+            done.set_exception(fault)
+
+    def run() -> None:
+        fault: BaseException | None = None
+        try:
+            work()
+        except BaseException as error:  # whatever it is, it belongs to whoever waits
+            fault = error
+        with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+            loop.call_soon_threadsafe(end, fault)
+
+    threading.Thread(target=run, name="ray", daemon=True).start()
+    async with asyncio.timeout(limit_s):
+        await done
