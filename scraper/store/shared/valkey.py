@@ -31,6 +31,9 @@ COMMAND_S = 1.0
 """A command takes 0.2 ms; so the farthest data centre still answers, and a dead one costs one second once."""
 GREETING_S = 4.0
 """Connecting, logging in and looking around are several round trips."""
+PATIENCE = 8
+"""So many times as long as usual a command may take: with its connection to be made first it is four round
+trips, and a line that is slow is so by fits."""
 BEAT_S = 3.0
 FIRST_RETRY_S = 0.25
 LAST_RETRY_S = 10.0
@@ -94,7 +97,7 @@ class Valkey:
             raise Away
         begun = time.monotonic()
         try:
-            async with asyncio.timeout(COMMAND_S):
+            async with asyncio.timeout(self._limit_s()):
                 answer = await self._evaluated(script, keys, words)
         except _FAILURES as error:
             self._lose(error)
@@ -111,7 +114,7 @@ class Valkey:
         if not self.there:
             raise Away
         try:
-            async with asyncio.timeout(COMMAND_S):
+            async with asyncio.timeout(self._limit_s()):
                 return await self._execute(*words)
         except _FAILURES as error:
             self._lose(error)
@@ -130,7 +133,7 @@ class Valkey:
     async def close(self) -> None:
         """Send what is queued, within the limit of a command, and let go."""
         with contextlib.suppress(*_FAILURES):
-            async with asyncio.timeout(COMMAND_S):
+            async with asyncio.timeout(self._limit_s()):
                 while self.there and self._queue:
                     await self._send()
         self.there = False
@@ -168,8 +171,10 @@ class Valkey:
         info = await self._redis.info()
         refuse_unfit(info)
         self.note = note_of(info)
+        loading = self._redis.pipeline(transaction=False)
         for script in ALL:
-            await self._execute("SCRIPT", "LOAD", script.text)
+            loading.execute_command("SCRIPT", "LOAD", script.text)
+        await loading.execute()
         begun = time.monotonic()
         # It may answer and yet take no writes.
         await self._redis.set(self.key("greeting", "all"), 1, px=1_000)
@@ -186,7 +191,7 @@ class Valkey:
         while True:
             await self._queued.wait()
             try:
-                async with asyncio.timeout(COMMAND_S):
+                async with asyncio.timeout(self._limit_s()):
                     await self._send()
             except _FAILURES as error:
                 self._lose(error)
@@ -218,6 +223,11 @@ class Valkey:
         self._lost.set()
         self._first.set()
 
+    def _limit_s(self) -> float:
+        """How long a command may take."""
+        usual_s = 0.0 if math.isnan(self.command_s) else self.command_s
+        return min(GREETING_S, max(COMMAND_S, PATIENCE * usual_s))
+
     def _took(self, seconds: float) -> None:
         usual = seconds if math.isnan(self.command_s) else self.command_s
         self.command_s = usual + MEMORY * (seconds - usual)
@@ -227,7 +237,7 @@ def _client(url: str) -> Redis:
     pool = BlockingConnectionPool.from_url(
         url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
         max_connections=CONNECTIONS,
-        timeout=COMMAND_S,
+        timeout=GREETING_S,
         # Its own time limit is asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a call
         # that was cancelled would go on. Ours stand around each command.
         socket_timeout=None,

@@ -199,6 +199,17 @@ async def test_a_slow_service_is_waited_for_and_named(tmp_path: Path) -> None:
         assert not status.away
 
 
+async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(tmp_path: Path) -> None:
+    # Each of them needs a connection of its own, and logs in first.
+    async with redis_server(tmp_path, password=SECRET) as redis, delayed(redis.port, 0.2) as slow:
+        url = slow.url.replace("redis://", f"redis://:{SECRET}@")
+        async with member(url) as one:
+            await until_there(one)
+            asked = [one.limits.take(LIMIT, f"caller {number}") for number in range(10)]
+            assert await asyncio.gather(*asked) == [0.0] * 10
+            assert one.status().slow and not one.status().away
+
+
 async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey, "GREETING_S", 1.0)
     async with silent() as port:
