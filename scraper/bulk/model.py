@@ -90,7 +90,7 @@ class Row:
     title: str | None = None
     markdown: str | None = None
     json_ld: tuple[Mapping[str, Any], ...] | None = None
-    """None where the page came from the cache, which does not keep it."""
+    """None where the page came from the cache or from another server, which do not hand it on."""
     links: tuple[tuple[str, str], ...] | None = None
     """Address and text."""
     error: Fault | None = None

@@ -38,7 +38,7 @@ class Fetches(Protocol):
         url: str,
         *,
         render: str,
-        force_refresh: bool,
+        own_visit: bool,
         max_age_s: float | None,
         deadline_s: float,
         seen: Callable[[Snapshot], None],
@@ -73,7 +73,7 @@ class PageReader:
     """Reads pages."""
 
     def __init__(self, fetcher: Fetches, workers: Workers, order: Order, *, keep_snapshots: bool) -> None:
-        """`keep_snapshots`: the responses themselves are wanted, so that nothing is taken from the cache."""
+        """`keep_snapshots`: the responses are wanted too, which neither the cache nor another server has."""
         self._fetcher = fetcher
         self._workers = workers
         self._order = order
@@ -105,7 +105,7 @@ class PageReader:
         return await self._fetcher.fetch(
             page.url,
             render=order.render,
-            force_refresh=self._keep_snapshots,
+            own_visit=self._keep_snapshots,
             max_age_s=order.max_age_s,
             deadline_s=order.deadline_s,
             seen=seen.note,

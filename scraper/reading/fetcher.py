@@ -105,6 +105,7 @@ class Fetcher:
         *,
         render: str = "auto",
         force_refresh: bool = False,
+        own_visit: bool = False,
         continuing: bool = False,
         max_age_s: float | None = None,
         principal: str = "local",
@@ -114,6 +115,7 @@ class Fetcher:
     ) -> Reading:
         """Read one page; at the deadline, what there is of it, with a warning.
 
+        `own_visit`: neither what is kept serves, nor what another server is just reading; `seen` is told.
         `continuing`: more of what was just read is wanted, whatever its age and the state of the cache.
         `seen`: is told what the visit brought, where this call makes one.
 
@@ -125,7 +127,7 @@ class Fetcher:
         job = Job(cache_key(target), render, principal)
         if continuing and (begun := self._recent.get(job)) is not None:
             return _given(replace(begun, cached=True), target)
-        cached = Known() if force_refresh else await self._known(job, max_age_s)
+        cached = Known() if force_refresh or own_visit else await self._known(job, max_age_s)
         if cached.fresh is not None:
             self._recent.put(job, cached.fresh)
             return _given(cached.fresh, target)
@@ -135,10 +137,12 @@ class Fetcher:
         def work() -> Awaitable[Reading]:
             return self._read(job, deadline, tell, cached.stale, seen)
 
-        anew = force_refresh or max_age_s == 0
+        def work_anywhere() -> Awaitable[Reading]:
+            return self._elsewhere.join(job, work, anew=force_refresh or max_age_s == 0)
+
         try:
             async with asyncio.timeout(deadline.left_s()):
-                reading = await self._flights.join(job, lambda: self._elsewhere.join(job, work, anew=anew))
+                reading = await self._flights.join(job, work if own_visit else work_anywhere)
         except TimeoutError:
             raise out_of_time(job) from None
         tell(1, "read")

@@ -104,7 +104,7 @@ def _records(builder: RecordBuilder, outcome: Outcome) -> Iterator[ArcWarcRecord
             payload=io.BytesIO(snapshot.body),
             length=len(snapshot.body),
             http_headers=_http_headers(snapshot),
-            warc_headers_dict=dict(headers),
+            warc_headers_dict=headers | ({"WARC-Truncated": "length"} if snapshot.truncated else {}),
         )
         first = response.rec_headers.get_header("WARC-Record-ID")
         yield response

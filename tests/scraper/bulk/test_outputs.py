@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import resource
 from pathlib import Path
@@ -107,6 +108,25 @@ def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None
     assert rendered.get_header("Content-Type") == "text/html; charset=utf-8"
     assert text.get_header("Content-Type") == "text/markdown; charset=utf-8"
     assert rendered.get_header("WARC-Refers-To") == response[1].get_header("WARC-Record-ID")
+
+
+def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    whole = outcome_of(1)
+    assert whole.snapshot is not None
+    cut = dataclasses.replace(whole, snapshot=dataclasses.replace(whole.snapshot, truncated=True))
+    output = opened(Format.WARC, tmp_path, Place())
+    output.append([whole, cut])
+    output.close()
+    with next(tmp_path.glob("pages-*.warc.gz")).open("rb") as stream:
+        found = [
+            record.rec_headers.get_header("WARC-Truncated")
+            for record in ArchiveIterator(stream)
+            if record.rec_type == "response"
+        ]
+    assert found == [None, "length"]
 
 
 @pytest.mark.parametrize("form", FORMATS)

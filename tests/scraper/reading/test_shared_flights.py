@@ -113,6 +113,21 @@ async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
     assert len(fleet.door.requests) == 3
 
 
+async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it_brought(
+    fleet: Fleet,
+) -> None:
+    fleet.door.before = slowly(0.3)
+    one, other = await fleet.servers(2)
+    seen: list[str] = []
+    first = asyncio.create_task(one.fetch(URL))
+    async with asyncio.timeout(10):
+        while not fleet.door.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await other.fetch(URL, own_visit=True, seen=lambda snapshot: seen.append(snapshot.url))
+    await first
+    assert seen == [URL] and len(fleet.door.requests) == 2
+
+
 async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> None:
     fleet.door = ScriptedDoor(status=404)
     fleet.door.before = slowly(0.2)

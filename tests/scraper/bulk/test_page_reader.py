@@ -1,0 +1,108 @@
+"""One page of a job: what is asked of the fetcher, and what is told of what came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from browsers.model import Snapshot, Timing
+from scraper import errors
+from scraper.bulk.model import Format, Order, Pace, Page
+from scraper.bulk.page_reader import PageReader
+from scraper.model import Document, Reading
+from scraper.workers import Workers
+
+URL = "http://a.example/page"
+PAGE = Page(1, URL, "a.example")
+SNAPSHOT = Snapshot(
+    URL, URL, 200, media_type="text/html", html="<p>Words.", timing=Timing(response_s=1.0, total_s=3.0)
+)
+
+
+class Fetcher:
+    """Gives what it was given, and remembers how it was asked."""
+
+    def __init__(self, answer: Reading | BaseException, snapshot: Snapshot | None = None) -> None:
+        self.asked: dict[str, Any] = {}
+        self._answer = answer
+        self._snapshot = snapshot
+
+    async def fetch(self, url: str, *, seen: Callable[[Snapshot], None], **more: Any) -> Reading:
+        self.asked = {"url": url, **more}
+        if self._snapshot is not None:
+            seen(self._snapshot)
+        if isinstance(self._answer, BaseException):
+            raise self._answer
+        return self._answer
+
+
+def reading(*, cached: bool = False) -> Reading:
+    document = Document(URL, title="Title", text="Words.", markdown="Words.")
+    return Reading(document, URL, URL, 200, "http", cached, datetime(2026, 5, 1, tzinfo=UTC))
+
+
+def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> PageReader:
+    order = Order(
+        "urls.txt", Path("out"), Format.JSONL, Pace(), render="http", max_age_s=60.0, deadline_s=7.0
+    )
+    return PageReader(fetcher, cast(Workers, None), order, keep_snapshots=keep_snapshots)
+
+
+@pytest.mark.parametrize("keep_snapshots", [True, False])
+async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_have_of_it(
+    keep_snapshots: bool,
+) -> None:
+    fetcher = Fetcher(reading(), SNAPSHOT)
+    read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
+    assert fetcher.asked == {
+        "url": URL,
+        "render": "http",
+        "own_visit": keep_snapshots,
+        "max_age_s": 60.0,
+        "deadline_s": 7.0,
+    }
+    assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
+    assert read.outcome.row.json_ld == ()
+
+
+async def test_a_request_counts_from_when_its_response_began() -> None:
+    before = time.monotonic()
+    read = await reader_of(Fetcher(reading(), SNAPSHOT)).read(PAGE)
+    assert read.asked_at is not None
+    assert before - 2.0 <= read.asked_at <= time.monotonic() - 2.0
+
+
+async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
+    read = await reader_of(Fetcher(reading(cached=True))).read(PAGE)
+    assert read.asked_at is None and read.outcome.cached and read.outcome.row.json_ld is None
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"),
+    [
+        (errors.TimedOut("It took too long."), True),
+        (errors.RobotsRefused("Its robots.txt said no."), False),
+        (errors.Overloaded("Full.", retry_after_s=1.0), False),
+    ],
+)
+async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperError, asked: bool) -> None:
+    read = await reader_of(Fetcher(error)).read(PAGE)
+    assert read.error is error and read.outcome.code == error.code
+    assert (read.asked_at is not None) == asked
+
+
+async def test_a_fault_of_ours_costs_its_page_alone() -> None:
+    read = await reader_of(Fetcher(ZeroDivisionError("a secret"))).read(PAGE)
+    assert read.outcome.code == "internal" and read.outcome.row.error is not None
+    assert "secret" not in read.outcome.row.error.message
+
+
+async def test_a_line_that_names_no_page_asks_nobody() -> None:
+    fetcher = Fetcher(reading())
+    read = await reader_of(fetcher).read(Page(1, "no url", "", "It is no URL."))
+    assert (read.outcome.code, read.asked_at, fetcher.asked) == ("bad_url", None, {})
