@@ -95,7 +95,12 @@ def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
         Source.MICRODATA: Graph(micro),
         Source.RDFA: Graph(rdfa.linked(rdf)),
     }
-    facts = _facts(snapshot, graphs, tags, fragments, fetched, reading) if not simply else (None, None)
+    facts: tuple[Item | None, Item | None] = (None, None)
+    if not simply:
+        try:
+            facts = _facts(snapshot, graphs, tags, fragments, fetched, reading)
+        except _FAULTS as fault:
+            reading.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,

@@ -46,7 +46,13 @@ LONG_WORDS = 2_000
 _BESIDE_CONSENT = 120
 """Characters beside a consent form that is the whole page: a logo, the imprint."""
 
+_TALKED_ABOUT = frozenset({"challenge", "captcha", "denied"})
+_LEAST_SHARE = 0.5
+"""Of a title that the words of these walls must make up on a page that comes with a good status and explains
+something: "How to fix 403 Forbidden errors" is help, "Access to this page has been denied" is not."""
+
 _MAX_TITLE = 500
+_CHALLENGE_HEADERS = ("cf-mitigated", "x-vercel-mitigated")
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
 _MOUNT_POINTS = frozenset(
     "root app __next __nuxt ___gatsby react-root app-root main-app svelte application vue-app".split()
@@ -57,6 +63,7 @@ _IDS = having("id")
 _CLASSED = having("class")
 _FORMS = elements("//form[@action]")
 _HEADINGS = elements("(//h1 | //h2)[position() <= 5]")
+_BUTTONS = elements("(//*[@role='button'] | //input[@type='submit' or @type='button'])[1]")
 _PASSWORDS = elements("(//input[@type='password'])[1]")
 _FIELDS = elements(
     "//textarea[not(@name='q')] | //input[@type='text' or @type='email' or @type='tel' or not(@type)]"
@@ -76,7 +83,7 @@ class Survey:
         """Words outside of navigation and side matter."""
         self.consent = 0
         """Characters that stand in consent banners."""
-        self.hollow = self.asks_password = self.has_fields = self.empty_mount = False
+        self.hollow = self.has_buttons = self.asks_password = self.has_fields = self.empty_mount = False
         self.scripted = any(script.type in _EXECUTABLE for script in page.head.scripts)
         self.ids: set[str] = set()
         self.classes: set[str] = set()
@@ -103,6 +110,7 @@ class Survey:
 
     def _look_at_main(self) -> None:
         body = copy.deepcopy(self.page.body)
+        self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
         self.consent = regions.prune(body)
         text = text_of(body)
         self.main_words = words_in(text)
@@ -139,7 +147,7 @@ def verdict_on(snapshot: Snapshot, survey: Survey) -> Verdict:
 
 def _wall(snapshot: Snapshot, survey: Survey) -> str:
     """What stands before the page, by name."""
-    if snapshot.headers.get("cf-mitigated") == "challenge":
+    if "challenge" in (snapshot.headers.get(name) for name in _CHALLENGE_HEADERS):
         return "challenge"
     if snapshot.headers.get("sg-captcha") == "challenge":
         return "proof_of_work"
@@ -148,11 +156,13 @@ def _wall(snapshot: Snapshot, survey: Survey) -> str:
     if survey.words >= WALL_WORDS:
         return ""
     marked = _marked(snapshot, survey)
-    if marked or not survey.short:
+    if marked:
         return marked
+    if not survey.short:
+        return "consent" if survey.has_buttons and _asks_consent_alone(survey) else ""
     if snapshot.status == 401 or survey.asks_password:
         return "login"
-    return _said(survey, rendered=snapshot.rendered) or _widget(survey) or _refused(snapshot, survey)
+    return _said(snapshot, survey) or _widget(survey) or _refused(snapshot, survey)
 
 
 def _marked(snapshot: Snapshot, survey: Survey) -> str:
@@ -177,24 +187,36 @@ def _widget(survey: Survey) -> str:
     return _first(WIDGET_CLASSES, survey.classes) or _matching(WIDGET_ADDRESSES, sources)
 
 
-def _said(survey: Survey, *, rendered: bool) -> str:
+def _said(snapshot: Snapshot, survey: Survey) -> str:
     """The wall that title, headings or the few words of a page speak of."""
+    explains = snapshot.status < 400 and survey.words >= BARE_WORDS
     for reason, phrases in PHRASES:
-        if not any(phrases.search(text) for text in survey.titles):
+        least = _LEAST_SHARE if explains and reason in _TALKED_ABOUT else 0.0
+        if not any(_share_of(phrases, text) > least for text in survey.titles):
             continue
         if reason == "login" and not survey.has_fields and survey.words >= THIN_WORDS:
             continue
-        if reason == "javascript" and not rendered:
+        if reason == "javascript" and not snapshot.rendered:
             continue  # it gets what it asks for
         return reason
     return ""
 
 
+def _share_of(phrases: re.Pattern[str], text: str) -> float:
+    """How much of a text is the phrase in it."""
+    match = phrases.search(text)
+    return len(match.group()) / len(text) if match else 0.0
+
+
 def _refused(snapshot: Snapshot, survey: Survey) -> str:
     if snapshot.status == 403:
         return "denied"
+    return "consent" if _asks_consent_alone(survey) else ""
+
+
+def _asks_consent_alone(survey: Survey) -> bool:
     beside = len(survey.text) - survey.consent
-    return "consent" if survey.consent > beside and beside < _BESIDE_CONSENT else ""
+    return survey.consent > beside and beside < _BESIDE_CONSENT
 
 
 def _lack(survey: Survey, *, rendered: bool) -> str:

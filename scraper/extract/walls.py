@@ -129,6 +129,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             attention required! \|
             pardon our interruption
             verifying (?:your browser|(?:that )?you are (?:a )?human)
+            ^\W*vercel security checkpoint
             ^\W*(?:robot|browser) challenge screen
             """
         ),
@@ -155,6 +156,8 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             no soy un robot
             je ne suis pas un robot
             ich bin kein roboter
+            non sono un robot
+            não (?:sou|é) um robô
             """
         ),
     ),
@@ -181,6 +184,9 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             not (?:yet )?available in your (?:country|region)
             zugriff verweigert
             accès (?:refusé|interdit)
+            accesso (?:negato|vietato)
+            dostęp zabroniony
+            erişim engellendi
             acceso denegado
             acesso negado
             доступ (?:запрещ|огранич)
@@ -218,6 +224,14 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             ^\W*you need to enable javascript\b
             ^\W*(?:bitte )?javascript aktivieren
             ^\W*javascript ist (?:deaktiviert|erforderlich)
+            ^\W*(?:veuillez )?activer javascript\b
+            ^\W*(?:por favor,? )?(?:activ[ae]|habilit[ae]r?|ative) (?:el |o )?javascript\b
+            ^\W*(?:abilita|attiva)(?:re)? javascript\b
+            ^\W*(?:пожалуйста,? )?включите javascript
+            ^\W*(?:proszę )?włącz(?:yć)? javascript
+            ^\W*(?:请|請)?(?:启用|啟用|开启|開啟) ?javascript
+            ^\W*javascript ?を有効
+            ^\W*javascript ?(?:을|를) (?:활성화|사용)
             """
         ),
     ),

@@ -176,3 +176,13 @@ def test_read_simply_the_head_is_all_there_and_nothing_that_takes_long() -> None
 
 def test_text_that_is_no_page_holds_nothing() -> None:
     assert structured.extract(served("text/plain", "only words")) == StructuredData(url=URL)
+
+
+def test_facts_that_cannot_be_read_lose_none_of_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("nobody has thought of it")
+
+    monkeypatch.setattr("scraper.extract.facts.product.read", broken)
+    found = extract(LD)
+    assert found.json_ld[0]["name"] == "Anchor" and found.product is None
+    assert any("KeyError" in warning for warning in found.warnings)

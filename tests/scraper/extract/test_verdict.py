@@ -34,6 +34,9 @@ CASES = [
     (f"<div id=root><main><p>{LONG}</p></main></div>{SCRIPT}<noscript>Enable JavaScript.</noscript>", OK),
     (f"<main><h1>What is a captcha?</h1><p>{LONG}</p><div class=g-recaptcha></div></main>", OK),
     (f"<main><h1>Access denied: a novel</h1><p>{LONG}</p></main>", OK),
+    (f"<main><h1>How to fix 403 Forbidden errors</h1><p>{WORDS[:600]}</p></main>", OK),
+    (f"<main><h1>MySQL: Access denied for user root</h1><p>{WORDS[:600]}</p></main>", OK),
+    (f"<div class=gdpr><h1>What the law says</h1><p>{LONG[:1800]}</p></div>{SCRIPT}", OK),
     (f"<main><p>{LONG}</p><form><input type=password></form></main>", OK),
     (f"<script>window._cf_chl_opt={{}}</script><main><p>{LONG}</p></main>", OK),
     ("<main><p>" + "これは読むための文章です。" * 40 + f"</p></main>{SCRIPT}", OK),
@@ -61,6 +64,10 @@ CASES = [
     ("<p>Go on:</p><div class=h-captcha></div>" + SCRIPT, blocked("captcha")),
     ("<title>Access Denied</title><p>You don't have permission to access this.</p>", blocked("denied")),
     ("<h1>Доступ ограничен</h1><p>Извините.</p>", blocked("denied")),
+    ("<h1>Dostęp zabroniony</h1><p>Przykro nam.</p>", blocked("denied")),
+    ("<h1>Confirme que você não é um robô</h1><p>Obrigado.</p>", blocked("captcha")),
+    (f"<title>Access to this page has been denied</title><p>{WORDS[:500]}</p>", blocked("denied")),
+    (f"<div id=cmpbox><p>{LONG[:1800]}</p><button>Accept all</button></div>{SCRIPT}", blocked("consent")),
     (
         "<h1>Welcome</h1><form><input name=user><input type=password><button>Go</button></form>",
         blocked("login"),
@@ -101,8 +108,9 @@ def test_a_status_names_the_wall_of_a_short_page(status: int, expected: Verdict)
     assert verdict.judge(page("<h1>Sorry</h1><p>That did not work.</p>", status=status)) == expected
 
 
-def test_a_header_names_a_challenge_of_any_length() -> None:
-    snapshot = page(f"<p>{LONG}</p>", status=403, headers={"cf-mitigated": "challenge"})
+@pytest.mark.parametrize(("name", "status"), [("cf-mitigated", 403), ("x-vercel-mitigated", 429)])
+def test_a_header_names_a_challenge_of_any_length(name: str, status: int) -> None:
+    snapshot = page(f"<p>{LONG}</p>", status=status, headers={name: "challenge"})
     assert verdict.judge(snapshot) == blocked("challenge")
 
 
@@ -116,8 +124,12 @@ def test_a_rendered_page_has_what_it_has() -> None:
     assert verdict.judge(page("<h1>Access denied</h1>", rendered=True)) == blocked("denied")
 
 
-def test_what_still_asks_for_scripts_when_they_ran_is_a_wall() -> None:
-    asking = f"<h1>Please enable JavaScript</h1><p>Reload the page then.</p>{SCRIPT}"
+@pytest.mark.parametrize(
+    "words",
+    ["Please enable JavaScript", "Включите JavaScript", "Veuillez activer JavaScript", "请启用JavaScript"],
+)
+def test_what_still_asks_for_scripts_when_they_ran_is_a_wall(words: str) -> None:
+    asking = f"<h1>{words}</h1><p>Reload the page then.</p>{SCRIPT}"
     assert verdict.judge(page(asking)) == thin("javascript")
     assert verdict.judge(page(asking, rendered=True)) == blocked("javascript")
 
