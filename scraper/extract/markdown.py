@@ -50,6 +50,8 @@ _CLASSES_OF_NOTE = re.compile(
 )
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
+_CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
+"""At the end of a heading these would be no part of it."""
 _GAPS = re.compile(r"\n{3,}")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
@@ -78,6 +80,9 @@ def convert(root: Element, base: str) -> Converted:
     formulas.settle(root, names)
     code_blocks.settle(root)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
+    _part_readings(root)
+    for typed in root.iter("tt"):
+        typed.tag = "samp"  # what it was called before HTML 5
     footnotes.settle(root, names)
     converter = _PageConverter(base)
     if _CLASSES_OF_NOTE.search(names):
@@ -89,6 +94,15 @@ def convert(root: Element, base: str) -> Converted:
         tuple(Link(url, text) for url, text in converter.links.items()),
         tuple(Image(url, alt) for url, alt in converter.images.items()),
     )
+
+
+def _part_readings(root: Element) -> None:
+    """Brackets around readings above the line that bring none: else 東京 and とうきょう are one word."""
+    for reading in root.iter("rt"):
+        around = reading.getparent()
+        said = len(reading) == 0 and (reading.text or "").strip()
+        if said and around is not None and around.find("rp") is None:
+            reading.text = f"({said})"
 
 
 def _emphasis(marker: str) -> Callable[..., str]:
@@ -193,6 +207,7 @@ class _PageConverter(
         text = " ".join(text.split())
         if "_inline" in parent_tags or not text:
             return f" {text} " if text else ""
+        text = _CLOSING_MARKS.sub(r"\\\g<0>", text)
         return f"\n\n{'#' * min(n, 6)} {text}\n\n"
 
     def convert_hr(self, el: Node, text: str, parent_tags: Tags) -> str:
