@@ -94,7 +94,7 @@ class BulkJob:
         try:
             frontier, output = await loop.run_in_executor(thread, opened, order, stack, tell)
             job = await loop.run_in_executor(thread, cls, order, frontier, output, thread)
-            job.tally.begin(await job.counts())
+            job.tally.begin(await job.counts(), time.monotonic())
             await job.ask(lambda frontier: frontier.note({"begun": True}))
             async with job._writing():
                 yield job
@@ -131,6 +131,7 @@ class BulkJob:
             return
         self._delivered.add(outcome.page.number)
         self.tally.delivered += 1
+        self.tally.tried_again += max(0, outcome.tries - 1)
         self._waiting.add(outcome)
         self._some.set()
 
@@ -199,7 +200,7 @@ class BulkJob:
         self._some.clear()
         if waiting.outcomes:
             await self._do(functools.partial(self._keep, waiting.outcomes))
-            self.tally.written(waiting.outcomes)
+            self.tally.written(waiting.outcomes, time.monotonic())
         self._room.set()
 
     def _keep(self, outcomes: list[Outcome]) -> None:

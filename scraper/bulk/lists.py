@@ -27,7 +27,8 @@ _MAX_FIELD = 1 << 24
 """Of a CSV file: a page's whole text may stand beside its URL."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Begin what Windows saves as "Unicode"."""
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
+"""The first with which the first line names the column; in half of Europe Excel writes semicolons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +103,34 @@ def _of_json(text: str) -> Line:
     return _line(found.get(COLUMN), text)
 
 
-def _rows(stream: Iterable[str], source: str, kind: str) -> Iterator[Line]:
+def _rows(stream: Iterator[str], source: str, kind: str) -> Iterator[Line]:
     csv.field_size_limit(_MAX_FIELD)
-    rows = csv.reader(stream, delimiter=_SEPARATORS[kind])
-    try:
-        names = [name.strip().lower() for name in next(rows, [])]
-    except csv.Error as error:
-        raise UnusableList(f"{source} is no CSV: {error}.") from None
-    if COLUMN not in names:
+    first = next(stream, "")
+    separator = next((one for one in _SEPARATORS[kind] if COLUMN in _names(first, one)), "")
+    if not separator:
+        names = _names(first, _SEPARATORS[kind][0])
         raise UnusableList(f"{source} has no column `{COLUMN}`; its first line is {_shown(names)}.")
-    at = names.index(COLUMN)
+    at = _names(first, separator).index(COLUMN)
+    rows = csv.reader(stream, delimiter=separator)
     while True:
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            yield Line(f"line {rows.line_num}", f"The line is not CSV: {error}.")
+            # The first line is not among those that were counted.
+            yield Line(f"line {rows.line_num + 1}", f"The line is not CSV: {error}.")
             continue
         if row:
-            yield _line(row[at].strip() if len(row) > at else None, ",".join(row))
+            yield _line(row[at].strip() if len(row) > at else None, separator.join(row))
+
+
+def _names(first: str, separator: str) -> list[str]:
+    """The columns that a first line names; none where it is no CSV."""
+    try:
+        return [name.strip().lower() for name in next(csv.reader([first], delimiter=separator), [])]
+    except csv.Error:
+        return []
 
 
 def _shown(names: list[str]) -> str:

@@ -109,6 +109,8 @@ class Outcome:
     seconds: float
     """From the moment it was begun, waiting included."""
     cached: bool = False
+    tries: int = 1
+    """How often it was asked for; 0: its host was given up before."""
     snapshot: Snapshot | None = None
     """What Chromium saw, where it is to be written down."""
 

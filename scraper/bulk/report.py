@@ -100,9 +100,7 @@ def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Re
     counts: Counts = frontier.counts()
     outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
     kinds = [
-        ErrorKind(
-            code, number, tuple((str(u), str(m)) for u, m in frontier.select(_EXAMPLES, (code, EXAMPLES)))
-        )
+        ErrorKind(code, number, _examples(frontier, code))
         for code, number in outcomes.items()
         if code != "ok"
     ]

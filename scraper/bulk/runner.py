@@ -28,7 +28,6 @@ async def run_here(job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurr
     try:
         await pages.run(lambda: stop.is_set() or (feed.exhausted and not schedule and not len(pages)))
     finally:
-        job.tally.tried_again += pages.tried_again
         for task in (stopping, feeding):
             task.cancel()
         await asyncio.wait({stopping, feeding})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
@@ -35,15 +34,14 @@ class Tally:
         """Pages written by this run."""
         return self.outcomes.total()
 
-    def begin(self, counts: Counts) -> None:
+    def begin(self, counts: Counts, now: float) -> None:
         """Take up how the list stands at the start."""
         self.total, self.done_before = counts.pages, counts.done
-        self._recent.append((time.monotonic(), 0))
+        self._recent.append((now, 0))
 
-    def written(self, outcomes: Sequence[Outcome]) -> None:
+    def written(self, outcomes: Sequence[Outcome], now: float) -> None:
         """Count what was written."""
         self.outcomes.update(outcome.code for outcome in outcomes)
-        now = time.monotonic()
         self._recent.append((now, self.written_now))
         while len(self._recent) > 2 and self._recent[1][0] < now - WINDOW_S:
             self._recent.popleft()

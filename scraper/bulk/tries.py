@@ -53,15 +53,14 @@ class Tries:
         site = self._sites.get(_site_of(page))
         return site.error if site is not None and site.down >= IN_A_ROW else None
 
+    def of(self, page: Page) -> int:
+        """How often a page was tried that has come to its end; it is forgotten."""
+        return self._of_page.pop(page.number, 0)
+
     def after_s(self, page: Page, error: errors.ScraperError | None) -> float | None:
         """A page was read, or failed: after which pause it is read again; None: it is not."""
         self._of_page[page.number] += 1
-        pause_s = self._pause_s(page, error, self._of_page[page.number])
-        if pause_s is None:
-            del self._of_page[page.number]
-        return pause_s
-
-    def _pause_s(self, page: Page, error: errors.ScraperError | None, tries: int) -> float | None:
+        tries = self._of_page[page.number]
         if isinstance(error, errors.Overloaded):
             return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= PATIENCE_S else None
         if isinstance(error, errors.Broken):

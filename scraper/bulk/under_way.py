@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -36,7 +37,6 @@ class UnderWay:
         on_change: Callable[[], None],
     ) -> None:
         """`on_change`: is told when pages were begun or ended, so that more can be laid at hand."""
-        self.tried_again = 0
         self._schedule = schedule
         self._read = read
         self._deliver = deliver
@@ -107,14 +107,13 @@ class UnderWay:
         if pause_s is None:
             await self._over_with(read)
             return
-        self.tried_again += 1
         now = time.monotonic()
         self._schedule.again(page, asked_at=read.asked_at, not_before=now + pause_s, now=now)
 
     async def _over_with(self, read: Read) -> None:
         self._schedule.done(read.outcome.page, asked_at=read.asked_at, now=time.monotonic())
         self._changed.set()
-        await self._deliver(read.outcome)
+        await self._deliver(dataclasses.replace(read.outcome, tries=self._tries.of(read.outcome.page)))
 
     async def _end(self) -> None:
         if self._tasks:

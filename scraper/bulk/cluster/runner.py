@@ -7,6 +7,7 @@ import dataclasses
 import logging
 import math
 import pickle
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,7 @@ async def run_on_cluster(
     async with connected(address):
         processes, cpus = await asyncio.to_thread(_room)
         say(f"{processes} processes of {cpus:g} CPUs on the cluster")
+        job.tally.at_least_s = await _at_least_s(job)
         run = _Run(job, _for_process(settings, job, cpus), stop, processes, cpus)
         try:
             for _ in range(PASSES):
@@ -146,6 +148,13 @@ class _Run:
             outcomes: list[Outcome] = pickle.loads(part)
             for outcome in outcomes:
                 await self._job.deliver(outcome)
+
+
+async def _at_least_s(job: BulkJob) -> Callable[[], float]:
+    """How long the host with most pages still takes by its gap alone."""
+    most = max((host.waiting for host in await job.hosts()), default=0)
+    ends_at = time.monotonic() + most * job.order.pace.gap_s
+    return lambda: max(0.0, ends_at - time.monotonic())
 
 
 def _room() -> tuple[int, float]:

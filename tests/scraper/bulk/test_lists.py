@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,9 @@ def test_a_line_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) 
     ]
 
 
-@pytest.mark.parametrize(("name", "separator"), [("urls.csv", ","), ("urls.tsv", "\t")])
+@pytest.mark.parametrize(
+    ("name", "separator"), [("urls.csv", ","), ("urls.csv", ";"), ("urls.csv", "\t"), ("urls.tsv", "\t")]
+)
 def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str) -> None:
     source = tmp_path / name
     rows = [["id", "URL"], ["1", "http://a.example/"], ["2", ""], ["3"], ["4", "http://b.example/"]]
@@ -45,6 +48,32 @@ def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str
     found = list(lists.read(str(source)))
     assert [line.text for line in found if not line.problem] == ["http://a.example/", "http://b.example/"]
     assert len(found) == 4
+
+
+def test_a_field_with_the_separator_or_a_line_break_in_it_is_one_field(tmp_path: Path) -> None:
+    source = tmp_path / "urls.csv"
+    source.write_bytes(b'\xef\xbb\xbf"note, long","url"\r\n"two\r\nlines","http://a.example/?q=1,2"\r\n\r\n')
+    assert list(lists.read(str(source))) == [Line("http://a.example/?q=1,2")]
+
+
+def test_a_line_that_is_no_csv_is_told_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "_MAX_FIELD", 30)
+    source = tmp_path / "urls.csv"
+    source.write_text(f"url\nhttp://a.example/\nhttp://b.example/{'x' * 40}\nhttp://c.example/\n")
+    found = list(lists.read(str(source)))
+    assert [line.text for line in found] == ["http://a.example/", "line 3", "http://c.example/"]
+    assert found[1].problem.startswith("The line is not CSV: field larger than field limit")
+
+
+def test_a_list_is_read_line_by_line(tmp_path: Path) -> None:
+    source = tmp_path / "urls.txt.gz"
+    source.write_bytes(gzip.compress((b"http://a.example/" + b"x" * 500 + b"\n") * 30_000))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in lists.read(str(source))) == 30_000
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_table_without_the_column_cannot_be_used(tmp_path: Path) -> None:
