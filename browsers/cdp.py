@@ -55,14 +55,15 @@ class Wire(Protocol):
 class Session:
     """Commands to and events from one target, or from the browser itself."""
 
-    def __init__(self, connection: Connection, session_id: str | None, parent: Session | None = None) -> None:
+    def __init__(self, connection: Connection, session_id: str | None) -> None:
         self.id = session_id
         self._connection = connection
-        self._parent = parent
         self._pending: dict[int, asyncio.Future[Event]] = {}
         self._handlers: dict[str, Handler] = {}
         self._children: dict[str, Session] = {}
         self._dead: errors.BrowsersError | None = None
+        self.ended = asyncio.Event()
+        """Set when nobody is left to answer."""
 
     @property
     def alive(self) -> bool:
@@ -109,7 +110,7 @@ class Session:
 
     def child(self, session_id: str) -> Session:
         """The session of a target that was attached through this one (a frame in a process of its own)."""
-        session = self._children[session_id] = self._connection.adopt(session_id, parent=self)
+        session = self._children[session_id] = self._connection.adopt(session_id)
         return session
 
     def fail(self, error: errors.BrowsersError) -> None:
@@ -117,6 +118,7 @@ class Session:
         if self._dead is not None:
             return
         self._dead = error
+        self.ended.set()
         for future in list(self._pending.values()):
             if not future.done():
                 future.set_exception(error)
@@ -137,11 +139,6 @@ class Session:
             future.set_exception(CommandFailed(message["error"].get("message", "unknown")))
         else:
             future.set_result(message.get("result", {}))
-
-    @property
-    def parent_id(self) -> str | None:
-        """The session that this one was attached through, where that was not the browser."""
-        return self._parent.id if self._parent is not None else None
 
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
@@ -209,9 +206,9 @@ class Connection:
         """How targets are to be attached on this wire."""
         return self._wire.flat
 
-    def adopt(self, session_id: str, parent: Session | None = None) -> Session:
+    def adopt(self, session_id: str) -> Session:
         """Take messages of that session in."""
-        session = self._sessions[session_id] = Session(self, session_id, parent)
+        session = self._sessions[session_id] = Session(self, session_id)
         return session
 
     def forget(self, session: Session, error: errors.BrowsersError | None = None) -> None:

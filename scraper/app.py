@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 
 from browsers import Browsers, BrowserSettings, survey
-from browsers.browsers import Status
 from scraper.engines.registry import DEFAULTS, ENGINES
 from scraper.reading.document_snapshots import DocumentSnapshots
 from scraper.reading.documents import DocumentReader
@@ -21,25 +18,12 @@ from scraper.search.instant import InstantAnswers
 from scraper.search.searcher import Searcher, spacing_of
 from scraper.settings import Settings, SettingsError
 from scraper.store.opening import Store, open_store
-from scraper.store.protocols import PagesStats
 from scraper.store.shared.opening import open_shared
-from scraper.store.shared.protocols import Shared, SharedStatus
+from scraper.store.shared.protocols import Shared
 from scraper.workers import Workers
 from scraper.workers.one_shot import OneShots
 
-__all__ = ["App", "AppStatus"]
-
-
-@dataclass(frozen=True, slots=True)
-class AppStatus:
-    """How the services stand."""
-
-    ready: bool
-    uptime_s: float
-    pages_under_way: int
-    browsers: Status
-    cache: PagesStats
-    shared: SharedStatus
+__all__ = ["App"]
 
 
 class App:
@@ -71,7 +55,6 @@ class App:
         self.sides = SideReader(fetcher, workers)
         self.library = Library(store.pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings, spacing_of(settings, shared))
-        self._opened_at = time.monotonic()
 
     @classmethod
     @asynccontextmanager
@@ -104,22 +87,6 @@ class App:
             )
             stack.push_async_callback(searcher.close)
             yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, shared)
-
-    def ready(self) -> bool:
-        """Whether a page can be read now."""
-        return self.browsers.status().ready
-
-    async def status(self) -> AppStatus:
-        """Numbers for health checks and metrics."""
-        browsers = self.browsers.status()
-        return AppStatus(
-            ready=browsers.ready,
-            uptime_s=time.monotonic() - self._opened_at,
-            pages_under_way=self.fetcher.under_way,
-            browsers=browsers,
-            cache=await self.pages.stats(),
-            shared=self.shared.status(),
-        )
 
 
 def _browser_settings(settings: Settings) -> BrowserSettings:

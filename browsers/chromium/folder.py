@@ -40,12 +40,6 @@ class RunFolder:
             os.close(self._lock)
             self._lock = None
 
-    def remove_profiles(self, in_use: frozenset[str]) -> None:
-        """Remove what killed browsers left behind: every folder but those named."""
-        for entry in self.path.iterdir():
-            if entry.is_dir() and str(entry) not in in_use:
-                shutil.rmtree(entry, ignore_errors=True)
-
 
 def sweep() -> int:
     """Remove the folders of owners that are gone; returns how many."""

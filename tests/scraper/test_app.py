@@ -26,7 +26,7 @@ def chromiums() -> set[int]:
 
 async def is_ready(app: App) -> bool:
     for _ in range(200):
-        if app.ready():
+        if app.browsers.status().ready:
             return True
         await asyncio.sleep(0.05)
     return False
@@ -37,16 +37,17 @@ async def test_an_app_reads_a_page_and_says_how_it_stands(settings: Settings, si
     async with App.open(settings) as app:
         reading = await app.fetcher.fetch(site.url("/static/81"))
         await app.fetcher.fetch(site.url("/static/81"))
-        status = await app.status()
+        browsers, cache = app.browsers.status(), await app.pages.stats()
+        assert app.fetcher.under_way == 0
     assert reading.method == "http"
-    assert status.ready and status.pages_under_way == 0 and status.browsers.active == 0
-    assert (status.cache.hits, status.cache.pages) == (1, 1)
+    assert browsers.ready and browsers.active == 0
+    assert (cache.hits, cache.pages) == (1, 1)
 
 
 @pytest.mark.browser
 async def test_opening_does_not_wait_for_the_browser(settings: Settings) -> None:
     async with App.open(settings) as app:
-        assert not app.ready()
+        assert not app.browsers.status().ready
         assert await is_ready(app)
 
 
@@ -118,4 +119,4 @@ async def test_a_cache_that_cannot_be_kept_does_not_keep_the_app_from_opening(
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
     async with App.open(Settings(data_dir=tmp_path / "file")) as app:
-        assert not (await app.status()).cache.usable
+        assert not (await app.pages.stats()).usable

@@ -93,7 +93,6 @@ class Measures:
         self.counts = counts
         self.word_block = np.repeat(self.index, counts)
         starts = np.cumsum(counts) - counts
-        self.word_starts = starts
         self.word_at = np.arange(len(self.word_ids)) - np.repeat(starts, counts)
         self.lengths = counts.astype(np.float64)
         if has_unspaced("".join(self.vocabulary)):

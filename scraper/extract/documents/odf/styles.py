@@ -39,7 +39,6 @@ class Look:
     raised: str = ""
     """`sup`, `sub`, or empty."""
     points: float | None = None
-    list_style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,6 @@ def _look(name: str, line: list[Element]) -> Look:
         struck=found.get(STYLE + "text-line-through-style", "none") != "none",
         raised=_raised(position),
         points=float(size[1]) if size and size[1].count(".") < 2 else None,
-        list_style=next(filter(None, (said(style, STYLE + "list-style-name") for style in line)), ""),
     )
 
 

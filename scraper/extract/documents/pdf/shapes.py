@@ -106,7 +106,6 @@ class Block:
     """The number of an item; empty for a bullet."""
     indent: float = 0.0
     headed: bool = True
-    space_above: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
