@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -108,6 +109,9 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
     """What `work` comes to, where there is a cache; no browser is started for it."""
     from scraper.reading.library import Library
     from scraper.store.opening import open_store
+
+    # What keeps the cache from being used is told below, once.
+    logging.basicConfig(level=logging.ERROR)
 
     async def run() -> T:
         try:

@@ -28,6 +28,7 @@ _LOCAL_LIMIT_S = 40.0
 """A browser on a cold disk takes 20 s to start."""
 _WEB_PAGE = "https://example.com/"
 _WEB_LIMIT_S = 20.0
+_NO_WEB = "Look at this machine's network and names (DNS), or set SEARCH_MCP_PROXY if there is a proxy"
 
 
 async def of_this_machine(settings: Settings) -> list[Finding]:
@@ -71,7 +72,7 @@ async def of_the_internet(settings: Settings) -> list[Finding]:
         try:
             await app.fetcher.fetch(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S)
         except ScraperError as error:
-            return [poor(f"The web could not be reached: {error.sentence()}")]
+            return [poor(f"The web could not be reached: {error}", _NO_WEB)]
         return [good(f"{_WEB_PAGE} was read")]
 
 

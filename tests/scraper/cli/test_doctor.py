@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from scraper.cli import trial
+from scraper.cli.findings import Level
+from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
@@ -57,6 +60,17 @@ async def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
     assert told.code in {1, 2}
     assert f"SEARCH_MCP_FULL_CHROMIUM={tmp_path / 'gone'}: there is no program at that path." in told.err
     assert "install" not in told.err and "Traceback" not in told.err
+
+
+@pytest.mark.browser
+async def test_a_machine_without_the_web_is_told_to_look_at_its_network(
+    tmp_path: Path, unused_tcp_port: int
+) -> None:
+    nowhere = (("example.com", "127.0.0.1", unused_tcp_port),)
+    (found,) = await trial.of_the_internet(Settings(data_dir=tmp_path, test_hosts=nowhere))
+    assert found.level is Level.POOR
+    assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
+    assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
 
 
 async def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:

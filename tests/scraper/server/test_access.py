@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from scraper.server.access import AccessRules, CannotStart, Key, is_loopback, read_keys, rules_for
-from tests.scraper.process import LIMIT_S, Program, running, serving
+from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.wire import HEADERS, call, initialize, open_session, tool_result
 
@@ -361,6 +361,27 @@ async def test_a_session_belongs_to_the_token_that_opened_it(
     session = {"Mcp-Session-Id": await open_session(http, guarded.url, ANN)}
     async with http.post(guarded.url, headers={**HEADERS, **BEN, **session}, json=call("echo")) as answer:
         assert answer.status == 404
+
+
+async def test_a_call_of_a_lost_session_is_cancelled_by_its_own_caller_alone(
+    guarded: Program, http: aiohttp.ClientSession
+) -> None:
+    lost = {**HEADERS, "Mcp-Session-Id": "of-another-life"}
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+
+    async def answer_to_slow() -> str:
+        message = call("slow", {"seconds": 60}, number=7)
+        async with http.post(guarded.url, headers={**lost, **ANN}, json=message) as answer:
+            return await answer.text()
+
+    slow = asyncio.create_task(answer_to_slow())
+    await browsers_say(guarded.base, "active", 1, limit_s=LIMIT_S)
+    for caller, ends in ((BEN, False), (ANN, True)):
+        async with http.post(guarded.url, headers={**lost, **caller}, json=note) as noted:
+            assert noted.status == 202
+        await asyncio.wait({slow}, timeout=LIMIT_S if ends else 0.5)
+        assert slow.done() is ends
+    assert "Request cancelled" in slow.result()
 
 
 async def test_a_body_above_four_mebibytes_is_refused(server: Program, http: aiohttp.ClientSession) -> None:
