@@ -11,6 +11,7 @@ from starlette.requests import Request
 from scraper.server.calls import Calls
 from scraper.server.health import Health
 from scraper.server.household import household
+from scraper.server.turns import Turns
 from scraper.settings import Settings
 from scraper.store.opening import open_store
 from tests.scraper.process import Program
@@ -59,6 +60,19 @@ async def test_health_is_fine_while_the_browsers_start() -> None:
 )
 async def test_unready_says_why(change: Callable[[Status, Calls], object], reason: str) -> None:
     assert await asked("/ready", change) == (503, {"ready": False, "reason": reason, "queue_seconds": 0})
+
+
+async def test_unready_while_as_many_calls_run_as_may() -> None:
+    turns = Turns(limit=1)
+    async with household(App.open) as house:
+        await house.app()
+        calls = Calls((), house, deadline_s=55, turns=turns)
+        health = Health(house, calls, queue_limit=8, version="1.2.3")
+        (ready,) = (route for route in health.routes() if route.path == "/ready")
+        async with turns.taken("ann"):
+            answer = await ready.endpoint(Request({"type": "http"}))
+            assert (answer.status_code, json.loads(answer.body)["reason"]) == (503, "full")
+        assert (await ready.endpoint(Request({"type": "http"}))).status_code == 200
 
 
 async def test_ready_when_a_browser_answers_and_there_is_room() -> None:

@@ -1,0 +1,13 @@
+"""What the reading tools have in common."""
+
+from __future__ import annotations
+
+import re
+
+from scraper.tools.shared import new_region
+
+
+def test_the_marks_of_an_answer_cannot_be_known_from_another() -> None:
+    regions = {new_region() for _ in range(100)}
+    assert len(regions) == 100
+    assert all(re.fullmatch("[0-9a-f]{12}", region) for region in regions)
