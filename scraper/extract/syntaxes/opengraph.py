@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urljoin
 
 from scraper.extract.xpath import Element
 
-__all__ = ["as_lists", "of_metas", "properties"]
+__all__ = ["as_lists", "properties"]
 
 MAX_PROPERTIES = 300
 
@@ -25,7 +25,7 @@ _OPEN_GRAPH = (
     "fb:",
 )
 _TWITTER = "twitter:"
-_ADDRESSES = ("url", "image", "src", "video", "audio", "player", "stream")
+_ADDRESSES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
 """Last words of the properties that hold addresses."""
 
 
@@ -47,15 +47,6 @@ def as_lists(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any
     for name, content in found:
         _add(cards if name.startswith(_TWITTER) else graph, name, _absolute(name, content, base))
     return tuple(part for part in (graph, cards) if part)
-
-
-def of_metas(found: Sequence[tuple[str, str]], *names: str) -> str | None:
-    """The first property of the first name that is there."""
-    for name in names:
-        for other, content in found:
-            if other == name:
-                return content
-    return None
 
 
 def _is_ours(name: str) -> bool:
