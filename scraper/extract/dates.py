@@ -33,7 +33,9 @@ _MARKED_MONTH = re.compile(
     rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(month_names.MARKED, key=len, reverse=True)))})"
     r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)"
 )
-_EPOCH = re.compile(r"\d{10}(?:\d{3})?", re.ASCII)
+_EPOCH = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII)
+"""Seconds or milliseconds of the years 2001 to 2033; what begins with 20 is a year."""
+_COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
 _ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
 _BUDDHIST, _BUDDHIST_AHEAD = 2400, 543
 """Years above the one are counted from the death of the Buddha, by so many more."""
@@ -42,7 +44,7 @@ _BUDDHIST, _BUDDHIST_AHEAD = 2400, 543
 def parse(text: str) -> datetime | None:
     """The moment a text names; a bare date stands at midnight UTC, None is no date."""
     text = text.strip()[:_MAX_CHARS]
-    moment = _iso(text) or _mail(text) or _epoch(text) or _for_people(text)
+    moment = _iso(text) or _mail(text) or _digits(text) or _for_people(text)
     return moment if moment and _EARLIEST <= moment.year < _LATEST else None
 
 
@@ -77,11 +79,12 @@ def _mail(text: str) -> datetime | None:
         return None
 
 
-def _epoch(text: str) -> datetime | None:
-    """Seconds or milliseconds since 1970."""
-    if not _EPOCH.fullmatch(text):
-        return None
-    return datetime.fromtimestamp(int(text[:10]), UTC)
+def _digits(text: str) -> datetime | None:
+    """Digits alone: seconds since 1970, or year, month and day without marks between them."""
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC)
+    match = _COMPACT.fullmatch(text)
+    return _day(*match.groups()) if match else None
 
 
 def _for_people(text: str) -> datetime | None:

@@ -118,7 +118,15 @@ def _first_of(readings: Iterable[Callable[[str], list[Any]]], block: str) -> lis
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    """What is in a list and in the lists within it."""
+    waiting, found = [value], []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += reversed(part)
+        else:
+            found.append(part)
+    return found
 
 
 def _documents(text: str) -> list[Any]:

@@ -18,6 +18,7 @@ def names(*blocks: str) -> list[object]:
     [
         GOOD,
         f"[{GOOD}]",
+        f"[[], [[{GOOD}]]]",
         '<!-- {"@type": "Product", "name": "Kettle"} -->',
         '//<![CDATA[\n{"@type": "Product", "name": "Kettle"}\n//]]>',
         '/*<![CDATA[*/{"@type": "Product", "name": "Kettle"}/*]]>*/',

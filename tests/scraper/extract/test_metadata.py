@@ -145,6 +145,8 @@ def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, so
         ("17 May 2024", datetime(2024, 5, 17, tzinfo=UTC)),
         ("Fri May 17 2024 10:00:00 GMT+0200 (CEST)", datetime(2024, 5, 17, 8, tzinfo=UTC)),
         ("1715940000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
+        ("2024051710", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("20240517103000", datetime(2024, 5, 17, tzinfo=UTC)),
         ("1715940000000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
         ("2024年5月17日", datetime(2024, 5, 17, tzinfo=UTC)),
         ("17.05.2024", datetime(2024, 5, 17, tzinfo=UTC)),
