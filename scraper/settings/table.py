@@ -17,25 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import platformdirs
 
-from scraper.settings.kinds import (
-    DatabaseUrl,
-    Folder,
-    HostMap,
-    KeyPin,
-    Kind,
-    Language,
-    Networks,
-    Number,
-    OneOf,
-    Proxy,
-    StateUrl,
-    Switch,
-    Text,
-    WebAddress,
-    Whole,
-    Words,
-    Zone,
-)
+from scraper.settings.kinds import Folder, Kind, Language, Number, OneOf, Switch, Text, Whole, Words, Zone
+from scraper.settings.places import DatabaseUrl, HostMap, KeyPin, Networks, Proxy, StateUrl, WebAddress
 
 if TYPE_CHECKING:
     from browsers.settings import BrowserSettings
