@@ -37,6 +37,8 @@ _CACHE_HINTS: Mapping[Any, CacheHint] = {
     "prompts/list": _LISTS_LAST,
     "resources/templates/list": _LISTS_LAST,
 }
+_HEADER = "x-mcp-header"
+"""Marks a parameter that a client repeats as a header of its request, for proxies to go by."""
 _HANDSHAKE = frozenset({"initialize", "server/discover", "ping"})
 
 
@@ -78,7 +80,9 @@ def _server(
 ) -> Server[Any]:
     listing = ListToolsResult(tools=[described.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
-    schemas = {tool.name: tool.input_schema for tool in tools}
+    # The schemas that the SDK holds a call's headers against. Without `get_tool_input_schema` it lists all
+    # tools for each call, and through a schema that names no header it walks to no end.
+    naming_headers = {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
 
     async def list_tools(_context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -102,8 +106,7 @@ def _server(
         cache_hints=_CACHE_HINTS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        # Without it the SDK lists all the tools for each call, to look up one of them.
-        get_tool_input_schema=schemas.get,
+        get_tool_input_schema=naming_headers.get,
     )
     server.middleware.append(notice)
     return server

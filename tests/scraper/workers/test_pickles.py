@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 import pickle
+from dataclasses import dataclass, field
 from typing import Any
 
-from scraper.model import VerdictKind
+from scraper.model import Document, Link, VerdictKind
 from scraper.workers import nursery
 
 
@@ -24,3 +25,41 @@ def test_an_enum_never_travels_as_a_call_of_getattr() -> None:
     packed = nursery.dumps((Old.MEMBER, VerdictKind.OK))
     assert b"getattr" not in packed
     assert pickle.loads(packed) == (Old.MEMBER, VerdictKind.OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Makes more of what it is given."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text + "!")
+
+
+@dataclass(slots=True)
+class Counting:
+    """Has a field that it is not made with."""
+
+    name: str
+    count: int = field(default=0, init=False)
+
+
+class Named(Counting):
+    """Has room for more than its fields."""
+
+
+def test_a_document_travels_without_a_list_of_its_fields() -> None:
+    document = Document(url="https://example.org/", links=(Link("https://example.org/a", "a"),) * 3)
+    packed = nursery.dumps(document)
+    assert b"_dataclass_setstate" not in packed and len(packed) < len(pickle.dumps(document))
+    assert pickle.loads(packed) == document
+
+
+def test_a_dataclass_that_is_more_than_what_it_is_made_with_arrives_whole() -> None:
+    counting, named = Counting("one"), Named("two")
+    counting.count, named.count, named.more = 7, 8, "more"  # type: ignore[attr-defined]
+    checked, counted, arrived = pickle.loads(nursery.dumps((Checked("once"), counting, named)))
+    assert checked.text == "once!"
+    assert counted == counting
+    assert (arrived.count, arrived.more) == (8, "more")
