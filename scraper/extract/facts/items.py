@@ -88,6 +88,14 @@ class Graph:
                     return text
         return None
 
+    def picture(self, item: Item) -> str | None:
+        """The address of an item's first picture; of an object its address, never its name."""
+        value = held(item, "image")
+        first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
+        if isinstance(first, dict):
+            return self.text(first, "contentUrl", "url", "@id")
+        return plain(first)
+
 
 def held(item: Item, name: str) -> Any:
     """What stands under a name, however its letters are cased, with its vocabulary or not: `schema:name`."""

@@ -13,7 +13,6 @@ from scraper.extract.facts.items import (
     folded,
     held,
     last_word,
-    plain,
     rating,
     same_thing,
     typed,
@@ -87,7 +86,7 @@ def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Cal
             facts.add(name, _first(graph, (item, *offers), keys), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
-        facts.add("image", _short(plain(held(item, "image")), 2_000), source)
+        facts.add("image", _short(graph.picture(item), 2_000), source)
 
 
 def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:

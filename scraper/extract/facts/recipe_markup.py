@@ -66,7 +66,7 @@ def _add(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
     facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
     author = [cleaned(name) for name in names(graph.followed(held(item, "author")))]
     facts.add("author", ", ".join(filter(None, author[:5])), source)
-    facts.add("image", plain(held(item, "image")), source)
+    facts.add("image", graph.picture(item), source)
     for stated in graph.objects(item, "aggregateRating")[:1]:
         count = whole_number(graph.text(stated, "ratingCount", "reviewCount"))
         facts.add("ratings", rating(graph.text(stated, "ratingValue")), source, count=count)

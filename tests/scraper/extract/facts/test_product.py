@@ -371,3 +371,9 @@ def test_a_currency_inside_of_the_price_belongs_to_it() -> None:
 def test_a_shared_sign_is_likely_what_the_scripts_reckon_in(script: str, likely: str | None) -> None:
     currency = facts(f"<script>{script}</script>{SEEN}")["currency"]
     assert (currency["value"], currency.get("likely")) == ("$", likely)
+
+
+def test_a_picture_is_its_address_wherever_it_stands() -> None:
+    picture = {"@type": "ImageObject", "@id": "#main", "name": "A kettle", "contentUrl": "/k.jpg"}
+    graph = ld({"@graph": [product(image=[{"@id": "#main"}]), picture]})
+    assert told(graph)["image"] == ("https://shop.example/k.jpg", "json_ld")
