@@ -20,6 +20,7 @@ from scraper.server.listen import listening
 from scraper.server.service import Service
 from scraper.server.signals import stop_signals
 from scraper.settings import Settings
+from scraper.settings.extras import install_command
 from scraper.tools import registry
 from scraper.tools.model import Tool
 
@@ -124,9 +125,7 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
     try:
         from scraper.server.spans import sent
     except ImportError:
-        raise CannotStart(
-            "SEARCH_MCP_TRACES needs OpenTelemetry. Run: pip install 'search-mcp[otel]'"
-        ) from None
+        raise CannotStart(f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}") from None
     with sent(version):
         yield
 

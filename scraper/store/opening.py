@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scraper.settings import Settings, SettingsError
+from scraper.settings.extras import install_command
 from scraper.store.indexes.catalog import Catalog
 from scraper.store.indexes.model import Indexes
 from scraper.store.pages import NoPages, SqlitePages
@@ -68,7 +69,7 @@ def _in_database(settings: Settings, url: str) -> Store:
         from scraper.store.postgres.server import Server
     except ImportError:
         raise SettingsError(
-            "SEARCH_MCP_DATABASE_URL needs asyncpg. Run: pip install 'search-mcp[shared]'"
+            f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}"
         ) from None
     server = Server(url)
     server.greet()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
+from scraper.settings.extras import install_command
 from scraper.store.shared.alone import Alone
 from scraper.store.shared.protocols import Shared
 
@@ -24,7 +25,7 @@ async def open_shared(settings: Settings) -> Shared:
         from scraper.store.shared.together import Together
     except ImportError:
         raise SettingsError(
-            "SEARCH_MCP_SHARED_URL needs redis-py. Run: pip install 'search-mcp[shared]'"
+            f"SEARCH_MCP_SHARED_URL needs redis-py. Run: {install_command('shared')}"
         ) from None
     together = Together(settings.shared_url)
     await together.met(MEETING_S)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from scraper.settings import Settings
+from scraper.settings.extras import install_command
 from scraper.store.opening import database_fault, open_store
 from scraper.store.pages import NoPages, SqlitePages
 
@@ -46,4 +47,4 @@ async def test_without_the_library_the_command_that_installs_it_is_said() -> Non
         f"try: open_store(Settings(database_url={URL!r}))\n"
         "except SettingsError as error: print(error)"
     )
-    assert said == "SEARCH_MCP_DATABASE_URL needs asyncpg. Run: pip install 'search-mcp[shared]'"
+    assert said == f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}"
