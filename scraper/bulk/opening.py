@@ -83,7 +83,8 @@ def _agree(order: Order, frontier: Frontier) -> None:
         "list": lists.fingerprint(order.source),
     }
     begun = frontier.fact("order")
-    if begun is None:
+    if begun is None or not (frontier.filled or frontier.counts().pages):
+        # Also where nothing came of the first command: its list could not be used, say.
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
         frontier.note({"order": asked, "run": run, "source": order.source})
         return

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import logging
 import os
+import queue
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import ray
@@ -38,19 +39,20 @@ async def connected(address: str) -> AsyncIterator[None]:
     """
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    try:
-        await _probe(address)
-        await _in_thread(lambda: _join(address), JOIN_S)
-    except TimeoutError:
-        raise BulkError(f"The cluster at {address} cannot be reached: it does not answer.") from None
-    except (RayError, OSError, RuntimeError, ValueError) as error:
-        raise BulkError(f"The cluster at {address} cannot be reached: {_reason(error)}.") from None
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    try:
-        yield
-    finally:
-        with contextlib.suppress(TimeoutError):
-            await _in_thread(ray.shutdown, LEAVE_S)
+    with _Thread() as thread:
+        try:
+            await _probe(address)
+            await thread.do(lambda: _join(address), JOIN_S)
+        except TimeoutError:
+            raise BulkError(f"The cluster at {address} cannot be reached: it does not answer.") from None
+        except (RayError, OSError, RuntimeError, ValueError) as error:
+            raise BulkError(f"The cluster at {address} cannot be reached: {_reason(error)}.") from None
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        try:
+            yield
+        finally:
+            with contextlib.suppress(TimeoutError):
+                await thread.do(ray.shutdown, LEAVE_S)
 
 
 def first_line(error: BaseException) -> str:
@@ -81,33 +83,56 @@ async def _probe(address: str) -> None:
     writer.close()
 
 
-async def _in_thread(work: Callable[[], object], limit_s: float) -> None:
-    """Do `work`, which nothing can end, in a thread that does not hold up the end of the process.
+_Work = tuple[Callable[[], object], "asyncio.Future[None]"]
 
-    Raises:
-        TimeoutError: it takes longer.
-        BaseException: what it raised.
+
+class _Thread:
+    """Does what nothing can end, without holding up the end of the process.
+
+    It lives as long as the connection: the kernel ends a cluster of our own with the thread that started it.
     """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
 
-    def end(fault: BaseException | None) -> None:
-        if done.done():
-            return
-        if fault is None:
-            done.set_result(None)
-        else:
-            done.set_exception(fault)
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._works: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="ray", daemon=True).start()
 
-    def run() -> None:
-        fault: BaseException | None = None
-        try:
-            work()
-        except BaseException as error:  # whatever it is, it belongs to whoever waits
-            fault = error
-        with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
-            loop.call_soon_threadsafe(end, fault)
+    def __enter__(self) -> Self:
+        return self
 
-    threading.Thread(target=run, name="ray", daemon=True).start()
-    async with asyncio.timeout(limit_s):
-        await done
+    def __exit__(self, *_: object) -> None:
+        self._works.put(None)
+
+    async def do(self, work: Callable[[], object], limit_s: float) -> None:
+        """Do `work`.
+
+        Raises:
+            TimeoutError: it takes longer.
+            BaseException: what it raised.
+        """
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._works.put((work, done))
+        async with asyncio.timeout(limit_s):
+            await done
+
+    def _run(self) -> None:
+        while (got := self._works.get()) is not None:
+            work, done = got
+            fault: BaseException | None = None
+            try:
+                work()
+            except BaseException as error:  # whatever it is, it belongs to whoever waits
+                fault = error
+            try:
+                self._loop.call_soon_threadsafe(_end, done, fault)
+            except RuntimeError:
+                return  # the loop is gone: nobody waits any more
+
+
+def _end(done: asyncio.Future[None], fault: BaseException | None) -> None:
+    if done.done():
+        return
+    if fault is None:
+        done.set_result(None)
+    else:
+        done.set_exception(fault)

@@ -166,6 +166,18 @@ async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> None:
+    source = tmp_path / "urls.csv"
+    source.write_text(f"address\n{URLS[0]}\n")
+    order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
+    with pytest.raises(UnusableList):
+        async with BulkJob.open(order):
+            pass
+    source.write_text(f"url\n{URLS[0]}\n")
+    async with BulkJob.open(order) as job:
+        assert (await job.counts()).pages == 1
+
+
 async def test_what_came_by_standard_input_need_not_come_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
