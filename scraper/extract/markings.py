@@ -131,7 +131,8 @@ def _facts(
     states = {Source.STATE: scripts.read(page.head.scripts), Source.XHR: fetched}
     country = _country(snapshot.url, about.language)
     wellformed = Wellformed(reading.base)
-    cooked = recipe.read(graphs, page.body, title)
+    picture = opengraph.picture(tags, reading.base)
+    cooked = recipe.read(graphs, page.body, title, author=about.author, picture=picture)
     told = product.Told(
         graphs,
         tags,
@@ -140,6 +141,7 @@ def _facts(
         snapshot.url,
         country,
         lambda: page_currency.codes(page.head.scripts),
+        picture,
     )
     sold = product.read(told, page.body, title)
     return wellformed.value(sold), wellformed.value(cooked)

@@ -93,8 +93,9 @@ class Graph:
         value = held(item, "image")
         first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
         if isinstance(first, dict):
-            return self.text(first, "contentUrl", "url", "@id")
-        return plain(first)
+            first = self.text(first, "contentUrl", "url", "@id")
+        address = plain(first)
+        return None if address is None or address.startswith("data:") else address
 
 
 def held(item: Item, name: str) -> Any:

@@ -69,6 +69,8 @@ class Told:
     """Two letters, lower case; empty where it is not known."""
     currencies: Callable[[], Set[str]] = frozenset
     """The codes of currencies that the page's scripts state."""
+    picture: str | None = None
+    """The page's own, which is the product's where it names none."""
 
 
 def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
@@ -98,6 +100,7 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
         facts.add("brand", product_brand.seen(body, place), Source.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(told.url), Source.ADDRESS)
     facts.add("name", title, Source.VISIBLE, confidence=0.9)
+    facts.add("image", told.picture, Source.OPENGRAPH)
     return facts.as_object(ORDER)
 
 

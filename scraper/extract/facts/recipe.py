@@ -20,8 +20,18 @@ _LEAST_INGREDIENTS = 2
 _LEAST_AMOUNTS = 0.3
 
 
-def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str, Any] | None:
-    """The facts of the recipe; None where the page holds none."""
+def read(
+    graphs: Mapping[Source, Graph],
+    body: Element,
+    title: str,
+    *,
+    author: str | None = None,
+    picture: str | None = None,
+) -> dict[str, Any] | None:
+    """The facts of the recipe; None where the page holds none.
+
+    `author`, `picture`: those of the page, which are the recipe's where it names none of its own.
+    """
     facts = Facts()
     for source, graph in graphs.items():
         recipe_markup.add_items(facts, graph, source, folded(title))
@@ -35,6 +45,8 @@ def read(graphs: Mapping[Source, Graph], body: Element, title: str) -> dict[str,
     if not is_told and "instructions" not in facts:
         return None
     facts.add("title", title, Source.VISIBLE, confidence=0.9)
+    facts.add("author", author, Source.VISIBLE)
+    facts.add("image", picture, Source.OPENGRAPH)
     if "yields" not in facts:
         facts.add("yields", recipe_seen.yields(body), Source.VISIBLE)
     if not facts.value("total_time"):

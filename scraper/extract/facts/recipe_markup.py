@@ -65,7 +65,8 @@ def _add(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
         facts.add(name, minutes(graph.text(item, key)), source)
     facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
     author = [cleaned(name) for name in names(graph.followed(held(item, "author")))]
-    facts.add("author", ", ".join(filter(None, author[:5])), source)
+    people = [name for name in author if name and "://" not in name]
+    facts.add("author", ", ".join(people[:5]), source)
     facts.add("image", graph.picture(item), source)
     for stated in graph.objects(item, "aggregateRating")[:1]:
         count = whole_number(graph.text(stated, "ratingCount", "reviewCount"))

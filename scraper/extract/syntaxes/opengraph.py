@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from scraper.extract.xpath import Element
 
-__all__ = ["as_lists", "properties"]
+__all__ = ["as_lists", "picture", "properties"]
 
 MAX_PROPERTIES = 300
 
@@ -47,6 +47,11 @@ def as_lists(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any
     for name, content in found:
         _add(cards if name.startswith(_TWITTER) else graph, name, _absolute(name, content, base))
     return tuple(part for part in (graph, cards) if part)
+
+
+def picture(found: Iterable[tuple[str, str]], base: str) -> str | None:
+    """The address of the picture that stands for the page."""
+    return next((_absolute(name, content, base) for name, content in found if name == "og:image"), None)
 
 
 def _is_ours(name: str) -> bool:

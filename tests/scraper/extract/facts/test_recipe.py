@@ -146,3 +146,13 @@ def test_names_with_their_vocabulary_before_them_are_the_same_names_in_recipes()
     item = {"@type": "schema:Recipe", "schema:name": "Soup", "schema:recipeIngredient": ["1 onion"]}
     found = told(f'<script type="application/ld+json">{json.dumps(item)}</script>')
     assert found["ingredients"] == (["1 onion"], "json_ld")
+
+
+def test_author_and_picture_of_the_page_are_the_recipe_s_where_it_names_none() -> None:
+    head = "<meta name=author content='Ada Lovelace'><meta property=og:image content='/pie.jpg'>"
+    own = ld(
+        name="Pie", author={"name": "https://food.example/people/ada"}, image="data:image/svg+xml,%3Csvg"
+    )
+    found = told(f"{head}{own}<h1>Pie</h1>")
+    assert found["author"] == ("Ada Lovelace", "visible")
+    assert found["image"] == ("https://food.example/pie.jpg", "opengraph")
