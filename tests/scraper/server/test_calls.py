@@ -1,0 +1,80 @@
+"""A call ends when its time does, whatever its tool makes of that."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
+
+import pytest
+from mcp import MCPError
+
+from scraper.server import calls as server_calls
+from scraper.server.calls import Caller, Calls
+from scraper.server.household import household
+from scraper.tools.model import Answer, Call, Tool
+from tests.scraper.process import LIMIT_S
+from tests.scraper.server.stand_in import App
+
+SHORT_S = 0.2
+
+
+class Deaf:
+    """A tool that knows of no deadline, and once told to end does so when it may."""
+
+    def __init__(self) -> None:
+        self.has_ended = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def run(self, _app: Any, _arguments: Mapping[str, Any], _call: Call) -> Answer:
+        try:
+            await asyncio.sleep(2 * LIMIT_S)
+        finally:
+            await self.may_end.wait()
+            self.has_ended.set()
+        return Answer("late")
+
+
+@contextlib.asynccontextmanager
+async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Calls]:
+    """Calls that end soon."""
+    monkeypatch.setattr(server_calls, "_GRACE_S", SHORT_S)
+    async with household(cast(Any, App.open)) as house:
+        await house.app()
+        deaf = Tool("deaf", "Deaf", "Hears nothing.", {"type": "object"}, cast(Any, tool.run))
+        yield Calls((deaf,), house, deadline_s=SHORT_S)
+
+
+async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tool = Deaf()
+    tool.may_end.set()
+    async with calls_of(tool, monkeypatch) as calls, asyncio.timeout(LIMIT_S):
+        answer = await calls.answer("deaf", {}, Caller())
+        assert tool.has_ended.is_set() and calls.running == 0
+    assert answer.is_error
+    assert answer.text == "Nothing could be read within 0.2 s. Try again later, or ask for less."
+
+
+async def test_a_tool_that_does_not_end_either_holds_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server_calls, "_CLEANUP_S", SHORT_S)
+    tool = Deaf()
+    async with calls_of(tool, monkeypatch) as calls, asyncio.timeout(LIMIT_S):
+        assert (await calls.answer("deaf", {}, Caller())).is_error
+        assert not tool.has_ended.is_set() and calls.running == 0
+        tool.may_end.set()
+        await tool.has_ended.wait()
+    assert "a cancelled call has not ended after 0.2 s" in caplog.messages
+
+
+async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(_app: object) -> None:
+        await asyncio.sleep(2 * LIMIT_S)
+
+    async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
+        with pytest.raises(MCPError, match="could not be read in time"):
+            await calls.look("resources/list", Caller(), work, limit_s=SHORT_S)
