@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scraper.settings.extras import install_command
+
 __all__ = ["BulkError", "DiskFull", "InUse", "MissingExtra", "OtherJob", "UnusableList"]
 
 
@@ -25,7 +27,7 @@ class MissingExtra(BulkError):
     """A library is not installed."""
 
     def __init__(self, purpose: str, library: str) -> None:
-        super().__init__(f"{purpose} needs {library}: pip install 'search-mcp[bulk]'")
+        super().__init__(f"{purpose} needs {library}: {install_command('bulk')}")
 
 
 class DiskFull(BulkError):

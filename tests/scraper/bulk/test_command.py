@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from scraper.bulk.model import Format
+from scraper.settings.extras import install_command
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
 from tests.site.running import Site
@@ -206,4 +207,4 @@ async def test_without_ray_it_says_what_to_install(here: dict[str, str], tmp_pat
         env={**here, "PYTHONPATH": str(hidden.parent)},
     )
     assert told.code == 1
-    assert told.err == "Error: --cluster needs ray: pip install 'search-mcp[bulk]'\n"
+    assert told.err == f"Error: --cluster needs ray: {install_command('bulk')}\n"
