@@ -89,7 +89,6 @@ class Session:
             return future
         number = self._connection.next_number()
         self._pending[number] = future
-        future.add_done_callback(lambda _: self._pending.pop(number, None))
         self._connection.transmit(self, {"id": number, "method": method, "params": params})
         return future
 
@@ -123,6 +122,7 @@ class Session:
             if not future.done():
                 future.set_exception(error)
                 future.add_done_callback(_ignore_failure)
+        self._pending.clear()
         for child in self._children.values():
             self._connection.forget(child, error)
 
@@ -132,7 +132,7 @@ class Session:
         if number is None:
             self._dispatch(message["method"], message.get("params", {}))
             return
-        future = self._pending.get(number)
+        future = self._pending.pop(number, None)
         if future is None or future.done():
             return
         if "error" in message:

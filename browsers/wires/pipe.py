@@ -26,6 +26,8 @@ LEAVE_TABS_ALONE = ATTACH + 1
 """Numbers of our commands on the root session, whose other numbers are Playwright's, from 1 upwards."""
 TAIL_BYTES = 80
 """A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
+_ENCODED = json.JSONEncoder(separators=(",", ":")).encode
+"""`json.dumps` makes an encoder at each call that asks for one of its own."""
 _GONE = "the browser ended at its start"
 
 
@@ -218,7 +220,7 @@ class PipeWire:
     def _write(self, message: Message) -> None:
         if not self._outgoing:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._outgoing.append(json.dumps(message, separators=(",", ":")).encode())
+        self._outgoing.append(_ENCODED(message).encode())
 
     def _flush(self) -> None:
         """All commands of one turn in one write: a tenth of the server's time went into writes."""

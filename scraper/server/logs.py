@@ -91,6 +91,8 @@ def configure(level: str, style: str) -> None:
     handler.setLevel(level.upper())
     handler.setFormatter(_Json() if style == "json" else words())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # Looked up for each line, and shown in none.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     # Our own events are counted whether or not they are shown.
     logging.getLogger("scraper").setLevel(min(logging.INFO, handler.level))
     for name in _FOREIGN:
