@@ -43,14 +43,19 @@ def fetch(url: str, **given: Any) -> int:
 @click.command(cls=Command)
 @click.argument("urls", nargs=-1)
 @click.option(
-    "-f", "--file", "lines", type=click.File("r"), help="Read the URLs from a file, one a line; - is stdin."
+    "-f",
+    "--file",
+    "lines",
+    type=click.File("r", encoding="utf-8"),
+    help="Read the URLs from a file, one a line; - is stdin.",
 )
 @_shared
 @with_settings(without=SERVER_ONLY)
 def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> int:
     """Read many pages at once.
 
-    A - among the URLs takes more of them from standard input, one a line.
+    A - among the URLs takes more of them from standard input, one a line. Lists that are too long for one call
+    are for `search-mcp bulk`.
     """
     wanted = [url for word in urls for url in _meant(word)]
     wanted += _urls_in(lines) if lines else []
@@ -77,4 +82,9 @@ def _meant(word: str) -> list[str]:
 
 
 def _urls_in(lines: Iterable[str]) -> list[str]:
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    try:
+        # Editors of one system begin every file with a mark, which is no part of the first URL.
+        wanted = [line.strip().removeprefix("\ufeff") for line in lines]
+    except UnicodeDecodeError:
+        raise click.UsageError("The list of URLs cannot be read: it is no text in UTF-8.") from None
+    return [url for url in wanted if url and not url.startswith("#")]

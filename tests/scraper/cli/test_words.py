@@ -87,6 +87,26 @@ async def test_arguments_are_looked_at_before_a_browser_is(
     assert not mark.exists() and not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize(("words", "stdin"), [(("-f", "FILE"), b""), (("-",), b"\xff\xfeh\x00")])
+async def test_a_list_of_urls_that_is_no_text_is_told_in_a_line(
+    words: tuple[str, ...], stdin: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "urls"
+    file.write_bytes(b"\xff\xfeh\x00")
+    named = [str(file) if word == "FILE" else word for word in words]
+    env = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:strict"}
+    told = await output_of(*SEARCH_MCP, "fetch-batch", *named, stdin=stdin, env=env)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.endswith("Error: The list of URLs cannot be read: it is no text in UTF-8.\n")
+
+
+async def test_a_list_of_another_system_is_read_alike(tmp_path: Path) -> None:
+    file = tmp_path / "urls"
+    file.write_bytes("\ufeff# no URL\r\none word\r\n\r\n  another word \r\n".encode())
+    told = await output_of(*SEARCH_MCP, "fetch-batch", "-f", str(file), "--batch-limit", "1")
+    assert "not 2" in told.err
+
+
 async def test_a_wrong_variable_is_told_too() -> None:
     told = await output_of(*SEARCH_MCP, "serve", env={"SEARCH_MCP_PORT": "many"})
     assert (told.code, told.out) == (2, "")
