@@ -54,8 +54,8 @@ def fetch(url: str, **given: Any) -> int:
 def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **given: Any) -> int:
     """Read many pages at once.
 
-    A - among the URLs takes more of them from standard input, one a line. Lists that are too long for one call
-    are for `search-mcp bulk`.
+    A - among the URLs takes more of them from standard input, one a line. Lists that are too long for one
+    call are for `search-mcp bulk`.
     """
     wanted = [url for word in urls for url in _meant(word)]
     wanted += _urls_in(lines) if lines else []
