@@ -122,14 +122,17 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
         facts.note("currency", sign=shown().signs[price])
+    sign = facts.value("currency")
+    if sign and money.code_of(sign) is None:
+        facts.note("currency", likely=money.likely_code(sign, told.country, told.currencies()))
     amount = shown().amount
     if amount is None:
         return
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     code = money.code_of(amount.sign)
     likely = None if code else money.likely_code(amount.sign, told.country, told.currencies())
-    sign = amount.sign if code and code != amount.sign else None
-    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=sign)
+    beside = amount.sign if code and code != amount.sign else None
+    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=beside)
 
 
 def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:

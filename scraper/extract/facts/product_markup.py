@@ -20,6 +20,7 @@ from scraper.extract.facts.items import (
 )
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.facts.product_price import Shown
+from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.jsonld import Item
 from scraper.extract.xpath import Element, text_of
 
@@ -92,6 +93,9 @@ def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Cal
 def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
     """What OpenGraph's product tags say."""
     told = {name: _told(tags, names) for name, names in _TAGS.items()}
+    card = _price_on_card(tags)
+    if card is not None and not told["price"]:
+        told |= {"price": str(card.value), "currency": told["currency"] or card.sign}
     code = money.code_of(told["currency"])
     _state_price(facts, told["price"], told["currency"], Source.OPENGRAPH)
     if code or told["currency"]:
@@ -102,6 +106,15 @@ def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
         facts.add(name, _short(told[name], _MAX_CODE), Source.OPENGRAPH)
     if told["gtin"] and is_gtin(told["gtin"]):
         facts.add("gtin", told["gtin"], Source.OPENGRAPH)
+
+
+def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.Amount | None:
+    """The price among the two values that a Twitter card shows below their labels."""
+    for number in ("1", "2"):
+        label, value = (_told(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
+        if label and value and PRICE_NAMES.search(label):
+            return money.seen(value)
+    return None
 
 
 def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
@@ -196,6 +209,11 @@ def _add_price(
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
     if currency and len(currency) <= _MAX_CODE:
         facts.add("currency", money.code_of(currency) or currency, source)
+    elif prices:
+        texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
+        signs = (amount.sign for amount in map(money.seen, texts) if amount is not None)
+        sign = next(filter(None, signs), None)
+        facts.add("currency", money.code_of(sign) or sign, source)
 
 
 def _state_price(facts: Facts, price: str | None, currency: str | None, source: Source) -> None:

@@ -58,6 +58,11 @@ _PAST = re.compile(
     r"list-?price|strike|line-?through",
     re.IGNORECASE,
 )
+_PAST_AMOUNT = re.compile(
+    r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
+    r"antes|avant|prima)\s*:?\s*[^\w\s]{0,3}\s?\d[\d.,]*",
+    re.IGNORECASE,
+)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
@@ -150,7 +155,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     text = _current(element) if named else element.text or ""
     if len(text) > 8 * _MAX_PRICE_TEXT:
         return None
-    text = " ".join(text.split())
+    text = _without_past_amount(" ".join(text.split()))
     if not any(map(str.isdigit, text)) or len(text) > (_MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
         return None
     if _NUMBER.fullmatch(text):
@@ -190,6 +195,12 @@ def _with_point(element: Element, *, without_past: bool) -> str:
         elif part is not element:
             told += part.tail or ""
     return told
+
+
+def _without_past_amount(text: str) -> str:
+    """`Now 20` of `Was 30 Now 20`; all of it where there is no other amount."""
+    told = _PAST_AMOUNT.sub(" ", text).strip()
+    return told if any(map(str.isdigit, told)) else text
 
 
 def _is_past(part: Element) -> bool:

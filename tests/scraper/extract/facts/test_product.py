@@ -266,6 +266,8 @@ def test_the_sign_that_is_shown_is_told_beside_the_code() -> None:
         "<p class=price><del>€ 29,99</del> <ins>€ 17,50</ins></p>",
         "<div class=price><span class=old-price>€ 29,99</span><span class=new>€ 17,50</span></div>",
         "<div class=price><span class='was-price'>€ 17,50</span></div>",
+        "<p class=price>Was € 29,99 Now € 17,50</p>",
+        "<p class=price>€ 17,50 statt € 29,99</p>",
     ],
 )
 def test_a_price_struck_out_counts_only_where_there_is_no_other(price: str) -> None:
@@ -377,3 +379,20 @@ def test_a_picture_is_its_address_wherever_it_stands() -> None:
     picture = {"@type": "ImageObject", "@id": "#main", "name": "A kettle", "contentUrl": "/k.jpg"}
     graph = ld({"@graph": [product(image=[{"@id": "#main"}]), picture]})
     assert told(graph)["image"] == ("https://shop.example/k.jpg", "json_ld")
+
+
+def test_a_sign_in_the_stated_price_is_its_currency() -> None:
+    found = told(ld(product(offers={"price": "£1,299.00"})))
+    assert found["price"] == (1299, "json_ld") and found["currency"] == ("GBP", "json_ld")
+
+
+def test_a_shared_sign_that_is_stated_has_its_likely_code_too() -> None:
+    item = product(offers={"price": "5", "priceCurrency": "$"})
+    currency = facts(ld(item), "https://shop.com.au/product/kettle")["currency"]
+    assert (currency["value"], currency["likely"], currency["source"]) == ("$", "AUD", "json_ld")
+
+
+def test_the_price_on_a_card_is_one() -> None:
+    card = "<meta name=twitter:label1 content=Price><meta name=twitter:data1 content='€19.99'>"
+    found = told(f"{card}<meta property=og:type content=product><h1>Copper kettle</h1>")
+    assert found["price"] == (19.99, "opengraph") and found["currency"] == ("EUR", "opengraph")
