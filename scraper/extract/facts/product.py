@@ -15,6 +15,7 @@ from scraper.extract.facts import (
     product_price,
     product_state,
     product_stock,
+    product_tags,
 )
 from scraper.extract.facts.items import Graph, folded
 from scraper.extract.facts.labelled import Labels
@@ -84,8 +85,8 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
 
     for source, graph in told.graphs.items():
         product_markup.add_items(facts, graph, source, folded(title), shown)
-    product_markup.add_tags(facts, told.tags)
-    product_markup.add_fragments(facts, told.fragments)
+    product_tags.add_tags(facts, told.tags)
+    product_tags.add_fragments(facts, told.fragments)
     for source, values in told.states.items():
         product_state.add(facts, values, source, folded(title), told.country, shown)
     is_told = any(name in facts for name in ("price", "availability", "sku"))

@@ -1,15 +1,13 @@
-"""The facts of a product that a page states for machines: items of schema.org and tags in its head."""
+"""The facts of a product that a page states for machines in items of schema.org."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from scraper.extract.facts import money, product_brand
 from scraper.extract.facts.items import (
     Graph,
-    cleaned,
     folded,
     held,
     last_word,
@@ -20,18 +18,9 @@ from scraper.extract.facts.items import (
 )
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.facts.product_price import Shown
-from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.jsonld import Item
-from scraper.extract.xpath import Element, text_of
 
-__all__ = [
-    "PRODUCTS",
-    "add_fragments",
-    "add_items",
-    "add_tags",
-    "availability",
-    "is_gtin",
-]
+__all__ = ["GTINS", "MAX_CODE", "PRODUCTS", "add_items", "availability", "brand", "is_gtin", "short"]
 
 PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
@@ -48,7 +37,7 @@ _ELSEWHERE = frozenset(
 )
 """What stands under these is another product."""
 
-_GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
+GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
 _IN_STOCK = frozenset(
     "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
@@ -62,17 +51,8 @@ _MAX_OFFERS = 200
 _MOST_NAMES = 2
 """More products, none of them called as the page is: a list of them."""
 _MAX_NAME = 200
-_MAX_CODE = 60
-
-_TAGS = {
-    "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
-    "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
-    "availability": ("product:availability", "og:availability", "product:stock"),
-    "brand": ("product:brand", "og:brand"),
-    "sku": ("product:retailer_item_id", "product:sku"),
-    "gtin": ("product:ean", "product:upc", "product:gtin", "product:isbn", "og:upc", "og:ean"),
-    "mpn": ("product:mfr_part_no",),
-}
+MAX_CODE = 60
+"""Characters of a number or a word for a state."""
 
 
 def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Callable[[], Shown]) -> None:
@@ -81,57 +61,13 @@ def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Cal
         offers = list(_offers(graph, item))
         _add_price(facts, graph, offers, source, shown)
         _add_availability(facts, graph, offers, source)
-        facts.add("name", _short(graph.text(item, "name"), _MAX_NAME), source)
-        facts.add("brand", _brand(graph.text(item, "brand", "manufacturer")), source)
+        facts.add("name", short(graph.text(item, "name"), _MAX_NAME), source)
+        facts.add("brand", brand(graph.text(item, "brand", "manufacturer")), source)
         for name, keys in (("sku", ("sku", "productID")), ("mpn", ("mpn",))):
             facts.add(name, _first(graph, (item, *offers), keys), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
-        facts.add("image", _short(graph.picture(item), 2_000), source)
-
-
-def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
-    """What OpenGraph's product tags say."""
-    told = {name: _told(tags, names) for name, names in _TAGS.items()}
-    card = _price_on_card(tags)
-    if card is not None and not told["price"]:
-        told |= {"price": str(card.value), "currency": told["currency"] or card.sign}
-    code = money.code_of(told["currency"])
-    _state_price(facts, told["price"], told["currency"], Source.OPENGRAPH)
-    if code or told["currency"]:
-        facts.add("currency", code or told["currency"], Source.OPENGRAPH)
-    facts.add("availability", availability(told["availability"]), Source.OPENGRAPH)
-    facts.add("brand", _brand(told["brand"]), Source.OPENGRAPH)
-    for name in ("sku", "mpn"):
-        facts.add(name, _short(told[name], _MAX_CODE), Source.OPENGRAPH)
-    if told["gtin"] and is_gtin(told["gtin"]):
-        facts.add("gtin", told["gtin"], Source.OPENGRAPH)
-
-
-def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.Amount | None:
-    """The price among the two values that a Twitter card shows below their labels."""
-    for number in ("1", "2"):
-        label, value = (_told(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
-        if label and value and PRICE_NAMES.search(label):
-            return money.seen(value)
-    return None
-
-
-def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
-    """What properties outside of every item say; the first of each name."""
-    told: dict[str, str] = {}
-    for name, element in found:
-        value = element.get("content") or element.get("href") or text_of(element)
-        if value and (value := cleaned(value[:500])) and len(value) <= _MAX_CODE:
-            told.setdefault(name, value)
-    _state_price(facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), Source.FRAGMENT)
-    currency = money.code_of(told.get("priceCurrency"))
-    facts.add("currency", currency, Source.FRAGMENT)
-    facts.add("availability", availability(told.get("availability")), Source.FRAGMENT)
-    for name in ("sku", "brand", "mpn"):
-        facts.add(name, told.get(name), Source.FRAGMENT)
-    gtin = next((told[name] for name in _GTINS if is_gtin(told.get(name, ""))), None)
-    facts.add("gtin", gtin, Source.FRAGMENT)
+        facts.add("image", short(graph.picture(item), 2_000), source)
 
 
 def availability(value: str | None) -> str | None:
@@ -207,20 +143,13 @@ def _add_price(
     if prices:
         facts.add("price", money.number(prices[0]), source)
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
-    if currency and len(currency) <= _MAX_CODE:
+    if currency and len(currency) <= MAX_CODE:
         facts.add("currency", money.code_of(currency) or currency, source)
     elif prices:
         texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
         signs = (amount.sign for amount in map(money.seen, texts) if amount is not None)
         sign = next(filter(None, signs), None)
         facts.add("currency", money.code_of(sign) or sign, source)
-
-
-def _state_price(facts: Facts, price: str | None, currency: str | None, source: Source) -> None:
-    """A price of nothing is a placeholder far more often than a gift."""
-    amount = money.stated(price, currency) if price else None
-    if amount:
-        facts.add("price", money.number(amount), source)
 
 
 def _price_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> float | None:
@@ -235,8 +164,9 @@ def _price_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> float | 
     return next((told for told in (decimal, round(decimal, 2)) if told in shown().signs), amount)
 
 
-def _brand(text: str | None) -> str | None:
-    return _short(product_brand.trimmed(text), _MAX_NAME) if text else None
+def brand(text: str | None) -> str | None:
+    """A brand without what is said around it."""
+    return short(product_brand.trimmed(text), _MAX_NAME) if text else None
 
 
 def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source: Source) -> None:
@@ -246,7 +176,7 @@ def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source
     known = next((word for word in ("InStock", "OutOfStock") if word in told), None)
     facts.add("availability", known, source)
     if stated and not known:
-        facts.add("availability", _short(stated[0], _MAX_CODE), source, confidence=0.5)
+        facts.add("availability", short(stated[0], MAX_CODE), source, confidence=0.5)
 
 
 def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
@@ -259,7 +189,7 @@ def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
 
 def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:
     for item in places:
-        for name in _GTINS:
+        for name in GTINS:
             value = graph.text(item, name)
             if value and is_gtin(value):
                 return value
@@ -269,17 +199,11 @@ def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:
 def _first(graph: Graph, places: Iterable[Item], names: Sequence[str]) -> str | None:
     for item in places:
         value = graph.text(item, *names)
-        if value and len(value) <= _MAX_CODE:
+        if value and len(value) <= MAX_CODE:
             return value
     return None
 
 
-def _told(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
-    by_name: dict[str, Any] = {}
-    for name, content in tags:
-        by_name.setdefault(name, content)
-    return next((by_name[name] for name in names if by_name.get(name)), None)
-
-
-def _short(text: str | None, limit: int) -> str | None:
+def short(text: str | None, limit: int) -> str | None:
+    """A text that is no longer than it may be."""
     return text if text and len(text) <= limit else None
