@@ -22,9 +22,6 @@ from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call,
 CLIENTS = 12
 
 
-pytestmark = pytest.mark.replicas
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def pair() -> AsyncIterator[Replicas]:
     """Two servers, begun once: that takes longer than what is done with them."""

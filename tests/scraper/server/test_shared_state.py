@@ -25,7 +25,7 @@ PER_MINUTE = 6
 TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
 """Each caller's calls are counted by themselves."""
 
-pytestmark = [pytest.mark.browser, pytest.mark.replicas]
+pytestmark = pytest.mark.browser
 
 
 async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp_path: Path) -> None:
