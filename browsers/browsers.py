@@ -30,8 +30,9 @@ RENDERS_PER_HOST = 2
 SCRIPTED_HOSTS = 4096
 
 TRIES = 2
-"""A visit that failed for a passing reason is made once more, within its deadline; not where nobody took the
-connection, which TCP itself has asked for four times by then."""
+"""A visit that failed for a passing reason is made once more, within its deadline."""
+_ASKED_LONG = (errors.ConnectTimeout, errors.NameLookupTimeout)
+"""Not where nobody answered: TCP has asked four times by then, and the name's failure is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,9 @@ class Browsers:
                 snapshot = await visit.run(enough, admission.to_render)
                 self._note(request, snapshot)
                 await self._profiles.save(loan.tab, request)
-                may_rest = snapshot.complete and not visit.took_time
-                loan.reusable = may_rest if request.site_profile is not None else not visit.prepared
+                may_rest = snapshot.complete and not visit.leaves_doubt
+                keeps_page = request.site_profile is not None or loan.tab.committed or loan.tab.renewals > 0
+                loan.reusable = may_rest if keeps_page else not visit.prepared
                 return snapshot
 
     def _expects_page(self, request: Request) -> bool:
@@ -206,7 +208,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
             lambda error: (
                 isinstance(error, errors.BrowsersError)
                 and error.retryable
-                and not isinstance(error, errors.ConnectTimeout)
+                and not isinstance(error, _ASKED_LONG)
                 and time.monotonic() < deadline_at
             )
         ),

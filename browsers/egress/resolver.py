@@ -16,7 +16,8 @@ from browsers.egress.addresses import FAKE_DNS
 
 __all__ = ["NameService", "Resolver", "SystemNames", "fake_dns_suspected"]
 
-LOOKUP_LIMIT_S = 5.0
+LOOKUP_LIMIT_S = 10.0
+"""Systems ask a second name server after 5 s."""
 LOOKUPS_AT_ONCE = 64
 """The default executor has 6 threads on two cores: a handful of silent names would stall everything else.
 A silent name keeps its thread for up to 30 s, three times as long as the visit that asked: a list with many

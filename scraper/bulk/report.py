@@ -99,23 +99,19 @@ def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Re
     """The report of a job as it stands."""
     counts: Counts = frontier.counts()
     outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
-    kinds = [
-        ErrorKind(code, number, _examples(frontier, code))
-        for code, number in outcomes.items()
-        if code != "ok"
-    ]
-    written = sum(outcomes.values())
+    written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return Report(
         run=str(frontier.fact("run")),
         complete=counts.done >= counts.pages,
         lines=counts.lines,
-        pages=counts.pages,
+        # An earlier run may have had a higher limit.
+        pages=max(counts.pages, written),
         repeated=counts.repeated,
         written=written,
-        read=outcomes.get("ok", 0),
-        failed=written - outcomes.get("ok", 0),
+        read=read,
+        failed=written - read,
         by_method={str(name): int(number) for name, number in frontier.select(_BY_METHOD)},
-        errors=tuple(kinds),
+        errors=tuple(ErrorKind(code, number, _examples(frontier, code)) for code, number in outcomes.items()),
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostTally(str(n), int(p), int(f), round(s, 3), int(b or 0))

@@ -14,12 +14,12 @@ from browsers.browsers import _retrying
     ("error", "tries"),
     [
         (errors.ConnectionRefused, 2),
-        (errors.NameLookupTimeout, 2),
+        (errors.NameLookupTimeout, 1),
         (errors.ConnectTimeout, 1),
         (errors.NameNotResolved, 1),
     ],
 )
-async def test_who_took_no_connection_in_ten_seconds_is_not_asked_again(
+async def test_who_did_not_answer_in_ten_seconds_is_not_asked_again(
     error: type[errors.BrowsersError], tries: int
 ) -> None:
     made = 0

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import queue
+import signal
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Self
@@ -47,6 +48,7 @@ async def connected(address: str) -> AsyncIterator[None]:
             raise BulkError(f"The cluster at {address} cannot be reached: it does not answer.") from None
         except (RayError, OSError, RuntimeError, ValueError) as error:
             raise BulkError(f"The cluster at {address} cannot be reached: {_reason(error)}.") from None
+        _take_back_signals()
         ray.data.DataContext.get_current().enable_progress_bars = False
         try:
             yield
@@ -71,6 +73,12 @@ def _join(address: str) -> None:
     if address == OWN:
         own = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
     ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+
+
+def _take_back_signals() -> None:
+    """Ray answers SIGTERM with its stack, and ends the process three seconds later."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM) or signal.SIG_DFL)
 
 
 async def _probe(address: str) -> None:

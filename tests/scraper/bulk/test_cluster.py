@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import pickle
 import secrets
+import signal
 import socket
 import threading
 from collections import Counter
@@ -117,6 +119,25 @@ async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
             async with connection.connected(address):
                 pass
         over.set()
+
+
+def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
+    pytest.importorskip("ray")
+    from scraper.bulk.cluster.connection import _take_back_signals
+
+    libc = ctypes.CDLL(None)
+    libc.signal.argtypes, libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        # As Ray does it: beneath Python, which goes on believing that its own handler is in place.
+        ignore = 1
+        libc.signal(signal.SIGTERM, ignore)
+        _take_back_signals()
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM]
 
 
 async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_pace() -> None:

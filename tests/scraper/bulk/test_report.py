@@ -72,3 +72,13 @@ def test_a_line_of_the_list_does_not_speak_to_the_terminal(tmp_path: Path) -> No
     frontier.close()
     assert "\x1b" not in text
     assert "[31mred" in text
+
+
+def test_a_report_with_a_lower_limit_than_before_still_adds_up(tmp_path: Path) -> None:
+    frontier = filled(tmp_path)
+    finish(frontier)
+    frontier.close()
+    frontier = Frontier(tmp_path, limit=2)
+    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    frontier.close()
+    assert (found.complete, found.pages, found.written, found.read + found.failed) == (True, 5, 5, 5)
