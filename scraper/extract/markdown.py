@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from lxml import etree
 
-from scraper.extract import code_blocks, footnotes, formulas, tex
+from scraper.extract import code_blocks, emphasis, footnotes, formulas, tex
 from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of
 from scraper.extract.class_names import named, names_in
 from scraper.extract.code_rules import CodeRules
@@ -54,6 +54,8 @@ _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
 """At the end of a heading these would be no part of it."""
 _GAPS = re.compile(r"\n{3,}")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_NO_LINES = frozenset({"_inline", "a"})
+_HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 _BARE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
 _RAISED = str.maketrans(
@@ -84,6 +86,7 @@ def convert(root: Element, base: str) -> Converted:
     for typed in root.iter("tt"):
         typed.tag = "samp"  # what it was called before HTML 5
     footnotes.settle(root, names)
+    emphasis.join(root)
     converter = _PageConverter(base)
     if _CLASSES_OF_NOTE.search(names):
         converter.mark(root)
@@ -109,6 +112,8 @@ def _emphasis(marker: str) -> Callable[..., str]:
     def rule(self: _PageConverter, el: Node, text: str, parent_tags: Tags) -> str:
         body = text.strip()
         if not body or "_noformat" in parent_tags or "\n\n" in body:
+            return text
+        if not emphasis.KINDS[el.name].isdisjoint(parent_tags):
             return text
         before = " " if text[0] == " " else ""
         after = " " if text[-1] == " " else ""
@@ -169,6 +174,8 @@ class _PageConverter(
             text = _WORD_EDGE_UNDERSCORE.sub(r"\\_", text)
         if "$$" in text:
             text = text.replace("$$", "\\$\\$")
+        if "#" in text and _NO_LINES.isdisjoint(parent_tags) and _HEADING_LIKE.match(text):
+            text = text.replace("#", "\\#", 1)
         if "<" in text:
             text = _TAG_LIKE.sub(r"\\<", text)
         if "a" in parent_tags:
@@ -191,7 +198,7 @@ class _PageConverter(
 
     def convert_p(self, el: Node, text: str, parent_tags: Tags) -> str:
         text = text.strip()
-        if text.startswith(("#", "~~~")) and "_inline" not in parent_tags:
+        if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
         return block(text, parent_tags)
 
