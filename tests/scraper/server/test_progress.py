@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import time
 
 import pytest
 from mcp import Client
 
+from scraper.server import progress
 from scraper.server.progress import Progress, reporting
-from tests.scraper.process import Program
+from tests.scraper.process import LIMIT_S, Program, until
 from tests.scraper.server.wire import ERAS
 
 Message = tuple[float, float | None, str | None]
@@ -24,9 +25,9 @@ async def sent_while(
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with reporting(send, pace_s=pace_s, silence_s=silence_s) as progress:
+    async with reporting(send, pace_s=pace_s, silence_s=silence_s) as told:
         for step in steps:
-            progress.report(*step)
+            told.report(*step)
         await asyncio.sleep(wait_s)
     return sent
 
@@ -41,9 +42,15 @@ async def test_only_the_last_of_many_steps_is_sent() -> None:
 
 
 async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
-    sent = await sent_while([(3, 8, "reading")], 0.5, pace_s=0.01, silence_s=0.02)
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=0.01, silence_s=0.02) as told:
+        told.report(3, 8, "reading")
+        await until(lambda: len(sent) >= 3)
     values = [value for value, _, _ in sent]
-    assert len(values) >= 3
     assert values == sorted(set(values))
     assert values[0] == 3
     assert values[-1] < 4
@@ -51,16 +58,17 @@ async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
 
 
 async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
-    progress, sent = Progress(), list[float]()
+    told, sent = Progress(), list[float]()
 
     async def send(value: float, _total: float | None, _words: str | None) -> None:
         sent.append(value)
-        progress.report(1, 9, "late")
+        told.report(1, 9, "late")
 
-    progress.report(5, 9, "five")
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(progress.send_forever(send, pace_s=0.01, silence_s=0.01), 0.3)
-    assert len(sent) >= 3
+    told.report(5, 9, "five")
+    sending = asyncio.create_task(told.send_forever(send, pace_s=0.01, silence_s=0.01))
+    await until(lambda: len(sent) >= 3)
+    sending.cancel()
+    await asyncio.wait({sending})
     assert sent == sorted(set(sent))
 
 
@@ -72,15 +80,19 @@ async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, er
         steps.append(step)  # type: ignore[arg-type]
 
     async with Client(server.url, mode=era) as client:
+        begun = time.monotonic()
         answer = await client.call_tool("slow", {"seconds": 1.8}, progress_callback=hear)
+        took_s = time.monotonic() - begun
     assert answer.content[0].text == "done 18"
-    assert 1 <= len(steps) <= 3
+    assert 1 <= len(steps) <= 2 * took_s
     assert all(total == 18 and words == f"step {value:g}" for value, total, words in steps)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_silent_call_is_heard_of_within_five_seconds(server: Program, era: str) -> None:
+async def test_a_silent_call_is_heard_of_long_before_its_end(server: Program, era: str) -> None:
+    # Below the five seconds that are promised.
+    assert progress._PACE_S + progress._SILENCE_S < 5
     heard = asyncio.Event()
 
     async def hear(*_: object) -> None:
@@ -88,9 +100,9 @@ async def test_a_silent_call_is_heard_of_within_five_seconds(server: Program, er
 
     async with Client(server.url, mode=era) as client, asyncio.TaskGroup() as tasks:
         call = tasks.create_task(
-            client.call_tool("slow", {"seconds": 30, "silent": True}, progress_callback=hear)
+            client.call_tool("slow", {"seconds": 2 * LIMIT_S, "silent": True}, progress_callback=hear)
         )
-        await asyncio.wait_for(heard.wait(), 7)
+        await asyncio.wait_for(heard.wait(), LIMIT_S)
         call.cancel()
 
 

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from tests.scraper.process import Program, browsers_say, serving
+from tests.scraper.process import LIMIT_S, Program, browsers_say, serving
 from tests.scraper.server.wire import body_of, modern
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
@@ -66,7 +66,7 @@ async def world(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
             "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000",
         }
         async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
-            await browsers_say(program.base, "ready", True, limit_s=30)
+            await browsers_say(program.base, "ready", True, limit_s=2 * LIMIT_S)
             yield World(program, engines)
 
 
