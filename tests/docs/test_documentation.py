@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,10 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
     ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]
     for name in set(_FILE.findall(text_of(page))) - _ELSEWHERE:
         assert any(path.endswith(f"/{name}") for path in ours), name
+
+
+def test_the_rooms_of_the_architecture_are_those_that_are_held() -> None:
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
+    (rooms,) = (rule for rule in project["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
+    shown = [block.splitlines()[1:-1] for block in _BLOCK.findall(text_of(ROOT / "docs/architecture.md"))]
+    assert rooms["layers"] in shown
