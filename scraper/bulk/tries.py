@@ -22,6 +22,8 @@ SITE_PAUSES = 6
 IN_A_ROW = 8
 """Failures after which a site is taken for broken. With the pauses that is a minute or two, in which servers
 are started anew; without an end, one dead host of a thousand pages took an hour of pauses."""
+SILENT_S = 8.0
+"""Names and connections are waited for ten seconds; a host that let them pass is not waited for again."""
 OWN_TRIES = 5
 OWN_PAUSE_S = 1.0
 """Until a browser that died is replaced."""
@@ -57,8 +59,8 @@ class Tries:
         """How often a page was tried that has come to its end; it is forgotten."""
         return self._of_page.pop(page.number, 0)
 
-    def after_s(self, page: Page, error: errors.ScraperError | None) -> float | None:
-        """A page was read, or failed: after which pause it is read again; None: it is not."""
+    def after_s(self, page: Page, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
+        """A page was read, or failed after `seconds`: after which pause it is read again; None: it is not."""
         self._of_page[page.number] += 1
         tries = self._of_page[page.number]
         if isinstance(error, errors.Overloaded):
@@ -69,7 +71,8 @@ class Tries:
             self._sites.pop(_site_of(page), None)
             return None
         failures = self._failed(_site_of(page), error)
-        if not error.retryable or tries >= SITE_TRIES or failures >= IN_A_ROW:
+        was_silent = isinstance(error, errors.HostDown) and seconds >= SILENT_S
+        if not error.retryable or was_silent or tries >= SITE_TRIES or failures >= IN_A_ROW:
             return None
         return SITE_PAUSE_S * min(failures, SITE_PAUSES)
 

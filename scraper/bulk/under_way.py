@@ -103,7 +103,7 @@ class UnderWay:
             await self._over_with(Read(Outcome(page, row_of_lost(page.url, lost), 0.0), None))
             return
         read = await self._read(page)
-        pause_s = self._tries.after_s(page, read.error)
+        pause_s = self._tries.after_s(page, read.error, read.outcome.seconds)
         if pause_s is None:
             await self._over_with(read)
             return

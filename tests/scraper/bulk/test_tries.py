@@ -48,6 +48,15 @@ def test_a_name_that_does_not_exist_is_given_up_without_a_pause() -> None:
     assert tries.lost(page_of(99)) is gone
 
 
+def test_a_host_that_was_waited_for_is_not_waited_for_again() -> None:
+    tries = Tries()
+    assert [tries.after_s(page_of(number), refused(), 10.1) for number in range(IN_A_ROW)] == [
+        None
+    ] * IN_A_ROW
+    assert tries.lost(page_of(99)) is not None
+    assert Tries().after_s(page_of(1), errors.TimedOut("It took too long."), 60.0) == SITE_PAUSE_S
+
+
 def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -> None:
     tries = Tries()
     for number in range(IN_A_ROW):
