@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -91,14 +92,16 @@ class BulkJob:
         thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
         # One thread does all that touches the disk, in the order of asking.
         stack = contextlib.ExitStack()
+        left = threading.Event()
         try:
-            frontier, output = await loop.run_in_executor(thread, opened, order, stack, tell)
+            frontier, output = await loop.run_in_executor(thread, opened, order, stack, tell, left.is_set)
             job = await loop.run_in_executor(thread, cls, order, frontier, output, thread)
             job.tally.begin(await job.counts(), time.monotonic())
             await job.ask(lambda frontier: frontier.note({"begun": True}))
             async with job._writing():
                 yield job
         finally:
+            left.set()
             await loop.run_in_executor(thread, stack.close)
             thread.shutdown()
 

@@ -14,7 +14,7 @@ import apsw
 
 from scraper.bulk import lists
 from scraper.bulk.disk_faults import told
-from scraper.bulk.errors import InUse, OtherJob
+from scraper.bulk.errors import BulkError, InUse, OtherJob
 from scraper.bulk.frontier import FILE_NAME, Frontier
 from scraper.bulk.lists import Line
 from scraper.bulk.model import STDIN, Format, Order
@@ -31,8 +31,12 @@ _OUTPUTS = {
 }
 
 
-def opened(order: Order, stack: contextlib.ExitStack, tell: Callable[[str], None]) -> tuple[Frontier, Output]:
+def opened(
+    order: Order, stack: contextlib.ExitStack, tell: Callable[[str], None], unwanted: Callable[[], bool]
+) -> tuple[Frontier, Output]:
     """The frontier and the output of a job; `stack` closes them.
+
+    `unwanted`: whether nobody waits for it any more; a list of millions of lines takes minutes.
 
     Raises:
         BulkError: it cannot be begun or gone on with.
@@ -45,7 +49,7 @@ def opened(order: Order, stack: contextlib.ExitStack, tell: Callable[[str], None
         stack.callback(frontier.close)
         _agree(order, frontier)
         if not frontier.filled:
-            frontier.add(_told_lines(lists.read(order.source), tell))
+            frontier.add(_told_lines(lists.read(order.source), tell, unwanted))
         module, name = _OUTPUTS[order.format]
         make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
         output: Output = make(order.folder, frontier.place)
@@ -111,10 +115,14 @@ def _difference(
     )
 
 
-def _told_lines(lines: Iterable[Line], tell: Callable[[str], None]) -> Iterable[Line]:
+def _told_lines(
+    lines: Iterable[Line], tell: Callable[[str], None], unwanted: Callable[[], bool]
+) -> Iterable[Line]:
     told_at = time.monotonic()
     for number, line in enumerate(lines, start=1):
         if not number % 1_000 and time.monotonic() - told_at > TELL_S:
             told_at = time.monotonic()
             tell(f"taking in the list: {number:,} lines")
+        if unwanted():
+            raise BulkError("The list was not taken in to its end.")
         yield line

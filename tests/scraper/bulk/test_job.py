@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import io
+import itertools
 import json
 import resource
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from scraper import errors
 from scraper.bulk.errors import BulkError, DiskFull, InUse, OtherJob, UnusableList
+from scraper.bulk.frontier import LINES_AT_ONCE
 from scraper.bulk.job import BulkJob
+from scraper.bulk.lists import Line
 from scraper.bulk.model import STDIN, Fault, Format, Outcome, Pace, Page, Row
 from scraper.bulk.page_reader import Read
 from scraper.bulk.runner import run_here
@@ -176,6 +180,31 @@ async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> No
     source.write_text(f"url\n{URLS[0]}\n")
     async with BulkJob.open(order) as job:
         assert (await job.counts()).pages == 1
+
+
+async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(tmp_path, URLS)
+    taken_in = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def endless(source: str) -> Iterator[Line]:
+        for number in itertools.count():
+            yield Line(URLS[number % len(URLS)])
+            if number == LINES_AT_ONCE:
+                loop.call_soon_threadsafe(taken_in.set)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("scraper.bulk.lists.read", endless)
+        opening = asyncio.create_task(BulkJob.open(order).__aenter__())
+        async with asyncio.timeout(60):
+            await taken_in.wait()
+            opening.cancel()
+            await asyncio.wait({opening})
+    assert opening.cancelled()
+    async with BulkJob.open(order) as job:
+        assert (await job.counts()).pages == len(URLS)
 
 
 async def test_what_came_by_standard_input_need_not_come_again(
