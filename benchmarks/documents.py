@@ -81,7 +81,7 @@ async def measure(options: Options) -> Figures:
         )
     corpus = corpus_folder(options.corpora, "documents")
     async with _parser() as parser:
-        # First: the most memory that a child ever held is asked of the system, and the peers are children too.
+        # First: the system tells the most memory of all children, and peers are children.
         figures = await _robustness(parser, corpus, quick=options.quick)
         figures |= await _quality(parser, corpus)
     figures |= await _cost(corpus)
