@@ -287,7 +287,9 @@ class _Simulation:
         self._last_at = self._now
         if fails:
             self._again.add(page.number)
-            self._schedule.again(page, not_before=self._now + self._pause_s, now=self._now)
+            self._schedule.again(
+                page, asked_at=self._now, not_before=self._now + self._pause_s, now=self._now
+            )
         else:
             self._schedule.done(page, asked_at=self._now, now=self._now)
 

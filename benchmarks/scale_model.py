@@ -19,8 +19,8 @@ from benchmarks.scale_calibration import PER_HOST, Calibration, Job, calibrated,
 from benchmarks.scale_machine import Cost, Machine, Run, Site, Slots, simulate
 from benchmarks.scale_plan import groups, read_by
 from benchmarks.scale_site import HOSTS, KINDS, scale_site
-from scraper.bulk.again import SITE_PAUSE_S
 from scraper.bulk.model import Pace
+from scraper.bulk.tries import SITE_PAUSE_S
 from scraper.settings import Settings
 
 __all__ = ["measure"]
