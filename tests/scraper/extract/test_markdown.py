@@ -25,6 +25,7 @@ from tests.scraper.extract.snapshots import URL, read
         ("<table><tr><th>#<th>Name<tr><td>1<td>x</table>", "| # | Name |\n| --- | --- |\n| 1 | x |"),
         ("<p><b>a</b><strong>b <i>c</i></strong> d</p>", "**ab *c*** d"),
         ("<p><b>a</b> <b>b</b></p>", "**a** **b**"),
+        ("<p><b><i>a</i></b><b>b<i>c</i></b><b><i>d</i>e</b>f</p>", "***a*b*cd*e**f"),
         ("<p><em>a <i>b</i> c</em> <b>x <strong>y</strong></b></p>", "*a b c* **x y**"),
         ("<h2>F #</h2><h3>C#</h3><p>x</p>", "## F \\#\n\n### C#\n\nx"),
         ("<p><ruby>東京<rt>とうきょう</rt></ruby>と</p>", "東京(とうきょう)と"),
@@ -243,3 +244,7 @@ def test_powers_stay_above_the_line() -> None:
 
 def test_what_is_left_out_leaves_no_gap() -> None:
     assert markdown_of("<p>a</p><table><tr><td></td></tr></table><div></div><p>b</p>") == "a\n\nb"
+
+
+def test_a_hundred_thousand_pieces_of_bold_are_one() -> None:
+    assert markdown_of("<p>" + f"<b>{'y' * 40}</b>" * 100_000 + "</p>") == f"**{'y' * 4_000_000}**"
