@@ -69,6 +69,9 @@ class Request:
     principal: str = "local"
     site_profile: str | None = None
     """Cookies and storage kept between visits under this name, by principal; None keeps nothing."""
+    batch: str | None = None
+    """Visits of this name that follow each other at once: those of one host may share a process, and nothing
+    that a page leaves."""
     language: str = "en-US"
     wait: str | None = None
     """A CSS selector that must match before the page counts as settled."""

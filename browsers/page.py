@@ -37,8 +37,9 @@ class Page:
         """Frames that run in a process of their own (full tier), by frame id."""
         self.failed_to_commit: str | None = None
         self.stopped_for_size = False
-        # A profile's tab is used again, and there is no way back from virtual time.
-        may_skip = tier is Tier.LIGHT and request.site_profile is None
+        # Where tab or process are used again, there is no way back from virtual time.
+        used_again = request.site_profile is not None or request.batch is not None
+        may_skip = tier is Tier.LIGHT and not used_again
         self.settling = Settling(
             tab.session, Traffic(tab.session), tab.frame_id, request.wait, may_skip=may_skip
         )
@@ -47,7 +48,7 @@ class Page:
         self._request = request
         self._tier = tier
         self._documents = 1
-        self._dialogs = 0
+        self.dialogs = 0
         self._json: dict[str, Event] = {}
 
     def prepare(self) -> Awaitable[object]:
@@ -122,13 +123,16 @@ class Page:
         return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
 
     def _on_dialog(self, _: Event) -> None:
-        self._dialogs += 1
+        self.dialogs += 1
         self._session.post("Page.handleJavaScriptDialog", accept=False)
-        if self._dialogs > MAX_DIALOGS:
+        if self.dialogs > MAX_DIALOGS:
             self._session.post("Runtime.terminateExecution")
 
     def _on_frame_navigated(self, event: Event) -> None:
-        if "parentId" not in event["frame"]:
+        frame = event["frame"]
+        if frame["url"].startswith("http"):
+            self._tab.origins.add(frame["securityOrigin"])
+        if "parentId" not in frame:
             self.settling.new_document()
 
     def _on_dom_ready(self, _: Event) -> None:

@@ -45,6 +45,7 @@ class BrowserState:
     peeks: int
     renders: int
     tabs_opened: int
+    tabs_renewed: int
     age_s: float
     memory_bytes: int | None
 
@@ -106,6 +107,7 @@ class Pool:
                 peeks=supply.peeks,
                 renders=supply.renders,
                 tabs_opened=supply.tabs_opened,
+                tabs_renewed=supply.tabs_renewed,
                 age_s=time.monotonic() - supply.chromium.started_at,
                 memory_bytes=self._memory.get(tier),
             )

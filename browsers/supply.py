@@ -14,8 +14,9 @@ from browsers.chromium.process import RunningChromium
 from browsers.egress import Egress
 from browsers.errors import BrowserGone, BrowsersError
 from browsers.identity import Identity
-from browsers.model import Request
+from browsers.model import Request, Tier
 from browsers.resting_tabs import VISITS_PER_TAB, Profile, RestingTabs
+from browsers.series import PAGES_PER_PROCESS, REST_S, Series, SeriesTabs
 from browsers.settings import BrowserSettings
 from browsers.tab import Tab
 
@@ -49,12 +50,14 @@ class Supply:
         self.peeks = 0
         self.renders = 0
         self.tabs_opened = 0
+        self.tabs_renewed = 0
         self.retired = False
         self.idle_since = time.monotonic()
         self._egress = egress
         self._settings = settings
         self._ready: list[Tab] = []
         self._resting = RestingTabs()
+        self._series = SeriesTabs()
         self._background: set[asyncio.Task[None]] = set()
         self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
@@ -85,13 +88,16 @@ class Supply:
         self.lent += 1
         self._drained.clear()
         loan: Loan | None = None
-        profile = Profile.of(request)
+        profile, series = Profile.of(request), self._series_of(request)
         try:
-            loan = Loan(self._resting.take(profile) or await self._clean_tab())
+            kept = self._resting.take(profile) or await self._renewed(series)
+            loan = Loan(kept or await self._clean_tab())
             await self._prepare(loan.tab, request)
             yield loan
             if loan.reusable and profile is not None:
                 await self._let_rest(loan, profile)
+            elif series is not None and (loan.tab.committed or loan.tab.renewals):
+                self._keep_for(series, loan)
             elif loan.reusable and self._keeps(loan.tab):
                 # Nobody waits for it with an answer in hand.
                 task = self._in_background(self._clean(loan.tab))
@@ -121,6 +127,38 @@ class Supply:
             return
         loan.kept = True
         self._end(self._resting.put(profile, loan.tab))
+
+    def _series_of(self, request: Request) -> Series | None:
+        """In the full tier no two tabs share a process."""
+        return Series.of(request) if self.chromium.tier is Tier.LIGHT else None
+
+    async def _renewed(self, series: Series | None) -> Tab | None:
+        """A tab with the process of the series' last page; None when there is none, or any doubt about it."""
+        tab = self._series.take(series)
+        if tab is None:
+            return None
+        try:
+            await tab.renew()
+        except BaseException as error:
+            self._in_background(tab.close())
+            if not isinstance(error, BrowsersError | CommandFailed | TimeoutError):
+                raise
+            log.info("context not used again: %s", error or type(error).__name__)
+            return None
+        self.tabs_renewed += 1
+        return tab
+
+    def _keep_for(self, series: Series, loan: Loan) -> None:
+        if not loan.reusable or not self.alive or loan.tab.renewals >= PAGES_PER_PROCESS:
+            return
+        loan.tab.halt()
+        loan.kept = True
+        self._end(self._series.put(series, loan.tab))
+        asyncio.get_running_loop().call_later(REST_S + 0.01, self._end_series)
+
+    def _end_series(self) -> None:
+        self._end(self._series.overdue())
+        self.warm()
 
     def end_overdue(self) -> None:
         """Close the tabs that nobody came back for."""
@@ -171,7 +209,7 @@ class Supply:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        tabs, self._ready = self._ready + self._resting.all(), []
+        tabs, self._ready = self._ready + self._resting.all() + self._series.all(), []
         await self.chromium.close()
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 

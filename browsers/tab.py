@@ -7,15 +7,17 @@ import contextlib
 from collections.abc import Callable, Coroutine
 
 from browsers.cached_addresses import CachedAddresses
-from browsers.cdp import CommandFailed, Connection, Session
+from browsers.cdp import CommandFailed, Connection, Event, Session
 from browsers.egress import Egress, Gate
-from browsers.errors import BrowsersError
+from browsers.errors import BrowsersError, PageCrashed
 from browsers.identity import Identity
 from browsers.model import Request
 
 __all__ = ["Tab"]
 
 CLOSE_LIMIT_S = 2.0
+RENEW_LIMIT_S = 5.0
+EVERY_ORIGIN = "*"
 PREPARE_LIMIT_S = 5.0
 """A machine under heavy load was seen to need more than two seconds for a tab's first answer."""
 PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
@@ -43,9 +45,12 @@ class Tab:
         self.gate = gate
         self.peeks = 0
         self.rests = 0
+        self.renewals = 0
         self.committed = False
         """Whether this visit let a page into it."""
         self.cached = CachedAddresses()
+        self.origins: set[str] = set()
+        """Of all documents that were in it."""
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
@@ -123,12 +128,101 @@ class Tab:
                 self.session.start("Network.disable"),
             )
 
+    def halt(self) -> None:
+        """Stand still until the context serves another page: no script runs, nothing reaches the network."""
+        self.session.off()
+        self.gate.rest()
+        self.session.post("Emulation.setScriptExecutionDisabled", value=True)
+
+    async def renew(self) -> None:
+        """Put a new tab in the place of this one: in its context and process, with nothing of what was left.
+
+        Name, history and session storage end with the old tab. Cookies, caches and the storage of every
+        origin are emptied after it, so that its last words do not come later.
+
+        Raises:
+            CommandFailed, TimeoutError: the browser does not do it.
+            BrowsersError: somebody is left who may still write, or nobody to answer.
+        """
+        self.renewals += 1
+        old, old_target = self.session, self.frame_id
+        async with asyncio.timeout(RENEW_LIMIT_S):
+            # First, since a process without tabs ends.
+            self.frame_id, self.session = await self.connection.open_session(self.context_id)
+            # Answered when no script runs; unloading would run some. A page that is closed is let go by us
+            # before it ends, and was seen to run a timer then: not so when it is frozen.
+            await old.send("Emulation.setScriptExecutionDisabled", value=True)
+            await old.send("Page.setWebLifecycleState", state="frozen")
+            await _empty_local_storage(old, self.origins)
+            await self._have_nobody_but(old_target, self.frame_id)
+            await self.connection.call("Target.closeTarget", targetId=old_target)
+            await old.ended.wait()
+            await self._empty()
+            await self._have_nobody_but(self.frame_id)
+        self.origins.clear()
+        self._language = ""
+        self._pauses_requests = False
+
+    async def _empty(self) -> None:
+        self.cached.clear()
+        session = self.session
+        await asyncio.gather(
+            session.start("Fetch.enable", patterns=PAUSE_AT_RESPONSE),
+            session.start("Network.clearBrowserCookies"),
+            session.start("Network.clearBrowserCache"),
+            session.start("Storage.clearDataForOrigin", origin=EVERY_ORIGIN, storageTypes="all"),
+            # The process has a cache of its own, which is emptied by not wanting it.
+            session.start("Network.setCacheDisabled", cacheDisabled=True),
+            session.start("Network.setCacheDisabled", cacheDisabled=False),
+        )
+
+    async def _have_nobody_but(self, *targets: str) -> None:
+        """Raises PageCrashed when the context has workers: they outlive pages, and write when they like."""
+        found = await self.connection.call("Target.getTargets")
+        for info in found["targetInfos"]:
+            if info.get("browserContextId") == self.context_id and info["targetId"] not in targets:
+                raise PageCrashed(f"A {info['type']} is left in the context.")
+
     async def close(self) -> None:
         """Dispose of the context and all that ran in it."""
         self.session.off()
         await _quietly(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
         self.connection.forget(self.session)
         await self.gate.close()
+
+
+async def _empty_local_storage(session: Session, seen: set[str]) -> None:
+    """By the process itself, whose own copy outlives what is emptied outside: late writes were seen in it.
+
+    It reaches the origins of frames that are there. Raises PageCrashed when others were `seen`.
+    """
+    frames = _frames((await session.send("Page.getFrameTree"))["frameTree"])
+    gone = seen.difference(frame["securityOrigin"] for frame in frames)
+    if gone:
+        raise PageCrashed(f"Frames of {len(gone)} origins came and went.")
+    told = await asyncio.gather(
+        *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames),
+        return_exceptions=True,
+    )
+    await asyncio.gather(
+        *(
+            session.start("DOMStorage.clear", storageId={"storageKey": key, "isLocalStorage": True})
+            for key in {_storage_key(answer) for answer in told} - {None}
+        )
+    )
+
+
+def _storage_key(answer: Event | BaseException) -> str | None:
+    """None for a frame of an opaque origin, which has no storage."""
+    if isinstance(answer, CommandFailed) and "opaque" in str(answer):
+        return None
+    if isinstance(answer, BaseException):
+        raise answer
+    return str(answer["storageKey"])
+
+
+def _frames(tree: Event) -> list[Event]:
+    return [tree["frame"], *(frame for child in tree.get("childFrames", []) for frame in _frames(child))]
 
 
 async def _quietly(action: Callable[[], Coroutine[None, None, None]]) -> None:

@@ -75,9 +75,15 @@ class Visit:
         return self._page is not None
 
     @property
-    def took_time(self) -> bool:
-        """Whether the clock of the tab's pages stands still, for good."""
-        return self._page is not None and self._page.settling.time.taken
+    def leaves_doubt(self) -> bool:
+        """Whether its page can make way for no other: the clock stands still for good, or it got stuck."""
+        page = self._page
+        # Prepared late, its first milliseconds went unseen.
+        if self._request.batch is not None and not self._expects_page:
+            return self._tab.committed
+        return page is not None and (
+            page.settling.time.taken or page.settling.loops_ended > 0 or page.dialogs > 0
+        )
 
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit; `may_render` is awaited before the page is rendered (it takes a render slot).

@@ -62,6 +62,8 @@ LIGHT = (
     "--disable-remote-fonts",
     # A page that hoards memory dies at 361 MB after 2.4 s, instead of taking the machine with it.
     "--js-flags=--max-old-space-size=256",
+    # The tabs of a context share a process, which none does with another context (browsers/series.py).
+    "--renderer-process-limit=1",
     # The headless shell has no popup blocker: eight window.open were eight windows and 350 ms instead of 55.
     "--block-new-web-contents",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from scraper import errors
@@ -13,7 +14,7 @@ from scraper.reading.flights import LANDING_LIMIT_S
 from scraper.reading.progress import Progress
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["read_all"]
+__all__ = ["hosts_of_several", "read_all"]
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,12 @@ Read = Callable[[str, float], Awaitable[Reading]]
 
 LAST_WORD_S = 0.5
 """Kept back from the deadline, so that a page that runs out of time still says what it has."""
+
+
+def hosts_of_several(urls: Iterable[str]) -> frozenset[str]:
+    """The hosts that are asked for more than one of these pages."""
+    pages = Counter(map(host_of, set(urls)))
+    return frozenset(host for host, count in pages.items() if host and count > 1)
 
 
 async def read_all(

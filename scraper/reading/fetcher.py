@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -12,7 +13,7 @@ from browsers.model import Snapshot, Tier
 from scraper import errors
 from scraper.model import Reading
 from scraper.reading import outcome
-from scraper.reading.batch import read_all
+from scraper.reading.batch import hosts_of_several, read_all
 from scraper.reading.deadline import Deadline
 from scraper.reading.door import Door
 from scraper.reading.flights import Flights
@@ -35,7 +36,7 @@ from scraper.settings import Settings
 from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.store.shared.alone import Alone
 from scraper.store.shared.protocols import Shared
-from scraper.urls import cache_key, parse_target
+from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import Workers
 
 __all__ = ["REVALIDATED_S", "Fetcher", "exceptions_from_the_rules"]
@@ -112,19 +113,21 @@ class Fetcher:
         deadline_s: float = 55.0,
         progress: Progress | None = None,
         seen: Callable[[Snapshot], None] | None = None,
+        batch: str | None = None,
     ) -> Reading:
         """Read one page; at the deadline, what there is of it, with a warning.
 
         `own_visit`: neither what is kept serves, nor what another server is just reading; `seen` is told.
         `continuing`: more of what was just read is wanted, whatever its age and the state of the cache.
-        `seen`: is told what the visit brought, where this call makes one.
+        `seen`: is told what the visit brought, where this call makes one. `batch`: whose pages of this host
+        follow each other.
 
         Raises:
             ScraperError: there is nothing to read; the sentence says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
         target = parse_target(url)
-        job = Job(cache_key(target), render, principal)
+        job = Job(cache_key(target), render, principal, batch=batch)
         if continuing and (begun := self._recent.get(job)) is not None:
             return _given(replace(begun, cached=True), target)
         cached = Known() if force_refresh or own_visit else await self._known(job, max_age_s)
@@ -159,9 +162,11 @@ class Fetcher:
         progress: Progress | None = None,
     ) -> list[Reading | errors.ScraperError]:
         """Read several pages at once; a page that fails is its error, in its place."""
+        batch, several = uuid.uuid4().hex, hosts_of_several(urls)
 
         async def read(url: str, left_s: float) -> Reading:
-            return await self.fetch(url, render=render, principal=principal, deadline_s=left_s)
+            series = batch if host_of(url) in several else None
+            return await self.fetch(url, render=render, principal=principal, deadline_s=left_s, batch=series)
 
         return await read_all(
             read, urls, at_once=self._batch_width, deadline=Deadline.within(deadline_s), progress=progress

@@ -50,6 +50,8 @@ class Job:
     """Keep the JSON that the page fetches while it renders."""
     conditions: tuple[tuple[str, str], ...] = ()
     """Request headers by which the site may answer that the page is what it was."""
+    batch: str | None = field(default=None, compare=False, repr=False)
+    """Which pages it is asked for with: says how it is visited, not what comes of it."""
 
     @property
     def host(self) -> str:
@@ -128,6 +130,7 @@ class Visits:
             headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),
             limits=job.limits,
+            batch=job.batch,
         )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from scraper import errors
 from scraper.model import Document, Reading
-from scraper.reading.batch import Read, read_all
+from scraper.reading.batch import Read, hosts_of_several, read_all
 from scraper.reading.deadline import Deadline
 
 
@@ -162,3 +162,14 @@ async def test_progress_counts_pages_and_names_their_hosts() -> None:
 async def test_a_batch_of_nothing_but_nonsense_needs_no_visit() -> None:
     (only,) = await read(["nonsense"])
     assert isinstance(only, errors.BadUrl)
+
+
+def test_a_host_of_one_page_has_no_series() -> None:
+    urls = [
+        "https://a.example/1",
+        "https://b.example/1",
+        "https://b.example/2",
+        "no address",
+        "https://a.example/1",
+    ]
+    assert hosts_of_several(urls) == {"b.example"}
