@@ -102,9 +102,9 @@ def convert(root: Element, base: str) -> Converted:
 def _part_readings(root: Element) -> None:
     """Brackets around readings above the line that bring none: else 東京 and とうきょう are one word."""
     for reading in root.iter("rt"):
-        around = reading.getparent()
+        before = reading.getprevious()
         said = len(reading) == 0 and (reading.text or "").strip()
-        if said and around is not None and around.find("rp") is None:
+        if said and (before is None or before.tag != "rp"):
             reading.text = f"({said})"
 
 
