@@ -122,7 +122,7 @@ ENABLED_FEATURES = (
     "NetworkServiceInProcess2",
     # A frame for the page is made when its response goes on, not ahead of it. A peek ends there, and the
     # frame, with a view, a compositor and a surface of the GPU process, was thrown away: 60 % of the
-    # browser's CPU for a peek (decision 006).
+    # browser's CPU for a peek (decision 006). A tab that holds no page yet needs no such frame; others do.
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/60000",
 )
 
