@@ -112,6 +112,13 @@ async def test_two_callers_of_one_search_ask_once() -> None:
     assert all(answer.results for answer in answers)
 
 
+async def test_two_callers_who_ask_the_same_at_once_are_answered_each_for_themselves() -> None:
+    house = House()
+    callers = ("ann", "ben")
+    await asyncio.gather(*(house.searcher.search("words", principal=caller) for caller in callers))
+    assert sorted(request.principal for request in house.door.requests) == ["ann", "ann", "ben", "ben"]
+
+
 async def test_warnings_and_errors_travel_with_kept_rows() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
