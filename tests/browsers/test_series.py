@@ -226,6 +226,15 @@ async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(
     assert snapshot.complete and "MARK-" in text_of(snapshot)
 
 
+async def test_no_answer_comes_out_of_the_cache_that_a_page_before_filled(
+    browsers: Browsers, site: Site
+) -> None:
+    for number in range(1, 4):
+        snapshot = await visit(browsers, site, "/memory/series", batch="cached", wait="#report + p")
+        assert FOUND.findall(text_of(snapshot)) == []
+        assert site.hits("/memory/series/kept") == number
+
+
 async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) -> None:
     await visit(browsers, site, "/spa/1", batch="peeks")
     for _ in range(3):
