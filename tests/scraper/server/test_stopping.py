@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 
 from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
-from tests.scraper.server.pipe import answer, ask, begin, write
+from tests.scraper.server.pipe import answer, ask, begin, read, write
 from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
 
 SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
@@ -146,3 +146,25 @@ async def test_stdio_finishes_its_running_call_although_the_client_stays() -> No
         assert (await answer(program))["result"]["content"][0]["text"] == "done 40"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
+
+
+PATIENT = """
+from scraper.server import stdio
+from tests.scraper.server import stand_in
+
+stdio._LAST_BYTES_S = 60
+stand_in.main()
+"""
+
+
+async def test_what_was_answered_before_the_end_reaches_a_client_that_reads_late() -> None:
+    numbers = range(2, 10)
+    async with running("-c", PATIENT, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        for number in numbers:  # more than a pipe holds
+            await write(program, call("echo", {"text": "x" * 60_000}, number=number))
+            await program.until(f"request={number} ")
+        program.process.terminate()
+        await asyncio.sleep(1)  # in which one that did not wait would be gone
+        assert [(await read(program))["id"] for _ in numbers] == list(numbers)
+        assert await program.ended() == 0
