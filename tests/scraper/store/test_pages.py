@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from scraper.store.pages import NoPages
+import pytest
+
+from scraper.store import pages as pages_module
+from scraper.store.pages import BATCH, NoPages
 from scraper.store.protocols import Pages, Shelf
 
 from .conftest import DAY_S, entry, noise, opened, text_of
@@ -129,3 +133,31 @@ async def test_an_operator_can_keep_no_cache() -> None:
     assert found is None
     assert not (await pages.stats()).usable
     await pages.close()
+
+
+async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
+    async with opened(tmp_path) as pages, asyncio.timeout(30):
+        for number in range(3):
+            pages.put(entry(f"https://example.org/{number}"))
+        assert (await pages.stats()).pages == 3
+        pages.put(entry("https://example.org/3"))
+        assert await text_of(pages, "https://example.org/3") == "text"
+
+
+async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
+    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(30):
+        for number in range(BATCH):
+            pages.put(entry(f"https://example.org/{number}"))
+        while (await others.stats()).pages < BATCH:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def test_a_page_is_written_though_nobody_asks(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(30):
+        pages.put(entry())
+        while await text_of(others) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
