@@ -71,6 +71,8 @@ class UnderWay:
                     raise self._fault
                 self._begin()
                 await self._something(self._schedule.wait_s(time.monotonic()))
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=GRACE_S)
         finally:
             await self._end()
         if self._fault is not None:
@@ -116,8 +118,6 @@ class UnderWay:
         await self._deliver(dataclasses.replace(read.outcome, tries=self._tries.of(read.outcome.page)))
 
     async def _end(self) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=GRACE_S)
         for task in self._tasks:
             task.cancel()
         if self._tasks:

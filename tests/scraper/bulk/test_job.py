@@ -287,3 +287,29 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
         "code": "unreachable",
         "message": "Nobody is there. So it was for its other pages: it was not asked.",
     }
+
+
+async def test_who_is_told_to_end_at_once_waits_for_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.bulk.under_way.GRACE_S", 3_600.0)
+    under_way = asyncio.Event()
+
+    async def never(page: Page) -> Read:
+        under_way.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+        for stopped_before in (False, True):
+            stop = asyncio.Event()
+            under_way.clear()
+            working = asyncio.create_task(run_here(job, never, stop, concurrency=4))
+            async with asyncio.timeout(60):
+                await under_way.wait()
+                if stopped_before:
+                    stop.set()
+                    await asyncio.sleep(0.05)
+                working.cancel()
+                await asyncio.wait({working})
+            assert working.cancelled()
