@@ -48,6 +48,8 @@ class Tries:
 
     def __init__(self) -> None:
         self._of_page: Counter[int] = Counter()
+        self._failed_of_page: Counter[int] = Counter()
+        """Those of them in which its site failed: a wait for its turn is none."""
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
     def lost(self, page: Page) -> errors.ScraperError | None:
@@ -57,6 +59,7 @@ class Tries:
 
     def of(self, page: Page) -> int:
         """How often a page was tried that has come to its end; it is forgotten."""
+        self._failed_of_page.pop(page.number, None)
         return self._of_page.pop(page.number, 0)
 
     def after_s(self, page: Page, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
@@ -71,8 +74,10 @@ class Tries:
             self._sites.pop(_site_of(page), None)
             return None
         failures = self._failed(_site_of(page), error)
+        self._failed_of_page[page.number] += 1
+        is_last = self._failed_of_page[page.number] >= SITE_TRIES or failures >= IN_A_ROW
         was_silent = isinstance(error, errors.HostDown) and seconds >= SILENT_S
-        if not error.retryable or was_silent or tries >= SITE_TRIES or failures >= IN_A_ROW:
+        if not error.retryable or was_silent or is_last:
             return None
         return SITE_PAUSE_S * min(failures, SITE_PAUSES)
 

@@ -75,6 +75,19 @@ def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
     assert tries.after_s(page_of(3), refused()) == SITE_PAUSE_S
 
 
+def test_a_wait_for_its_turn_is_no_try_of_a_page() -> None:
+    tries = Tries()
+    busy, failed = errors.HostBusy("Not now.", retry_after_s=7.0), errors.HttpError("It broke.", status=503)
+    assert [tries.after_s(page_of(1), error) for error in (busy, failed, busy, failed)] == [
+        7.0,
+        5.0,
+        7.0,
+        None,
+    ]
+    assert tries.of(page_of(1)) == 4
+    assert tries.after_s(page_of(1), failed) is not None
+
+
 def test_a_line_that_is_no_url_has_no_site() -> None:
     line = Page(1, "no url", "", "It is no URL.")
     tries = Tries()
