@@ -11,10 +11,9 @@ from __future__ import annotations
 import time
 
 from browsers.cdp import CommandFailed, Event, Session
-from browsers.model import Tier
 from browsers.settle import Settling
 from browsers.settle_rules import Look
-from browsers.window import taller
+from browsers.window import tall
 
 __all__ = ["reveal"]
 
@@ -47,7 +46,7 @@ DEBOUNCE_S = 0.15
 SKIP_LIMIT_S = 1.0
 
 
-async def reveal(session: Session, settling: Settling, tier: Tier, limit_s: float) -> None:
+async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
     """Make the page show what it holds back for those who scroll; within `limit_s`.
 
     Where quiet passed in virtual time there were perhaps no frames yet, and observers act in frames: such a
@@ -68,7 +67,7 @@ async def reveal(session: Session, settling: Settling, tier: Tier, limit_s: floa
         if look is None or left_s <= 0 or _fits(look) or look.text_chars <= before + GROWTH_CHARS:
             return
         before = look.text_chars
-        slowness = await _grow(session, settling, taller(tier, min(look.height + EXTRA_HEIGHT, TALLEST)))
+        slowness = await _grow(session, settling, tall(min(look.height + EXTRA_HEIGHT, TALLEST)))
         await settling.until_done(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,

@@ -260,7 +260,7 @@ class Visit:
             raise self._explained(page.failed_to_commit)
         if complete and page.settling.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
-            await reveal(self._session, page.settling, self._tier, limit_s)
+            await reveal(self._session, page.settling, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete)
 

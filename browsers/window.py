@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from browsers.cdp import Event
-from browsers.model import Tier
 
 __all__ = [
     "LIGHT_HEIGHT",
@@ -11,7 +10,7 @@ __all__ = [
     "SCREEN_HEIGHT",
     "SCREEN_WIDTH",
     "TASKBAR_HEIGHT",
-    "taller",
+    "tall",
     "thumbnail",
 ]
 
@@ -26,14 +25,14 @@ SCALE = 0.1
 only its picture is a hundredth as large, which spares a tenth of the CPU of a JavaScript page."""
 
 
-def thumbnail(height: int = LIGHT_HEIGHT) -> Event:
-    """`Emulation.setDeviceMetricsOverride` for the light tier's window, made so tall, and painted small.
+def thumbnail() -> Event:
+    """`Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
 
     The size is given in full: one of zero would stand for the window's own, divided by the scale.
     """
     return {
         "width": LIGHT_WIDTH,
-        "height": height,
+        "height": LIGHT_HEIGHT,
         "deviceScaleFactor": 0,
         "mobile": False,
         "scale": SCALE,
@@ -42,8 +41,9 @@ def thumbnail(height: int = LIGHT_HEIGHT) -> Event:
     }
 
 
-def taller(tier: Tier, height: int) -> Event:
-    """The same for a window as tall as its page; the full tier's is otherwise left as it is."""
-    if tier is Tier.LIGHT:
-        return thumbnail(height)
+def tall(height: int) -> Event:
+    """The same for a window made as tall as its page, painted in full.
+
+    One that is painted small and made taller stopped to give frames, once in 60 times; this one never did.
+    """
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
