@@ -19,10 +19,13 @@ from scraper.store.postgres.tsquery import either_column
 
 __all__ = ["Counts", "Hit", "Search", "hits"]
 
-ENOUGH, FAR = 200, 18
-"""So many are weighed where as many as usual would take a look at more than 2 ** 18 older pages."""
-REMEMBERED_S, REMEMBERED_WORDS, REMEMBERED_FROM = 600.0, 20_000, 50_000
-"""How long and how many words' counts are believed, in a cache of so many pages: there they change slowly."""
+LARGE, ENOUGH = 50_000, 150
+"""In a cache of so many pages so few of the newest that match are worth weighing: there words' shares change
+slowly, and reading the others was two thirds of a search of a million pages."""
+SURE = 8
+"""Fewer matches than this say only that there are few."""
+REMEMBERED_S, REMEMBERED_WORDS = 600.0, 20_000
+"""How long, and how many, words' counts are believed in a large cache."""
 SAMPLE = 200
 """Pages whose mean length stands for all."""
 
@@ -72,7 +75,7 @@ class Counts:
     ) -> list[float]:
         """The words' counts among all pages."""
         now = time.monotonic()
-        if newest < REMEMBERED_FROM or len(self._known) > REMEMBERED_WORDS:
+        if newest < LARGE or len(self._known) > REMEMBERED_WORDS:
             self._known.clear()
         unknown = [word for word in words if now - self._known.get(word, _NEVER)[1] > REMEMBERED_S]
         counted = await _counted(connection, unknown, window, newest) if unknown else []
@@ -109,11 +112,9 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
         found += [Hit(row["id"], row["score"], row["url"], row["is_long"]) for row in rows]
         seen += rows[0]["matching"] if rows else 0
         looked = newest + 1 - window.low
-        level = _wanted_level(seen, looked)
-        is_far = level is None or level > FAR
-        if seen >= WEIGHED or window.low <= 1 or (seen >= ENOUGH and is_far):
+        if window.low <= 1 or seen >= (ENOUGH if newest >= LARGE else WEIGHED):
             break
-        window = _window(window.low, _next_level(level, looked))
+        window = _window(window.low, _next_level(seen, looked))
     found.sort(key=lambda hit: (-hit.score, -hit.number))
     return found[:limit]
 
@@ -138,19 +139,15 @@ def _window(high: int, level: int | None) -> _Window:
     return _Window(max(0, last - 1) << level, high, blocks)
 
 
-def _wanted_level(seen: int, looked: int) -> int | None:
-    """How far back the rest should be, going by what was seen; None for everything."""
-    wanted = (WEIGHED - seen) * looked / seen if seen else looked * 8
-    return _level(max(wanted, looked))
+def _next_level(seen: int, looked: int) -> int | None:
+    """How far back to go: as far as the rest should be, going by what was seen; None for everything.
 
-
-def _next_level(wanted: int | None, looked: int) -> int | None:
-    """One level at a time: where the newest pages are mostly others', what was seen says little.
-
-    A million pages below 3,000 of another owner: 60,000 that match were read to weigh 1,500 of them.
+    One level at a time, or two: where the newest pages are mostly others', what was seen says little. In a
+    million pages below 3,000 of another owner 60,000 that match were read to weigh 1,500 of them.
     """
-    near = _level(looked)
-    return near if wanted is None or near is None else min(wanted, near)
+    wanted = (WEIGHED - seen) * looked / seen if seen else looked * 8
+    nearest = looked if seen >= SURE else looked * 4
+    return _level(min(max(wanted, looked), nearest))
 
 
 def _level(size: float) -> int | None:
