@@ -36,7 +36,7 @@ QUEUE_LIMIT = 256
 """Pages that may wait to be written; beyond, they are read anew and not kept."""
 BATCH = 64
 """Pages in one transaction: a commit costs as much as ten pages."""
-GATHERED_S = 0.1
+GATHERED_S = 0.01
 """How long the first page of a transaction waits for others, unless somebody waits for it. Whoever asks this
 server for it gets it meanwhile; one that is killed has lost it."""
 GET_LIMIT_S = 2.0
