@@ -58,13 +58,13 @@ async def _formats(world: World) -> str:
 
 
 async def _markdown(world: World) -> str:
-    await _found(world, "quay")
-    text = (await world.call("cache_search", query="quay")).text
-    return seen("/rich" in text and "[quay]" in text.lower(), text[-160:])
+    await _found(world, "knot")
+    text = (await world.call("cache_search", query="knot")).text
+    return seen("/rich" in text and "[knot]" in text.lower(), text[-160:])
 
 
 async def _json(world: World) -> str:
-    rows = await _found(world, "quay")
+    rows = await _found(world, "knot")
     return seen(rows and {"url", "title", "snippet"} <= rows[0].keys(), rows[0])
 
 
@@ -75,12 +75,12 @@ async def _only_fetched(world: World) -> str:
 
 
 async def _bare_terms(world: World) -> str:
-    both, none = await _found(world, "ship quay"), await _found(world, "ship zyzzyvaqq")
+    both, none = await _found(world, "ship knot"), await _found(world, "ship zyzzyvaqq")
     return seen(both and not none, f"{len(both)} with both words, {len(none)} with one that is nowhere")
 
 
 async def _or(world: World) -> str:
-    return seen(await _found(world, "zyzzyvaqq OR quay"), "found by one of two")
+    return seen(await _found(world, "zyzzyvaqq OR knot"), "found by one of two")
 
 
 async def _not(world: World) -> str:
