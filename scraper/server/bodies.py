@@ -25,6 +25,11 @@ class Body:
         """Whether the client hung up, or the server stopped listening, before its end."""
         return bool(self._parts[-1]["type"] == _END)
 
+    @property
+    def size_bytes(self) -> int:
+        """How much was read."""
+        return sum(len(part.get("body", b"")) for part in self._parts)
+
     def is_list(self) -> bool:
         """Whether it begins as a list does."""
         return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")

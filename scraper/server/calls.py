@@ -177,16 +177,15 @@ class Calls:
         """What `work` finds in what is kept, for a request that is no tool call.
 
         Raises:
-            MCPError: the server is shutting down or full, its services do not open, or the store does not
-                answer.
+            MCPError: the server is shutting down or full, the client has gone, the services do not open, or
+                the store does not answer.
         """
         with CallLine(method, caller.principal, caller.request_id) as line, self._running.one():
             if self.draining and not caller.admitted:
                 raise ShuttingDown
             try:
                 async with self._turns.taken(caller.principal):
-                    async with asyncio.timeout(limit_s):
-                        found = await work(await self._house.app())
+                    found = await self._supervised(self._looking(work), caller.gone, limit_s)
             except Overloaded as error:
                 raise _Busy(error) from None
             except CannotOpen as error:
@@ -229,7 +228,12 @@ class Calls:
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: Caller) -> Answer:
         with self._running.one():
             async with reporting(caller.send_progress) as progress:
-                return await self._supervised(self._work(tool, arguments, caller, progress), caller.gone)
+                work = self._work(tool, arguments, caller, progress)
+                try:
+                    return await self._supervised(work, caller.gone, self._deadline_s + _GRACE_S)
+                except TimeoutError:
+                    why = f"Nothing could be read within {self._deadline_s:g} s."
+                    return Answer(f"{why} Try again later, or ask for less.", is_error=True)
 
     async def _work(
         self, tool: Tool, arguments: Mapping[str, Any], caller: Caller, progress: Progress
@@ -243,16 +247,22 @@ class Calls:
         call = Call(principal=caller.principal, deadline_s=left_s, progress=progress.report)
         return await tool.run(app, arguments, call)
 
+    async def _looking(self, work: Callable[[App], Awaitable[T]]) -> T:
+        return await work(await self._house.app())
+
     async def _supervised(
-        self, work: Coroutine[Any, Any, Answer], gone: asyncio.Future[None] | None
-    ) -> Answer:
-        """The answer of `work`, unless something ends it first; on return it has ended."""
+        self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float
+    ) -> T:
+        """What comes of `work`, unless something ends it first; on return it has ended.
+
+        Raises:
+            MCPError: the server is shutting down, or the client has gone.
+            TimeoutError: it takes longer than `limit_s`.
+        """
         task = asyncio.create_task(work)
         ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
         try:
-            await asyncio.wait(
-                {task, *ends}, timeout=self._deadline_s + _GRACE_S, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({task, *ends}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await _end(task)
         if task.done() and not task.cancelled():
@@ -261,10 +271,7 @@ class Calls:
             raise ShuttingDown
         if gone is not None and gone.done():
             raise _ClientGone
-        return Answer(
-            f"Nothing could be read within {self._deadline_s:g} s. Try again later, or ask for less.",
-            is_error=True,
-        )
+        raise TimeoutError
 
 
 def _unknown(name: str, offered: Mapping[str, Tool]) -> Answer:
@@ -276,7 +283,7 @@ def _unknown(name: str, offered: Mapping[str, Tool]) -> Answer:
     return Answer(f'Unknown tool "{name}".{hint} Known: {", ".join(offered)}.', is_error=True)
 
 
-async def _end(task: asyncio.Task[Answer]) -> None:
+async def _end(task: asyncio.Task[Any]) -> None:
     """Cancel a task once and wait until it has cleaned up, although we are being cancelled ourselves."""
     if task.done():
         return

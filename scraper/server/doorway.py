@@ -12,15 +12,24 @@ from starlette.types import ASGIApp
 
 from scraper.server.listen import ignore_new_connections
 
-__all__ = ["LAST_BYTES_S", "Doorway"]
+__all__ = ["LAST_BYTES_S", "Doorway", "last_bytes_s"]
 
 LAST_BYTES_S = 2
 """How long connections may take to say and to take their last bytes when the server stops."""
+_PATIENCE_S = 10.3
+"""All of the drain, and a moment: the process is to end within 12 s, and its browsers take one of them."""
+_LEAST_S = 0.3
 _KEEP_ALIVE_S = 75
 """Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
 _TURNS_TO_ACCEPT = 5
 """Of the event loop: one finds that connections wait, one takes all of them, one gives each its protocol."""
 _LOOK_S = 0.02
+
+
+def last_bytes_s(waited_s: float) -> float:
+    """How long they may take when the server has waited so long for its calls: who was silent all the while
+    will hardly speak now."""
+    return min(LAST_BYTES_S, max(_LEAST_S, _PATIENCE_S - waited_s))
 
 
 class Doorway(uvicorn.Server):
@@ -44,6 +53,7 @@ class Doorway(uvicorn.Server):
 
     async def shut(self, sockets: Sequence[socket.socket], limit_s: float = LAST_BYTES_S) -> None:
         """Take no new connection, and hear out those that have been made: none is reset before its answer."""
+        self.config.timeout_graceful_shutdown = limit_s  # type: ignore[assignment]  # any number will do
         for opened in sockets:
             ignore_new_connections(opened)
         for _ in range(_TURNS_TO_ACCEPT):

@@ -32,7 +32,7 @@ _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
 """A cache that does not answer is left out of one look rather than holding up the collector."""
-METHODS = ("resources/list", "resources/read", "resources/search")
+METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
 """Requests beside tool calls that are told of as calls."""
 
 Fields = Mapping[str, Any]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from starlette.types import ASGIApp
 from scraper.server import protocol
 from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
-from scraper.server.doorway import LAST_BYTES_S, Doorway
+from scraper.server.doorway import Doorway, last_bytes_s
 from scraper.server.gate import Gate
 from scraper.server.handover import Handover
 from scraper.server.health import Health
@@ -47,6 +48,8 @@ _SESSION_IDLE_S = 600.0
 """Some clients open a session for each call and never end it; one that comes back later is revived."""
 _LINGER_S = 0.3
 """The Python SDK's client lists the tools before it hands over the first answer; it must still be able to."""
+_ANSWER_S = 0.1
+"""For what was heard at the last moment: it is told to go elsewhere, which takes no work."""
 
 
 async def serve(service: Service, rules: AccessRules, sockets: list[socket.socket]) -> None:
@@ -78,11 +81,18 @@ async def serve(service: Service, rules: AccessRules, sockets: list[socket.socke
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await first_of(serving, stops.asked.wait())
             streams.close_behind()
+            begun = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
-            await asyncio.sleep(_LINGER_S)
-            await doorway.shut(sockets)
-            await streams.answered(LAST_BYTES_S)
-            streams.stop()
+            await _hear_out(doorway, streams, sockets, last_bytes_s(time.monotonic() - begun))
+
+
+async def _hear_out(doorway: Doorway, streams: Streams, sockets: list[socket.socket], limit_s: float) -> None:
+    """Answer those who are connected, and be open for a moment to those who come back for something."""
+    await asyncio.sleep(_LINGER_S)
+    begun = time.monotonic()
+    await doorway.shut(sockets, limit_s)
+    await streams.answered(max(_ANSWER_S, limit_s - (time.monotonic() - begun)))
+    streams.stop()
 
 
 @contextlib.asynccontextmanager

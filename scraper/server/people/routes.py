@@ -7,9 +7,10 @@ alone, and its policy forbids every script, style, frame, picture and address bu
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import importlib.resources
-import json
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
@@ -19,6 +20,7 @@ from starlette.routing import Route
 
 from scraper.errors import ScraperError
 from scraper.render.errors import sentence
+from scraper.server.bodies import read_body
 from scraper.server.calls import Caller, Calls
 from scraper.server.household import Household
 from scraper.server.streams import client_gone
@@ -102,7 +104,8 @@ class People:
             return dataclasses.asdict(sides)
 
         try:
-            found = await self._calls.look("page/try", caller, work, limit_s=self._deadline_s)
+            async with _listened_to(request):
+                found = await self._calls.look("page/try", caller, work, limit_s=self._deadline_s)
         except ScraperError as error:
             return _refused(422, sentence(error))
         except MCPError as error:
@@ -119,20 +122,22 @@ def _file(path: str, name: str, media_type: str) -> Route:
     return Route(path, answer)
 
 
+@contextlib.asynccontextmanager
+async def _listened_to(request: Request) -> AsyncIterator[None]:
+    """Hear the client while the block runs: only who listens is told that they have hung up."""
+    hearing = asyncio.ensure_future(request.receive())
+    try:
+        yield
+    finally:
+        hearing.cancel()
+        await asyncio.wait({hearing})
+
+
 async def _asked(request: Request) -> tuple[str, str] | None:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         return None  # a form of a foreign page can send any other type without asking
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MAX_BODY:
-            return None
-    try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(asked, dict):
-        return None
+    body = await read_body(request.receive, _MAX_BODY)
+    asked = body.message() if body.size_bytes <= _MAX_BODY else {}
     url, render = asked.get("url"), asked.get("render", "auto")
     return (url, render) if isinstance(url, str) and render in _RENDER else None
 

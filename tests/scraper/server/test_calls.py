@@ -78,3 +78,31 @@ async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.Mon
     async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
         with pytest.raises(MCPError, match="could not be read in time"):
             await calls.look("resources/list", Caller(), work, limit_s=SHORT_S)
+
+
+@pytest.mark.parametrize("end", ["client", "server"])
+async def test_a_look_ends_with_its_client_and_with_the_server(
+    monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    begun, ended, at_once = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def work(_app: object) -> None:
+        try:
+            begun.set()
+            await asyncio.sleep(2 * LIMIT_S)
+        finally:
+            ended.set()
+
+    async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
+        looking = asyncio.create_task(calls.look("page/try", Caller(gone=gone), work, limit_s=2 * LIMIT_S))
+        await begun.wait()
+        if end == "client":
+            gone.set_result(None)
+        else:
+            at_once.set()
+            await calls.drain(2 * LIMIT_S, at_once)
+        with pytest.raises(MCPError) as told:
+            await looking
+        assert told.value.error.code == {"client": -32800, "server": -32000}[end]
+        assert ended.is_set() and calls.running == 0

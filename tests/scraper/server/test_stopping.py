@@ -108,6 +108,59 @@ async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.Cli
         (await posting).close()
 
 
+HURRIED = """
+from scraper.server import web
+from tests.scraper.server import stand_in
+
+web.last_bytes_s = lambda waited_s: 0.1 if waited_s >= 0.4 else 600
+stand_in.main()
+"""
+
+
+async def test_those_who_said_nothing_through_the_drain_are_waited_for_no_longer(
+    http: aiohttp.ClientSession,
+) -> None:
+    async with serving("-c", HURRIED, "http", "--drain_s=0.5") as program:
+        port = int(program.base.rpartition(":")[2])
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        for (_, writer), path in zip(opened, ("/mcp", "/try"), strict=False):
+            writer.write(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n".encode())
+            writer.write(b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+        headers, message = modern_call("slow", {"seconds": 600})
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
+        program.process.terminate()
+        assert await program.ended() == 0
+        assert "Traceback" not in "".join(program.said)
+        (await posting).close()
+        for _, writer in opened:
+            writer.close()
+
+
+LINGERING = """
+from scraper.server import web
+from tests.scraper.server import stand_in
+
+web._LINGER_S = 600
+stand_in.main()
+"""
+
+
+async def test_who_has_just_been_answered_may_come_back_with_a_question(http: aiohttp.ClientSession) -> None:
+    async with serving("-c", LINGERING, "http") as program:
+        headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, program.url)}
+        message = call("slow", {"seconds": 1})
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
+        await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
+        program.process.terminate()
+        async with await posting as answer:
+            assert await tool_result(answer) == "done 10"
+        await asyncio.sleep(1)  # in which a server that does not linger would be gone
+        listing = {"jsonrpc": "2.0", "id": 6, "method": "tools/list"}
+        async with http.post(program.url, headers=headers, json=listing) as answer:
+            assert answer.status == 200
+
+
 async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http") as program:
         headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, program.url)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -10,12 +11,14 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from scraper.tools import registry
-from tests.scraper.process import Program, browsers_say, serving
+from tests.scraper.process import SOON_S, Program, browsers_say, serving, until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 TOKEN = "a-token-of-the-tests"
+LIVES_LONG = "/slow-answer/25000"
+"""A page whose answer is waited for longer than any test."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -134,6 +137,19 @@ async def test_the_policy_forbids_all_that_is_not_our_own(product: Program) -> N
             assert "<script>" not in text
             assert " on" + "click" not in text
             assert "style=" not in text
+
+
+@pytest.mark.parametrize("render", ["http", "browser"])
+async def test_whoever_closes_the_page_gives_the_tab_back_soon(
+    product: Program, site: Site, render: str
+) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+        asked = {"url": site.url(LIVES_LONG), "render": render}
+        posting = asyncio.create_task(http.post(product.base + "/try", json=asked))
+        await until(lambda: site.open(LIVES_LONG))
+        posting.cancel()
+        await browsers_say(product.base, "active", 0, limit_s=SOON_S)
+        await until(lambda: not site.open(LIVES_LONG))
 
 
 @pytest.mark.parametrize(
