@@ -162,6 +162,7 @@ class Browsers:
                     started_at=started_at,
                     deadline_at=deadline_at,
                     expects_page=self._expects_page(request),
+                    habits=loan.habits,
                 )
                 snapshot = await visit.run(enough, admission.to_render)
                 self._note(request, snapshot)

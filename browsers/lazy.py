@@ -39,10 +39,13 @@ SCROLL_AND_SEE = """new Promise((done) => {
 })"""
 """Observers fire with the second frame, and begin their requests in it. In a window as tall as its page
 nothing scrolls, so pages that only listen to scroll events are sent one."""
-AFTERWARDS = "setTimeout(done, 20)"
+AFTERWARDS = "setTimeout(done, %d)"
 AT_ONCE = "done()"
+FRAME_S = 0.02
 DEBOUNCE_S = 0.15
-"""How long pages wait for the end of scrolling before they act; passes in no time where time is ours."""
+"""How long pages wait for the end of scrolling before they act; passes in no time where time is ours.
+Otherwise it is waited only for a page that listens to scrolling."""
+SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
 
 
@@ -56,8 +59,9 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
     if look is None or not look.scripted or (_fits(look) and not settling.time.taken):
         return
     end = time.monotonic() + limit_s
-    if not await _something_waits(settling, look):
+    if not await _something_waits(session, settling, look):
         return
+    settling.showed_more()
     if _fits(look):
         await settling.until_done(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
     before = -1
@@ -81,10 +85,10 @@ def _fits(look: Look) -> bool:
     return look.height <= look.window_height * FITS
 
 
-async def _something_waits(settling: Settling, before: Look) -> bool:
+async def _something_waits(session: Session, settling: Settling, before: Look) -> bool:
     """Whether a jump to the end of the page brings requests or content."""
     requests = settling.traffic.requests
-    if await _scroll(settling) is None:
+    if await _scroll(session, settling) is None:
         return False
     after = await settling.look()
     return settling.traffic.requests != requests or (after is not None and after.contents != before.contents)
@@ -93,18 +97,36 @@ async def _something_waits(settling: Settling, before: Look) -> bool:
 async def _grow(session: Session, settling: Settling, window: Event) -> float:
     """Make the window taller; how many times slower than usual the page's frames come."""
     await session.send("Emulation.setDeviceMetricsOverride", **window)
-    spent_s = await _scroll(settling)
+    spent_s = await _scroll(session, settling)
     return SLOWEST if spent_s is None else min(SLOWEST, max(1.0, spent_s / USUAL_FRAMES_S))
 
 
-async def _scroll(settling: Settling) -> float | None:
+async def _pause_s(session: Session) -> float:
+    """How long a page whose time is its own may take to act on scrolling."""
+    try:
+        for target in ("window", "document"):
+            found = await session.send("Runtime.evaluate", expression=target, limit_s=FRAMES_LIMIT_S)
+            told = await session.send(
+                "DOMDebugger.getEventListeners",
+                objectId=found["result"]["objectId"],
+                limit_s=FRAMES_LIMIT_S,
+            )
+            if any(listener["type"] in SCROLL_EVENTS for listener in told["listeners"]):
+                return DEBOUNCE_S
+    except (KeyError, CommandFailed, TimeoutError):
+        pass
+    return FRAME_S
+
+
+async def _scroll(session: Session, settling: Settling) -> float | None:
     """Seconds until observers have seen the end of the page; None when they did not."""
+    pause_s = FRAME_S if settling.time.taken or settling.hurried else await _pause_s(session)
     begun = time.monotonic()
     try:
-        ending = AT_ONCE if settling.time.taken else AFTERWARDS
+        ending = AT_ONCE if settling.time.taken else AFTERWARDS % (1000 * pause_s)
         await settling.evaluate(SCROLL_AND_SEE % ending, limit_s=FRAMES_LIMIT_S, promise=True)
         if settling.time.taken:
             await settling.time.skip(DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailed):
         return None
-    return time.monotonic() - begun
+    return time.monotonic() - begun - (pause_s - FRAME_S)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from browsers.cdp import CommandFailed, Event, Session
+from browsers.habits import Course, Habits
 from browsers.model import JsonResponse, Request, Tier
 from browsers.response import PausedResponse
 from browsers.scripts import PROBE
@@ -30,7 +31,7 @@ JSON_LIMIT_S = 1.0
 class Page:
     """Follows one render."""
 
-    def __init__(self, tab: Tab, request: Request, tier: Tier) -> None:
+    def __init__(self, tab: Tab, request: Request, tier: Tier, habits: Habits | None = None) -> None:
         self.response: PausedResponse | None = None
         """Of the newest main document; None until the page is let in."""
         self.frame_sessions: dict[str, Session] = {}
@@ -41,7 +42,12 @@ class Page:
         used_again = request.site_profile is not None or request.batch is not None
         may_skip = tier is Tier.LIGHT and not used_again
         self.settling = Settling(
-            tab.session, Traffic(tab.session), tab.frame_id, request.wait, may_skip=may_skip
+            tab.session,
+            Traffic(tab.session),
+            tab.frame_id,
+            request.wait,
+            may_skip=may_skip,
+            course=Course(habits) if habits is not None else None,
         )
         self._tab = tab
         self._session = tab.session

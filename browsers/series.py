@@ -8,10 +8,12 @@ left is not there any more (`Tab.renew`), and where that cannot be told, the con
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from browsers.habits import Habits
 from browsers.model import Mode, Request
 from browsers.tab import Tab
 
@@ -21,6 +23,8 @@ REST_S = 3.0
 """The pages of a batch follow each other at once, or not at all."""
 MOST = 8
 """Of one browser, 30 MB each: as many as render slots."""
+MOST_REMEMBERED = 100
+"""Series whose pages' habits are known: a batch has few hosts that are asked for more than one page."""
 PAGES_PER_PROCESS = 25
 """Pages leave something behind in their process: a megabyte each."""
 
@@ -56,6 +60,7 @@ class SeriesTabs:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._kept: list[_Kept] = []
+        self._habits: OrderedDict[Series, Habits] = OrderedDict()
         self._clock = clock
 
     def __len__(self) -> int:
@@ -68,6 +73,16 @@ class SeriesTabs:
                 self._kept.remove(kept)
                 return kept.tab
         return None
+
+    def habits(self, series: Series | None) -> Habits | None:
+        """What is known of the pages of a series; of many series, what is known of the last."""
+        if series is None:
+            return None
+        habits = self._habits.setdefault(series, Habits())
+        self._habits.move_to_end(series)
+        while len(self._habits) > MOST_REMEMBERED:
+            self._habits.popitem(last=False)
+        return habits
 
     def put(self, series: Series, tab: Tab) -> list[Tab]:
         """Let a tab wait; those that are to be closed for it."""

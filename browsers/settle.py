@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from browsers.cdp import CommandFailed, Session
+from browsers.habits import Course
 from browsers.scripts import PROBE
 from browsers.settle_rules import (
     MIN_PAUSE_S,
@@ -44,11 +45,16 @@ class Settling:
         selector: str | None = None,
         *,
         may_skip: bool = False,
+        course: Course | None = None,
     ) -> None:
-        """`may_skip`: quiet may pass in virtual time, which a page can notice by comparing clocks."""
+        """`may_skip`: quiet may pass in virtual time, which a page can notice by comparing clocks.
+
+        `course`: pages that went the same way before this one say how long it is to be waited for.
+        """
         self.traffic = traffic
         self.time = VirtualTime(session)
         self._may_skip = may_skip
+        self._course = course
         self.started_at = time.monotonic()
         self.dom_ready_at: float | None = None
         self.last_look: Look | None = None
@@ -71,6 +77,16 @@ class Settling:
         """The document is parsed."""
         self.dom_ready_at = time.monotonic()
 
+    @property
+    def hurried(self) -> bool:
+        """Whether pages like this one were seen to do nothing more."""
+        return self._course is not None and self._course.hurried
+
+    def showed_more(self) -> None:
+        """It held something back: pages like it may do so too."""
+        if self._course is not None:
+            self._course.did_more()
+
     async def until_done(
         self,
         limit_s: float,
@@ -83,22 +99,18 @@ class Settling:
     ) -> bool:
         """Wait until the page is done; False when `limit_s` ran out or `stop` said so first."""
         end = time.monotonic() + limit_s
+        course = self._course if may_be_thin else None
         while time.monotonic() < end and not stop():
             look, wait_s = await self.look(), MIN_PAUSE_S
             if look is not None:
                 self._note(look)
-                clock = Clock(
-                    time.monotonic(),
-                    self.started_at,
-                    self.dom_ready_at,
-                    self._forwarded,
-                    may_be_thin,
-                    may_skip and self._may_skip,
-                    quiet_s,
-                    quiet_with_data_s,
-                )
+                clock = self._clock(may_be_thin, may_skip, quiet_s, quiet_with_data_s)
+                if course is not None:
+                    clock = course.follow(look, self.traffic, clock)
                 decision = decide(look, self.traffic, clock)
                 if decision is Decision.DONE:
+                    if course is not None:
+                        course.end()
                     return True
                 if decision is Decision.FORWARD:
                     await self._forward()
@@ -109,13 +121,16 @@ class Settling:
                         return True
                     continue
                 wait_s = pause_s(look, self.traffic, clock)
+                if course is not None:
+                    wait_s = min(wait_s, course.pause_s)
             await self.traffic.quiet_or(wait_s)
             self.time.keep_up()
         return False
 
     async def look(self) -> Look | None:
         """One look; None when the page cannot answer now."""
-        expression = f"globalThis.__settling?__settling.look({self._selector}):0"
+        compared = int(self._course is not None)
+        expression = f"globalThis.__settling?__settling.look({self._selector},{compared}):0"
         try:
             raw = await self.evaluate(expression, limit_s=LOOK_LIMIT_S)
             if not raw:
@@ -156,6 +171,18 @@ class Settling:
             raise
         value: object = answer.get("result", {}).get("value")
         return value
+
+    def _clock(self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float) -> Clock:
+        return Clock(
+            time.monotonic(),
+            self.started_at,
+            self.dom_ready_at,
+            self._forwarded,
+            may_be_thin,
+            may_skip and self._may_skip,
+            quiet_s,
+            quiet_with_data_s,
+        )
 
     def _note(self, look: Look) -> None:
         self.last_look = look

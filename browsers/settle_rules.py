@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 from browsers.traffic import Traffic
 
-__all__ = ["MIN_PAUSE_S", "QUIET_S", "QUIET_WITH_DATA_S", "Clock", "Decision", "Look", "decide", "pause_s"]
+__all__ = [
+    "MAX_PAUSE_S",
+    "MIN_PAUSE_S",
+    "QUIET_S",
+    "QUIET_WITH_DATA_S",
+    "Clock",
+    "Decision",
+    "Look",
+    "calm_s",
+    "decide",
+    "pause_s",
+]
 
 MIN_PAUSE_S = 0.02
 MAX_PAUSE_S = 0.12
@@ -71,11 +82,13 @@ class Look:
     """Whether what the caller waits for is there."""
     scripted: bool
     """Whether the page has any script."""
+    likeness: str = ""
+    """The same for pages of one program in one state; empty where that was not asked, or cannot be told."""
 
     @classmethod
     def of(cls, raw: list[object]) -> Look:
         """From the tuple of probe.js."""
-        ready_state, quiet_ms, contents, chars, spinner, height, window, wanted, scripted = raw
+        ready_state, quiet_ms, contents, chars, spinner, height, window, wanted, scripted, likeness = raw
         return cls(
             str(ready_state),
             float(str(quiet_ms)) / 1000,
@@ -86,6 +99,7 @@ class Look:
             int(str(window)),
             bool(wanted),
             bool(scripted),
+            str(likeness),
         )
 
 
@@ -140,10 +154,24 @@ def pause_s(look: Look, traffic: Traffic, clock: Clock) -> float:
     return min(MAX_PAUSE_S, max(MIN_PAUSE_S, needed - _quiet_for(look, traffic, clock.now)))
 
 
+def calm_s(look: Look, traffic: Traffic, clock: Clock) -> float:
+    """How long the page has stood as it is while nothing but its timers could bring more."""
+    thin = clock.may_be_thin and _is_thin(look)
+    if thin or look.spinner or not look.wanted or traffic.polls or look.ready_state != "complete":
+        return 0.0
+    if traffic.in_flight() or _comes_by_itself(traffic):
+        return 0.0
+    return _quiet_for(look, traffic, clock.now)
+
+
 def _can_skip(look: Look, traffic: Traffic, clock: Clock) -> bool:
     """Whether timers alone could still bring something: what comes by itself keeps to real time."""
-    comes_by_itself = traffic.in_flight() or traffic.streams or traffic.sockets or traffic.workers
-    return clock.may_skip and look.ready_state == "complete" and not comes_by_itself
+    held = traffic.in_flight() or _comes_by_itself(traffic)
+    return clock.may_skip and look.ready_state == "complete" and not held
+
+
+def _comes_by_itself(traffic: Traffic) -> bool:
+    return bool(traffic.streams or traffic.sockets or traffic.workers)
 
 
 def _quiet_for(look: Look, traffic: Traffic, now: float) -> float:

@@ -13,6 +13,7 @@ from browsers.cdp import CommandFailed
 from browsers.chromium.process import RunningChromium
 from browsers.egress import Egress
 from browsers.errors import BrowserGone, BrowsersError
+from browsers.habits import Habits
 from browsers.identity import Identity
 from browsers.model import Request, Tier
 from browsers.resting_tabs import VISITS_PER_TAB, Profile, RestingTabs
@@ -36,6 +37,8 @@ class Loan:
     reusable: bool = False
     """Whether the visit ended as it should: a tab left in doubt is never used again."""
     kept: bool = False
+    habits: Habits | None = None
+    """Of the pages of its series."""
 
 
 class Supply:
@@ -91,7 +94,7 @@ class Supply:
         profile, series = Profile.of(request), self._series_of(request)
         try:
             kept = self._resting.take(profile) or await self._renewed(series)
-            loan = Loan(kept or await self._clean_tab())
+            loan = Loan(kept or await self._clean_tab(), habits=self._series.habits(series))
             await self._prepare(loan.tab, request)
             yield loan
             if loan.reusable and profile is not None:

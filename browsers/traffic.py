@@ -24,6 +24,8 @@ ANALYTICS = re.compile(
 )
 """Requests that go on for ever and bring no content."""
 
+NUMBER = re.compile(r"\d+")
+
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
@@ -52,6 +54,8 @@ class Traffic:
         """Decoded bytes of everything, by which a compression bomb is known."""
         self.document_bytes = 0
         """Decoded bytes of documents alone."""
+        self.data_shapes: set[str] = set()
+        """Where data was asked for: addresses without their last part, numbers in them left out."""
         self._documents: set[str] = set()
         self._live: dict[str, InFlight] = {}
         self._asked: dict[str, int] = {}
@@ -75,6 +79,7 @@ class Traffic:
         self.used_data = False
         self.last_at = time.monotonic()
         self.streams = self.sockets = self.socket_frames = self.workers = 0
+        self.data_shapes.clear()
         self._live.clear()
         self._asked.clear()
 
@@ -108,6 +113,7 @@ class Traffic:
         path = url.split("?", 1)[0]
         if kind in DATA:
             self.used_data = True
+            self.data_shapes.add(NUMBER.sub("0", path.rpartition("/")[0]))
             # One burst to one path is a page that loads its parts at once: only a repeat after it is polling.
             if not any(request.path == path for request in self._live.values()):
                 self._asked[path] = self._asked.get(path, 0) + 1

@@ -16,6 +16,7 @@ from browsers import diagnosis, errors
 from browsers.capture import capture
 from browsers.cdp import CommandFailed, Event
 from browsers.charset import decode
+from browsers.habits import Habits
 from browsers.lazy import reveal
 from browsers.media_types import is_text, sniffed
 from browsers.model import Hop, Mode, Request, Snapshot, Tier, Timing
@@ -50,8 +51,12 @@ class Visit:
         started_at: float,
         deadline_at: float,
         expects_page: bool,
+        habits: Habits | None = None,
     ) -> None:
-        """`expects_page`: it will be rendered, so the tab is made ready for that before the navigation."""
+        """`expects_page`: it will be rendered, so the tab is made ready for that before the navigation.
+
+        `habits`: of the pages of its series.
+        """
         self._tab = tab
         self._session = tab.session
         self._request = request
@@ -59,6 +64,7 @@ class Visit:
         self._started_at = started_at
         self._deadline_at = deadline_at
         self._expects_page = expects_page
+        self._habits = habits
         self._timing = Timing(queued_s=time.monotonic() - started_at)
         self._hops: list[Hop] = []
         self._ledger = tab.gate.begin(request.limits.wire_bytes)
@@ -246,7 +252,7 @@ class Visit:
         self._tab.committed = True
         page, prepared = self._page, None
         if page is None:
-            page = self._page = Page(self._tab, self._request, self._tier)
+            page = self._page = Page(self._tab, self._request, self._tier, self._habits)
             prepared = asyncio.ensure_future(page.prepare())
         page.response = response
         self._let_in(response, body)
@@ -265,7 +271,7 @@ class Visit:
         return await self._captured(page, body, complete=complete)
 
     async def _prepared_page(self) -> Page:
-        page = Page(self._tab, self._request, self._tier)
+        page = Page(self._tab, self._request, self._tier, self._habits)
         await self._in_time(page.prepare())
         return page
 

@@ -5,6 +5,11 @@
   const CONTENT_CHARS = 24;
   // Layout reads (spinner, height) are made again only after a mutation, or after this long.
   const STALE_MS = 400;
+  // For how long nothing may have come before pages are compared, and how closely.
+  const CALM_MS = 40;
+  const MOST_SCRIPTS = 100;
+  const FLOORS = 4;
+  const MOST_ELEMENTS = 300;
   const SPINNERS =
     '[aria-busy=true],[role=progressbar],[class*=spinner i],[class*=skeleton i],' +
     '[class*=loading i]:not(body):not(html):not(img),[class*=loader i],' +
@@ -48,8 +53,30 @@
     for (const silent of body.querySelectorAll('script,style,noscript,template')) sum -= silent.textContent.length;
     return sum;
   };
+  const sum = (text) => {
+    let value = 5381;
+    for (let i = 0; i < text.length; i++) value = (value * 33 + text.charCodeAt(i)) | 0;
+    return `${text.length}.${value}`;
+  };
+  // What kinds of elements the page's upper floors are made of.
+  const outline = () => {
+    const kinds = new Set();
+    let floor = [document.body];
+    for (let depth = 0; depth < FLOORS; depth++) {
+      floor = floor.flatMap((element) => [...element.children]).slice(0, MOST_ELEMENTS);
+      for (const element of floor) kinds.add(`${depth}${element.localName}.${element.getAttribute('class')}`);
+    }
+    return [...kinds].sort();
+  };
+  // The same for two pages with the same code and the same build: one program in one state.
+  const likeness = () => {
+    const code = [...document.scripts].filter((script) => !script.type.endsWith('json'));
+    if (code.length > MOST_SCRIPTS || !document.body) return '';
+    const programs = code.map((script) => script.getAttribute('src') || sum(script.textContent));
+    return sum([...programs, ...outline()].join(' '));
+  };
   globalThis.__settling = {
-    look(selector) {
+    look(selector, compared) {
       const now = performance.now();
       const quiet = Math.round(now - state.changedAt);
       const wanted = !selector || document.querySelector(selector) ? 1 : 0;
@@ -59,16 +86,18 @@
       if (fresh) {
         state.last[1] = quiet;
         state.last[7] = wanted;
-        return state.last;
+      } else {
+        const body = document.body;
+        const root = document.documentElement;
+        state.lastSeen = state.seen;
+        state.lastAt = now;
+        state.last = [
+          document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? spinning(body) : 0,
+          root ? root.scrollHeight : 0, innerHeight, wanted, document.scripts.length ? 1 : 0, '',
+        ];
       }
-      const body = document.body;
-      const root = document.documentElement;
-      state.lastSeen = state.seen;
-      state.lastAt = now;
-      return (state.last = [
-        document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? spinning(body) : 0,
-        root ? root.scrollHeight : 0, innerHeight, wanted, document.scripts.length ? 1 : 0,
-      ]);
+      if (compared && quiet >= CALM_MS && !state.last[9]) state.last[9] = likeness();
+      return state.last;
     },
   };
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import Counter
@@ -15,14 +16,18 @@ from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
+from browsers.habits import Habits, Kind
 from browsers.series import Series
-from tests.browsers.reading import text_of, visit
+from tests.browsers.reading import marks, text_of, visit
 from tests.site.certificate import server_context
 from tests.site.running import Site
+from tests.site.server import all_pages
 
 pytestmark = pytest.mark.browser
 
 HOST, THIRD = "hostile.example", "third.example"
+GO_ON = ("/chain", "/patient", "/pauses", "/scroll-event", "/steps", "/timer")
+"""Pages whose later parts come after a pause, or to those who scroll."""
 FOUND = re.compile(r"FOUND-[\w-]+")
 TEXT = "It has so much text that nobody has to run its clock ahead to see whether there will be more. " * 5
 LEAVE = r"""
@@ -240,6 +245,52 @@ async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) 
     for _ in range(3):
         snapshot = await visit(browsers, site, "/cookie/set?a=1", Mode.AUTO, batch="peeks")
         assert "COOKIES-{}" in text_of(snapshot)
+
+
+async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str]) -> dict[str, list[int]]:
+    """How many marker words each reading of a page brought."""
+    found: dict[str, list[int]] = {path: [] for path in paths}
+    turns = asyncio.Semaphore(3)
+
+    async def read(path: str) -> None:
+        async with turns:
+            found[path].append(marks(await visit(browsers, site, path, batch="awkward", deadline_s=60)))
+
+    await asyncio.gather(*map(read, paths))
+    return found
+
+
+async def test_each_awkward_page_is_complete_among_others_of_its_host(browsers: Browsers, site: Site) -> None:
+    wanted = {page.url: page.marks for page in all_pages() if page.marks}
+    found = await read_in_one_batch(browsers, site, list(wanted))
+    assert {path: found[path] for path, count in wanted.items() if min(found[path]) < count} == {}
+
+
+async def test_pages_that_go_on_after_a_pause_are_complete_however_often_they_are_read(
+    browsers: Browsers, site: Site
+) -> None:
+    wanted = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}
+    found = await read_in_one_batch(browsers, site, [path for path in wanted for _ in range(3)])
+    assert {path: found[path] for path, count in wanted.items() if min(found[path]) < count} == {}
+
+
+async def test_pages_of_one_program_are_known_as_alike_and_others_are_not(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    known_quiet = Habits.known_quiet
+
+    def noted(habits: Habits, kind: Kind) -> bool:
+        asked.append(kind)
+        return known_quiet(habits, kind)
+
+    async def last_kind(path: str) -> object:
+        await visit(browsers, site, path, batch="alike")
+        return asked[-1]
+
+    monkeypatch.setattr(Habits, "known_quiet", noted)
+    first, second, other = [await last_kind(path) for path in ("/spa/1", "/spa/2", "/clock")]
+    assert first == second != other
 
 
 def test_a_series_is_of_one_host_and_only_of_pages_that_may_render() -> None:
