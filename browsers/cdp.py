@@ -21,6 +21,14 @@ Handler = Callable[[Event], None]
 COMMAND_LIMIT_S = 10.0
 """No command is waited for longer: a renderer that is busy or half dead answers none."""
 
+NO_PAGE = "javascript:"
+"""What a tab is opened with: an empty script, run in the empty document that every tab begins with.
+
+`about:blank` would be a page, let in as any other; the next one then needs a frame of its own, and the tab
+has a history of two. The first page of a tab takes over the empty document's frame with all that was done to
+it, so nothing is (decision 005).
+"""
+
 
 class CommandFailed(Exception):
     """The browser answered a command with an error: the frame, the context or the request is gone."""
@@ -186,9 +194,9 @@ class Connection:
 
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
         """A blank tab in the context: its target (which is also its main frame's id) and its session."""
-        target = await self.call(
-            "Target.createTarget", url="about:blank", browserContextId=context_id, limit_s=limit_s
-        )
+        # Where Playwright is shown each tab, halted, it waits for the first page before it lets go.
+        url = NO_PAGE if self.flat else "about:blank"
+        target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
         attached = await self.call(
             "Target.attachToTarget", targetId=target["targetId"], flatten=self._wire.flat, limit_s=limit_s
         )

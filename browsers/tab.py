@@ -51,6 +51,8 @@ class Tab:
         self.cached = CachedAddresses()
         self.origins: set[str] = set()
         """Of all documents that were in it."""
+        self._holds_page = False
+        """Whether any visit did: until then its one document is the empty one that it was opened with."""
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
@@ -95,6 +97,10 @@ class Tab:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await asyncio.gather(*commands)
 
+    def let_page_in(self) -> None:
+        """From now on it holds a page, which may run and leave something."""
+        self.committed = self._holds_page = True
+
     async def clean(self) -> None:
         """Forget what an aborted navigation leaves behind: cookies at once, its response when that matters.
 
@@ -118,15 +124,18 @@ class Tab:
         self.session.off()
         self.cached.clear()
         self.gate.rest()
+        commands = [
+            # A page that is asked for again comes from its site, as from a fresh tab.
+            self.session.start("Network.clearBrowserCache"),
+            self.session.start("Page.resetNavigationHistory"),
+            self.session.start("Page.disable"),
+            self.session.start("Network.disable"),
+        ]
+        if self._holds_page:
+            # Not the empty document: the next page takes its frame over, and would stand still in it
+            commands.append(self.session.start("Page.setWebLifecycleState", state="frozen"))
         async with asyncio.timeout(CLOSE_LIMIT_S):
-            await asyncio.gather(
-                self.session.start("Page.setWebLifecycleState", state="frozen"),
-                # A page that is asked for again comes from its site, as from a fresh tab.
-                self.session.start("Network.clearBrowserCache"),
-                self.session.start("Page.resetNavigationHistory"),
-                self.session.start("Page.disable"),
-                self.session.start("Network.disable"),
-            )
+            await asyncio.gather(*commands)
 
     def halt(self) -> None:
         """Stand still until the context serves another page: no script runs, nothing reaches the network."""
@@ -160,6 +169,7 @@ class Tab:
             await self._empty()
             await self._have_nobody_but(self.frame_id)
         self.origins.clear()
+        self._holds_page = False
         self._language = ""
         self._pauses_requests = False
 

@@ -249,7 +249,7 @@ class Visit:
             await asyncio.wait({self._navigated})
 
     async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
-        self._tab.committed = True
+        self._tab.let_page_in()
         page, prepared = self._page, None
         if page is None:
             page = self._page = Page(self._tab, self._request, self._tier, self._habits)

@@ -79,6 +79,11 @@ def _supply(browsers: Browsers, tier: Tier) -> Supply:
     return browsers._pool._supplies[tier]
 
 
+def _resting(browsers: Browsers, tier: Tier, principal: str) -> Tab:
+    """The tab that the caller's profile `rest` left."""
+    return _supply(browsers, tier)._resting._tabs[Profile(principal, "rest", "en-US")].tab
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
 async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
@@ -92,9 +97,9 @@ async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
         return set(FOUND.findall(text_of(snapshot)))
 
     before = await found(site_profile="rest", principal="ann")
-    opened = _supply(browsers, tier).tabs_opened
+    left = _resting(browsers, tier, "ann")
     again = await found(site_profile="rest", principal="ann")
-    assert _supply(browsers, tier).tabs_opened == opened
+    assert _resting(browsers, tier, "ann") is left
     assert "FOUND-local-storage" in again - before
     for other in (
         {"site_profile": "rest", "principal": "bob"},
@@ -134,14 +139,22 @@ async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
+    browsers: Browsers, site: Site, tier: Tier
+) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
+    await visit(browsers, site, "/static/1", Mode.PEEK, **who)
+    left = _resting(browsers, tier, "hal")
+    assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
+    assert _resting(browsers, tier, "hal") is left
+
+
+@pytest.mark.browser
 async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "fay"}
     await visit(browsers, site, "/spa/1", **who)
-    (tab,) = (
-        resting.tab
-        for profile, resting in _supply(browsers, Tier.LIGHT)._resting._tabs.items()
-        if profile.principal == "fay"
-    )
+    tab = _resting(browsers, Tier.LIGHT, "fay")
     tab.session.post("Page.crash")
     async with asyncio.timeout(10):
         while tab.session.alive:  # noqa: ASYNC110

@@ -47,7 +47,7 @@ const look = async () => {
   try { see("session", sessionStorage.length); } catch (e) {}
   see("cookie", document.cookie);
   see("name", self.name);
-  see("history", history.length > 2 || navigation.entries().length > 1);
+  see("history", history.length > 1 || navigation.entries().length > 1);
   see("opener", self.opener);
   see("database", (await indexedDB.databases()).length);
   try { see("cache", (await caches.keys()).length); } catch (e) {}

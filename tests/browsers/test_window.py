@@ -27,7 +27,7 @@ requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
     ratio: devicePixelRatio, zoom: visualViewport.scale, seen: seen.length,
     inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], box: [box.top, box.width, box.height],
     wide: matchMedia("(min-width: 1280px)").matches, plain: matchMedia("(resolution: 1dppx)").matches,
-    hit: document.elementFromPoint(300, 450) === document.querySelectorAll("p")[1],
+    hit: document.elementFromPoint(300, 450) === document.querySelectorAll("p")[1], history: history.length,
   });
 }, 20)));
 </script>"""
@@ -57,3 +57,4 @@ async def test_the_page_measures_the_whole_window() -> None:
     assert told["box"] == [300, 600, 300]
     assert told["wide"] and told["plain"] and told["hit"]
     assert told["seen"] == 1
+    assert told["history"] == 1
