@@ -14,9 +14,10 @@ from scraper.store.fulltext.snippets import best_passage
 from scraper.store.page_rows import searched_text
 from scraper.store.page_search import FIRST_LOOK
 from scraper.store.postgres import page_rows
-from scraper.store.postgres.lexemes import Cutter, owner_mark
+from scraper.store.postgres.counting import Counts
+from scraper.store.postgres.lexemes import Cutter
 from scraper.store.postgres.matching import matches
-from scraper.store.postgres.ranking import Counts, Hit, Search, hits
+from scraper.store.postgres.ranking import Hit, Search, hits
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import Asked, asked
 
@@ -43,10 +44,9 @@ async def search(
     wanted = parse(query)
     question = await loop.run_in_executor(desk.thread, asked, wanted.tree, desk.cutter)
     owners = await page_rows.valid_owners(connection, principal, allowed)
-    if not question.condition or not owners:
+    if not question.conditions or not owners:
         return PageHits((), wanted.note)
-    marks = " | ".join(f"'{owner_mark(owner)}'" for owner in owners)
-    wish = Search(question.condition, question.ranked, f"({marks})")
+    wish = Search(question.conditions, question.ranked, question.needed, tuple(owners))
     look = WEIGHED if question.is_near else limit * FIRST_LOOK
     while True:
         ranked = await hits(connection, wish, look, desk.counts)

@@ -8,24 +8,20 @@ in them is a column of its own. See docs/store.md for what else was tried.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scraper.store.fulltext.ranking import COUNTED, K1, WEIGHED, B
-from scraper.store.postgres.lexemes import LEVELS, PROFILE_WORDS, fingerprint, window_mark
+from scraper.store.postgres.counting import Counts
+from scraper.store.postgres.lexemes import PROFILE_WORDS, fingerprint, owner_mark
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.tsquery import either_column
+from scraper.store.postgres.windows import Window, back, first_size, next_size, shares
 
-__all__ = ["Counts", "Hit", "Search", "hits"]
+__all__ = ["Hit", "Search", "hits"]
 
-LARGE, ENOUGH = 50_000, 150
-"""In a cache of so many pages so few of the newest that match are worth weighing: there words' shares change
-slowly, and reading the others was two thirds of a search of a million pages."""
-SURE = 8
-"""Fewer matches than this say only that there are few."""
-REMEMBERED_S, REMEMBERED_WORDS = 600.0, 20_000
-"""How long, and how many, words' counts are believed in a large cache."""
+LARGE, ENOUGH = 50_000, 500
+"""In a cache of so many pages so few of the newest that match are worth weighing: see docs/store.md for what
+more cost, and how many of the first hits were others with less."""
 SAMPLE = 200
 """Pages whose mean length stands for all."""
 
@@ -44,162 +40,78 @@ class Hit:
 class Search:
     """What is looked for, in whose pages."""
 
-    condition: str
+    conditions: tuple[str, ...]
+    """Each a `tsquery`."""
     ranked: tuple[str, ...]
-    owners: str
-    """A condition for the owner's mark."""
+    needed: frozenset[str]
+    """Words that every hit holds."""
+    owners: tuple[int, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Some numbers of pages: from `low` on, below `high`."""
-
-    low: int
-    high: int
-    blocks: tuple[str, ...]
-    """The marks of the blocks that hold them; none for all that is older."""
-
-    def condition(self) -> str:
-        return f" & ({' | '.join(_quoted(block) for block in self.blocks)})" if self.blocks else ""
-
-
-class Counts:
-    """On how many pages words stand, as they were counted of late: to count takes half of a search's time."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[float, float]] = {}
-        """By word: its count, and when it was made."""
-
-    async def of(
-        self, connection: Connection, words: Sequence[str], window: _Window, newest: int
-    ) -> list[float]:
-        """The words' counts among all pages."""
-        now = time.monotonic()
-        if newest < LARGE or len(self._known) > REMEMBERED_WORDS:
-            self._known.clear()
-        unknown = [word for word in words if now - self._known.get(word, _NEVER)[1] > REMEMBERED_S]
-        counted = await _counted(connection, unknown, window, newest) if unknown else []
-        known = self._known | {word: (count, now) for word, count in zip(unknown, counted, strict=True)}
-        self._known = known
-        return [known[word][0] for word in words]
-
-
-_NEVER = (0.0, -math.inf)
+    def within(self, window: Window) -> list[str]:
+        """Everything that hits of a window meet; the words come first, as they are on the fewest pages."""
+        marks = " | ".join(f"'{owner_mark(owner)}'" for owner in self.owners)
+        return [*self.conditions, *window.conditions, marks]
 
 
 async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
     """The best `limit` pages, best first."""
-    newest, usual = await _extent(connection)
-    window = _window(newest + 1, LEVELS[0])
-    weights = await _weights(connection, search.ranked, window, newest, counts)
-    statement = _statement(len(weights))
+    newest, own, usual = await _extent(connection, search.owners)
+    is_large = newest >= LARGE
+    enough = ENOUGH if is_large else WEIGHED
+    asked = search.ranked if is_large or len(search.ranked) > 1 else ()
+    known = await counts.of(connection, asked, newest, is_large=is_large)
+    weights = [_weight(known[word], newest) if len(search.ranked) > 1 else 1.0 for word in search.ranked]
+    words = [part for pair in zip(map(fingerprint, search.ranked), weights, strict=True) for part in pair]
+    likely = shares(max(known[word], 1.0) / newest for word in search.needed if word in known)
+    window = back(own + 1, first_size(enough, likely))
     found: list[Hit] = []
     seen = 0
     while True:
+        conditions = search.within(window)
+        statement = _statement(len(search.ranked), len(conditions))
         rows = await connection.fetch(
-            statement,
-            f"({search.condition}) & {search.owners}{window.condition()}",
-            window.high,
-            WEIGHED - seen,
-            limit,
-            usual,
-            *(
-                value
-                for word, weight in zip(search.ranked, weights, strict=True)
-                for value in (fingerprint(word), weight)
-            ),
+            statement, window.high, WEIGHED - seen, limit, usual, *words, *conditions
         )
         found += [Hit(row["id"], row["score"], row["url"], row["is_long"]) for row in rows]
         seen += rows[0]["matching"] if rows else 0
-        looked = newest + 1 - window.low
-        if window.low <= 1 or seen >= (ENOUGH if newest >= LARGE else WEIGHED):
+        if window.low <= 0 or seen >= enough:
             break
-        window = _window(window.low, _next_level(seen, looked))
+        window = back(window.low, next_size(enough, seen, own + 1 - window.low, likely))
     found.sort(key=lambda hit: (-hit.score, -hit.number))
     return found[:limit]
 
 
-async def _extent(connection: Connection) -> tuple[int, float]:
-    """The newest page's number, and how long pages are."""
+async def _extent(connection: Connection, owners: Sequence[int]) -> tuple[int, int, float]:
+    """The newest page's number, that of the newest of these owners, and how long pages are."""
     row = await connection.fetchrow(
-        "SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8 FROM "
-        "(SELECT id, length FROM words ORDER BY id DESC LIMIT $1) newest",
+        "SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8, "
+        "(SELECT coalesce(max(own.id), 0) FROM unnest($2::int[]) AS o (owner) CROSS JOIN LATERAL "
+        "(SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own) "
+        "FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT $1) newest",
         SAMPLE,
+        list(owners),
     )
     assert row is not None
-    return int(row[0]), max(1.0, float(row[1]))
-
-
-def _window(high: int, level: int | None) -> _Window:
-    """What is older than `high`: a whole block of a level, and what there is of the next; or everything."""
-    if level is None:
-        return _Window(0, high, ())
-    last = (high - 1) >> level
-    blocks = tuple(window_mark(level, block) for block in (last, last - 1) if block >= 0)
-    return _Window(max(0, last - 1) << level, high, blocks)
-
-
-def _next_level(seen: int, looked: int) -> int | None:
-    """How far back to go: as far as the rest should be, going by what was seen; None for everything.
-
-    One level at a time, or two: where the newest pages are mostly others', what was seen says little. In a
-    million pages below 3,000 of another owner 60,000 that match were read to weigh 1,500 of them.
-    """
-    wanted = (WEIGHED - seen) * looked / seen if seen else looked * 8
-    nearest = looked if seen >= SURE else looked * 4
-    return _level(min(max(wanted, looked), nearest))
-
-
-def _level(size: float) -> int | None:
-    return next((level for level in LEVELS[1:] if 1 << level >= size), None)
-
-
-async def _weights(
-    connection: Connection, words: Sequence[str], window: _Window, newest: int, counts: Counts
-) -> list[float]:
-    """How telling each word is: BM25's inverse document frequency, never negative."""
-    if len(words) < 2:
-        return [1.0] * len(words)
-    known = await counts.of(connection, words, window, newest)
-    return [_weight(min(count, COUNTED), newest) for count in known]
-
-
-async def _counted(connection: Connection, words: Sequence[str], window: _Window, newest: int) -> list[float]:
-    """Each word's pages, going by those of a window; where there are none, by all."""
-    size = newest + 1 - window.low
-    counts = await _counts(connection, words, window.condition())
-    every = [count * newest / size for count in counts]
-    rare = [word for word, count in zip(words, counts, strict=True) if not count]
-    if rare and window.low > 1:
-        known = iter(await _counts(connection, rare, ""))
-        every = [count or next(known) for count in every]
-    return every
+    return int(row[0]), int(row[2]), max(1.0, float(row[1]))
 
 
 def _weight(count: float, pages: int) -> float:
+    """How telling a word is: BM25's inverse document frequency, never negative."""
+    count = min(count, COUNTED)
     return math.log(1 + (max(pages, count) - count + 0.5) / (count + 0.5))
 
 
-async def _counts(connection: Connection, words: Sequence[str], condition: str) -> list[int]:
-    """On how many pages each word stands, among those of a window."""
-    rows = await connection.fetch(
-        "SELECT (SELECT count(*) FROM words WHERE vector @@ wanted::tsquery) "
-        "FROM unnest($1::text[]) WITH ORDINALITY AS asked (wanted, at) ORDER BY at",
-        [f"{either_column(word)}{condition}" for word in words],
-    )
-    return [int(row[0]) for row in rows]
-
-
-def _statement(words: int) -> str:
-    """The best of the newest matching pages; with a fingerprint and a weight for each word from $6 on."""
-    places = "".join(f", position(${6 + 2 * at} IN counts) AS p{at}" for at in range(words))
+def _statement(words: int, conditions: int) -> str:
+    """The best of the newest that match; from $5 on each word's fingerprint and weight, then conditions."""
+    places = "".join(f", position(${5 + 2 * at} IN counts) AS p{at}" for at in range(words))
     counts = "".join(
         f", CASE WHEN p{at} > 0 THEN get_byte(counts, p{at} + 2) ELSE unknown END::float8 AS n{at}"
         for at in range(words)
     )
-    score = " + ".join(f"${7 + 2 * at}::float8 * n{at} * {K1 + 1} / (n{at} + norm)" for at in range(words))
-    norm = f"{K1} * ({1 - B} + {B} * length / $5::float8) AS norm"
+    score = " + ".join(f"${6 + 2 * at}::float8 * n{at} * {K1 + 1} / (n{at} + norm)" for at in range(words))
+    norm = f"{K1} * ({1 - B} + {B} * length / $4::float8) AS norm"
     unknown = f"CASE WHEN octet_length(counts) > {4 * PROFILE_WORDS} THEN 1 ELSE 0 END AS unknown"
+    matches = " AND ".join(f"vector @@ ${5 + 2 * words + at}::text::tsquery" for at in range(conditions))
     # OFFSET 0: each step is computed once, where the planner would write it out wherever it is used.
     return f"""
         SELECT best.id, best.score, best.matching, best.is_long, pages.url FROM (
@@ -208,13 +120,9 @@ def _statement(words: int) -> str:
                     SELECT id, is_long, length, counts, count(*) OVER () AS matching, {unknown}{places}
                     FROM (
                         SELECT id, is_long, length, counts FROM words
-                        WHERE vector @@ $1::text::tsquery AND id < $2 ORDER BY id DESC LIMIT $3
+                        WHERE {matches} AND id < $1 ORDER BY id DESC LIMIT $2
                     ) newest OFFSET 0
                 ) placed OFFSET 0
-            ) counted ORDER BY score DESC, id DESC LIMIT $4
+            ) counted ORDER BY score DESC, id DESC LIMIT $3
         ) best JOIN pages USING (id) ORDER BY best.score DESC, best.id DESC
     """
-
-
-def _quoted(mark: str) -> str:
-    return f"'{mark}'"

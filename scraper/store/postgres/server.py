@@ -172,7 +172,7 @@ class Server:
                     max_size=CONNECTIONS,
                     timeout=CONNECT_LIMIT_S,
                     server_settings=_SESSION,
-                    init=_understand_vectors,
+                    init=_made_ready,
                     reset=_leave,
                 )
             return self._pool
@@ -206,10 +206,18 @@ class Server:
             log.warning("going on without the shared store: %s", problem)
 
 
-async def _understand_vectors(connection: Connection) -> None:
-    """Vectors are sent as they are made here, without being written as text and read again."""
+async def _made_ready(connection: Connection) -> None:
+    """Vectors are sent as they are made here, without being written as text and read again.
+
+    Pages that match lie scattered: what is not in memory is asked of the disk before it is needed, where the
+    database's system can do that (where it cannot, the setting is 0, and any other refused).
+    """
     await connection.set_type_codec(
         "tsvector", schema="pg_catalog", format="binary", encoder=_same, decoder=_same
+    )
+    await connection.execute(
+        "SELECT set_config('effective_io_concurrency', '32', false) "
+        "WHERE current_setting('effective_io_concurrency')::int BETWEEN 1 AND 31"
     )
 
 

@@ -15,6 +15,8 @@ from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Cutter
 
 __all__ = ["Asked", "Word", "asked", "either_column", "words_of_row"]
 
+CONDITIONS = 16
+"""Of a query; what is more is one condition."""
 RANKED_WORDS = 16
 """Of a query, by which pages are ranked: a look into each page's counts for each."""
 
@@ -31,10 +33,12 @@ class Word:
 class Asked:
     """A query for the index."""
 
-    condition: str
-    """As `tsquery`; empty when nothing can match."""
+    conditions: tuple[str, ...]
+    """Each a `tsquery`, all of which hits meet; none when nothing can match."""
     ranked: tuple[str, ...]
     """The words by which hits are ranked."""
+    needed: frozenset[str]
+    """Those of them that every hit holds."""
     counts_places: bool
     """Whether long pages must be looked at again, since not all their places are known."""
     is_near: bool
@@ -44,13 +48,19 @@ class Asked:
 def asked(tree: Node | None, cutter: Cutter) -> Asked:
     """The query for the index."""
     if tree is None:
-        return Asked("", (), False, False)
+        return Asked((), (), frozenset(), False, False)
     writer = _Writer(cutter)
-    condition = writer.most(tree, COLUMNS)
+    conditions = writer.conditions(tree, COLUMNS)
     ranked = dict.fromkeys(
         word.text for row in _wanted(tree) for word in words_of_row(row, cutter) if not word.prefix
     )
-    return Asked(condition, tuple(ranked)[:RANKED_WORDS], writer.counts_places, writer.is_near)
+    return Asked(
+        tuple(conditions),
+        tuple(ranked)[:RANKED_WORDS],
+        frozenset(writer.needed),
+        writer.counts_places,
+        writer.is_near,
+    )
 
 
 def words_of_row(row: Row | Unit, cutter: Cutter) -> list[Word]:
@@ -92,10 +102,48 @@ class _Writer:
     def __init__(self, cutter: Cutter) -> None:
         self._cutter = cutter
         self.counts_places = self.is_near = False
+        self.needed: set[str] = set()
+        """Words that every matching page holds."""
 
-    def most(self, node: Node, columns: frozenset[str]) -> str:
-        """A condition that every matching page meets."""
-        return self._written(node, columns, True)
+    def conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
+        """Conditions that every matching page meets, and what meets them all matches, as far as can be said.
+
+        PostgreSQL goes from page to page that meets one of its conditions, but leaps to where several of them
+        meet: so that each word is one of its own.
+        """
+        whole = self._written(tree, columns, True)
+        if not whole:
+            return []
+        found = dict.fromkeys(self._parts(tree, columns))
+        parts = [part for part in found if part]
+        return [*parts[: CONDITIONS - 1], *filter(None, [_joined("&", parts[CONDITIONS - 1 :])])]
+
+    def _parts(self, node: Node, columns: frozenset[str]) -> Iterator[str]:
+        match node:
+            case AllOf():
+                for part in node.parts:
+                    yield from self._parts(part, columns)
+            case Within():
+                yield from self._parts(node.inner, columns & node.columns)
+            case Without():
+                yield from self._parts(node.wanted, columns)
+                yield self._written(node, columns, True)
+            case Row():
+                yield from self._each(node, columns)
+                yield self._row(node, columns, True)
+            case Near():
+                for unit in node.units:
+                    yield from self._each(unit, columns)
+                yield self._near(node, columns, True)
+            case AnyOf():
+                yield self._written(node, columns, True)
+
+    def _each(self, row: Row | Unit, columns: frozenset[str]) -> Iterator[str]:
+        """The words of a row; one that may go on is too costly to ask for twice."""
+        for word in words_of_row(row, self._cutter):
+            if not word.prefix:
+                self.needed.add(word.text)
+                yield _joined("|", [_lexeme(word, sign) for sign in _signs(columns)])
 
     def _written(self, node: Node, columns: frozenset[str], most: bool) -> str:
         """`most`: every matching page meets it; otherwise none meets it but those that match."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from scraper.store.pages import SqlitePages
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.protocols import Entry, Pages
+from scraper.store.protocols import Entry, Pages, Shelf
 
 from .conftest import entry, opened, shared_pages
 from .fulltext.test_query import QUERIES, longer
@@ -160,14 +160,24 @@ async def test_pages_beyond_what_postgresql_holds(
         assert bool(await found(pages, query)) == is_there
 
 
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of four pages and more, so that a hundred pages are searched in steps."""
+    from scraper.store.postgres import lexemes, windows
+
+    for module in (lexemes, windows):
+        monkeypatch.setattr(module, "LEVELS", (2, 3, 4, 5))
+    monkeypatch.setattr(windows, "SMALLEST", 4)
+
+
+@pytest.mark.usefixtures("small_blocks")
 async def test_among_more_hits_than_are_weighed_the_newest_are_and_rare_ones_are_all_found(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scraper.store.postgres import lexemes, ranking
+    from scraper.store.postgres import ranking, windows
 
-    monkeypatch.setattr(ranking, "WEIGHED", 10)
-    for module in (lexemes, ranking):
-        monkeypatch.setattr(module, "LEVELS", (2, 3, 4, 5))
+    for module in (ranking, windows):
+        monkeypatch.setattr(module, "WEIGHED", 10)
     async with shared_pages(await postgres.database()) as pages:
         for number in range(100):
             rare = "rare" if number in (3, 50, 97) else "plain"
@@ -177,6 +187,44 @@ async def test_among_more_hits_than_are_weighed_the_newest_are_and_rare_ones_are
         assert {hit.url for hit in answer.hits} == {f"https://example.org/{n}" for n in range(90, 100)}
         assert await found(pages, "common rare") == {f"https://example.org/{n}" for n in (3, 50, 97)}
         assert await found(pages, "rare OR nowhere") == {f"https://example.org/{n}" for n in (3, 50, 97)}
+
+
+@pytest.mark.usefixtures("small_blocks")
+async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_match(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scraper.store.postgres import ranking
+
+    monkeypatch.setattr(ranking, "LARGE", 50)
+    monkeypatch.setattr(ranking, "ENOUGH", 10)
+    async with shared_pages(await postgres.database()) as pages:
+        for number in range(200):
+            words = [f"by{step}" for step in (1, 2, 3, 7, 50) if number % step == 0]
+            shelf = Shelf("other" if number > 150 or number % 2 else "local")
+            kept = entry(f"https://example.org/{number}", text=" ".join(words))
+            pages.put(replace(kept, shelf=shelf))
+        await pages.settled()
+        for query, step in {
+            "by1": 2,
+            "by3": 6,
+            "by50": 50,
+            "by2 by3": 6,
+            "by3 by7": 42,
+            "by7 by50": 350,
+        }.items():
+            matching = [f"https://example.org/{number}" for number in range(0, 151, step)]
+            hits = await found(pages, query)
+            assert hits == set(matching[-len(hits) :]) and len(hits) >= min(10, len(matching)), query
+        for query in (
+            "by3 OR by7",
+            "by3 NOT by7",
+            '"by1 by2 by3"',
+            "by3*",
+            "nowhere by1",
+            "by1 nowhere OR by3",
+        ):
+            await found(pages, query)
+        assert await found(pages, "by3 NOT by2") == await found(pages, "by50 nowhere") == set()
 
 
 async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those_of_sqlite(
