@@ -13,6 +13,7 @@ from mcp import MCPError
 from scraper.server import calls as server_calls
 from scraper.server.calls import Caller, Calls
 from scraper.server.household import household
+from scraper.server.turns import Turns
 from scraper.tools.model import Answer, Call, Tool
 from tests.scraper.process import LIMIT_S
 from tests.scraper.server.stand_in import App
@@ -106,3 +107,39 @@ async def test_a_look_ends_with_its_client_and_with_the_server(
             await looking
         assert told.value.error.code == {"client": -32800, "server": -32000}[end]
         assert ended.is_set() and calls.running == 0
+
+
+async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_taken() -> None:
+    async def work(_app: object) -> str:
+        return "seen"
+
+    async with household(cast(Any, App.open)) as house:
+        turns, at_once = Turns(limit=1), asyncio.Event()
+        calls = Calls((), house, deadline_s=LIMIT_S, turns=turns)
+        async with turns.taken("local"):
+            with pytest.raises(MCPError, match="The server is busy") as told:
+                await calls.look("resources/list", Caller(), work)
+        assert told.value.error.data == {"retryAfter": 2}
+        assert await calls.look("resources/list", Caller(), work) == "seen"
+        at_once.set()
+        await calls.drain(LIMIT_S, at_once)
+        with pytest.raises(MCPError, match="shutting down"):
+            await calls.look("resources/list", Caller(), work)
+
+
+async def test_the_time_that_the_services_take_to_open_is_part_of_the_call() -> None:
+    left: list[float] = []
+
+    @contextlib.asynccontextmanager
+    async def slow_to_open() -> AsyncIterator[App]:
+        await asyncio.sleep(SHORT_S)
+        yield App()
+
+    async def run(_app: Any, _arguments: Mapping[str, Any], call: Call) -> Answer:
+        left.append(call.deadline_s)
+        return Answer("done")
+
+    async with household(cast(Any, slow_to_open)) as house:
+        tool = Tool("quick", "Quick", "Is told how long it has.", {"type": "object"}, run)
+        await Calls((tool,), house, deadline_s=LIMIT_S).answer("quick", {}, Caller())
+    assert 0 < left[0] <= LIMIT_S - SHORT_S / 2

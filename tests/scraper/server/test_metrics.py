@@ -14,6 +14,8 @@ from scraper.server.calls import Calls
 from scraper.server.household import household
 from scraper.server.logs import listening_to
 from scraper.server.metrics import Metrics
+from scraper.store.pages import NoPages
+from scraper.store.protocols import PagesStats
 from tests.scraper.process import LIMIT_S, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.stand_in import App
@@ -76,6 +78,29 @@ async def test_the_queue_is_told_in_seconds() -> None:
         found = samples(answer.body.decode())
     assert found[("search_mcp_queue_seconds",)] == 2.5
     assert found[("search_mcp_queue_longest_seconds",)] == 7
+
+
+class Kept(NoPages):
+    """A cache with something in it."""
+
+    async def stats(self) -> PagesStats:
+        """Its numbers."""
+        return PagesStats(usable=True, pages=7, bytes=8_000, hits=3, misses=2, lost=1)
+
+
+async def test_pool_and_cache_are_shown_as_they_stand() -> None:
+    async with household(App.open) as house:
+        app = await house.app()
+        app.pages = Kept()
+        app.browsers.state.restarts, app.browsers.state.rendering = 4, 5
+        answer = await Metrics(house, Calls((), house, deadline_s=55), ()).route().endpoint(None)
+        found = samples(answer.body.decode())
+    shown = {name: found[f"search_mcp_{name}",] for name in ("browser_restarts", "visits_rendering")}
+    assert shown == {"browser_restarts": 4, "visits_rendering": 5}
+    cache = {name: found[f"search_mcp_cache_{name}",] for name in ("usable", "pages", "bytes")}
+    assert cache == {"usable": 1, "pages": 7, "bytes": 8_000}
+    used = {name: found[f"search_mcp_cache_{name}",] for name in ("hits", "misses", "lost")}
+    assert used == {"hits": 3, "misses": 2, "lost": 1}
 
 
 async def test_visits_and_engines_are_counted_by_what_the_log_tells_of_them() -> None:

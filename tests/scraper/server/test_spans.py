@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.scraper.process import output_of
+from asyncio.subprocess import PIPE
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from tests.scraper.process import output_of, running
+from tests.scraper.server.pipe import ask
+from tests.scraper.server.wire import initialize
 
 SCRIPT = """
 import logging
@@ -30,6 +37,30 @@ async def test_events_become_spans_beneath_their_call() -> None:
     # In a process of its own: a provider of spans is set once in the life of a process.
     output = await output_of("-c", SCRIPT)
     assert (output.code, output.out) == (0, "as told\n"), output.err
+
+
+async def test_spans_of_a_conversation_reach_the_collector() -> None:
+    taken = list[bytes]()
+
+    async def take(request: web.Request) -> web.Response:
+        taken.append(await request.read())
+        return web.Response()
+
+    collector = web.Application()
+    collector.router.add_post("/v1/traces", take)
+    async with TestServer(collector) as server:
+        env = {
+            "SEARCH_MCP_TRACES": "yes",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{server.port}",
+            "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+        }
+        command = ("-m", "scraper.cli.main", "stdio")
+        async with running(*command, env=env, stdin=PIPE, stdout=PIPE) as program:
+            await ask(program, initialize())
+            assert program.process.stdin is not None
+            program.process.stdin.close()
+            assert await program.ended() == 0
+    assert any(b"search-mcp" in sent and b"initialize" in sent for sent in taken)
 
 
 async def test_spans_are_off_unless_asked_for() -> None:

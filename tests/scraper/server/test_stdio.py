@@ -103,6 +103,14 @@ async def test_lines_that_are_no_messages_are_told_so_and_passed_over() -> None:
         assert (await ask(program, call("echo")))["id"] == 2
 
 
+async def test_a_message_above_four_mebibytes_is_dropped_and_told_so() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await write(program, call("echo", {"text": "x" * 5 * 1024 * 1024}))
+        assert (await answer(program))["error"]["code"] == -32700
+        assert "result" in await ask(program, call("echo", number=3))
+
+
 async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
     script = tmp_path / "messages"
     script.write_text(json.dumps(initialize()) + "\n" + json.dumps({**initialize(2), "method": "ping"}))
