@@ -1,12 +1,17 @@
-"""Reads one page of a job through the one door, and tells what is to be written of it."""
+"""Reads one page of a job through the one door, and tells what is to be written of it.
+
+First comes what needs the page's host; the rest is done while that host is asked for its next page. The host
+with most pages is what a job ends with: each moment between two of its pages counts as often as it has pages.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -18,7 +23,7 @@ from scraper.bulk.model import Order, Outcome, Page
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
 from scraper.extract import structured
 from scraper.model import Reading
-from scraper.workers import WorkerFailed, Workers
+from scraper.workers import Workers
 
 __all__ = ["Fetches", "PageReader", "Read"]
 
@@ -44,6 +49,8 @@ class Fetches(Protocol):
         seen: Callable[[Snapshot], None],
     ) -> Reading: ...
 
+    def gap_s(self, url: str) -> float | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -53,6 +60,15 @@ class Read:
     asked_at: float | None
     """By when its last request had arrived at the host, of the monotonic clock; None: none was made."""
     error: errors.ScraperError | None = None
+    rest: Callable[[], Awaitable[Outcome]] | None = None
+    """Makes the outcome whole, without its host; None: it is."""
+
+    gap_s: float | None = None
+    """What is to lie between two requests to its host; None: that is not known."""
+
+    async def whole(self) -> Outcome:
+        """All that is to be written of the page."""
+        return self.outcome if self.rest is None else await self.rest()
 
 
 @dataclass(slots=True)
@@ -89,7 +105,7 @@ class PageReader:
         (answer,) = await asyncio.gather(self._fetched(page, seen), return_exceptions=True)
         seconds = time.monotonic() - began
         if isinstance(answer, Reading):
-            return await self._told(page, answer, seen, seconds)
+            return self._told(page, answer, seen, seconds)
         if isinstance(answer, asyncio.CancelledError):
             raise answer
         error = _as_told(answer, page)
@@ -98,7 +114,8 @@ class PageReader:
         asked_at = seen.asked_at
         if asked_at is None and not isinstance(error, _UNASKED):
             asked_at = time.monotonic()
-        return Read(Outcome(page, row, seconds, snapshot=snapshot), asked_at, error)
+        outcome = Outcome(page, row, seconds, snapshot=snapshot)
+        return Read(outcome, asked_at, error, gap_s=self._fetcher.gap_s(page.url))
 
     async def _fetched(self, page: Page, seen: _Seen) -> Reading:
         order = self._order
@@ -111,12 +128,16 @@ class PageReader:
             seen=seen.note,
         )
 
-    async def _told(self, page: Page, reading: Reading, seen: _Seen, seconds: float) -> Read:
-        json_ld = None if reading.cached else await self._json_ld(seen.snapshot)
-        row = row_of_reading(page.url, reading, seen.snapshot, json_ld)
+    def _told(self, page: Page, reading: Reading, seen: _Seen, seconds: float) -> Read:
+        row = row_of_reading(page.url, reading, seen.snapshot)
         snapshot = seen.snapshot if self._keep_snapshots else None
         outcome = Outcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
-        return Read(outcome, seen.asked_at)
+        rest = None if reading.cached else functools.partial(self._with_json_ld, outcome, seen.snapshot)
+        return Read(outcome, seen.asked_at, rest=rest, gap_s=self._fetcher.gap_s(page.url))
+
+    async def _with_json_ld(self, outcome: Outcome, snapshot: Snapshot | None) -> Outcome:
+        found = await self._json_ld(snapshot)
+        return dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, json_ld=found))
 
     async def _json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
         """What a page says of itself in JSON-LD; None: that is not to be known."""
@@ -126,10 +147,15 @@ class PageReader:
         if not part:
             return ()
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
-        try:
-            found = await self._workers.run(structured.extract_simply, light, limit_s=STRUCTURED_LIMIT_S)
-        except WorkerFailed as fault:
-            log.warning("JSON-LD of a page could not be read: %s", fault)
+        # As a value, so that a page that nobody foresaw costs this field and nothing else.
+        (found,) = await asyncio.gather(
+            self._workers.run(structured.extract_simply, light, limit_s=STRUCTURED_LIMIT_S),
+            return_exceptions=True,
+        )
+        if isinstance(found, asyncio.CancelledError):
+            raise found
+        if isinstance(found, BaseException):
+            log.warning("JSON-LD of a page could not be read: %s", found)
             return None
         return found.json_ld
 

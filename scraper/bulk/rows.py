@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from browsers.model import Snapshot
 from scraper.bulk.model import Fault, Row
@@ -16,13 +14,9 @@ from scraper.model import Reading
 __all__ = ["row_of_fault", "row_of_lost", "row_of_problem", "row_of_reading"]
 
 
-def row_of_reading(
-    url: str,
-    reading: Reading,
-    snapshot: Snapshot | None,
-    json_ld: tuple[Mapping[str, Any], ...] | None,
-) -> Row:
-    """The row of a page that was read; `snapshot`: what the visit brought, None from the cache."""
+def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> Row:
+    """The row of a page that was read, but for its JSON-LD; `snapshot`: what the visit brought, None from the
+    cache."""
     document = reading.document
     return Row(
         url=url,
@@ -32,7 +26,6 @@ def row_of_reading(
         fetched_at=reading.retrieved_at,
         title=document.title,
         markdown=document.markdown,
-        json_ld=json_ld,
         links=tuple((link.url, link.text) for link in document.links),
         timings=_timings(snapshot),
         hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),

@@ -12,13 +12,20 @@ from scraper.bulk.under_way import ReadPage, UnderWay
 __all__ = ["run_here"]
 
 
-async def run_here(job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: int) -> None:
-    """Read until the list is at its end or `stop` is set.
+async def run_here(
+    job: BulkJob,
+    read: ReadPage,
+    stop: asyncio.Event,
+    *,
+    concurrency: int,
+    hosts_are_heard: bool = False,
+) -> None:
+    """Read until the list is at its end or `stop` is set; `hosts_are_heard`: each says how often it is asked.
 
     Raises:
         BulkError: what is read cannot be written.
     """
-    schedule = Schedule(job.order.pace)
+    schedule = Schedule(job.order.pace, hosts_are_heard=hosts_are_heard)
     job.tally.at_least_s = schedule.longest_s
     feed = Feed(job, schedule, on_supply=lambda: pages.look())
     pages = UnderWay(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)

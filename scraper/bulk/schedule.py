@@ -29,6 +29,8 @@ class _Host:
     unread: int
     """Its pages that were not begun, at hand or not."""
     pages: deque[Page] = field(default_factory=deque)
+    gap_s: float | None = None
+    """Between two requests to it; None: what it asks for is not known yet."""
     under_way: int = 0
     free_at: float = -math.inf
     """Not asked before."""
@@ -39,10 +41,10 @@ class _Host:
 class Schedule:
     """The hosts under work, and the next page of them."""
 
-    def __init__(self, pace: Pace) -> None:
-        self._gap_s = pace.gap_s
-        # When a request arrives is known when its page is read: until then nobody can keep a distance to it.
-        self._at_once = 1 if pace.gap_s else pace.per_host
+    def __init__(self, pace: Pace, *, hosts_are_heard: bool = False) -> None:
+        """`hosts_are_heard`: a host may want a longer gap, which is known when its first page was read."""
+        self._pace = pace
+        self._gap_s = None if hosts_are_heard else pace.gap_s
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
         """May be asked now, most pages first; checked again when taken."""
@@ -56,12 +58,12 @@ class Schedule:
 
     def longest_s(self) -> float:
         """How long the host that has most left takes at the least, by its gap alone."""
-        most = max((host.unread for host in self._hosts.values()), default=0)
-        return most * self._gap_s
+        gap_s = self._pace.gap_s
+        return max((host.unread * (host.gap_s or gap_s) for host in self._hosts.values()), default=0.0)
 
     def enter(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
         """Take a host in, which has so many pages left and is not to be asked before `free_at`."""
-        host = self._hosts[name] = _Host(name, unread, free_at=free_at)
+        host = self._hosts[name] = _Host(name, unread, gap_s=self._gap_s, free_at=free_at)
         self._note_wanting(host)
 
     def supply(self, name: str, pages: Iterable[Page], *, now: float) -> None:
@@ -93,19 +95,30 @@ class Schedule:
         """Until a host that rests may be asked; infinite when there is none."""
         return max(0.0, self._resting[0][0] - now) if self._resting else math.inf
 
-    def done(self, page: Page, *, asked_at: float | None, now: float) -> None:
-        """A page came to its end; `asked_at`: by when its request had arrived, None: none was made."""
+    def done(self, page: Page, *, asked_at: float | None, now: float, gap_s: float | None = None) -> None:
+        """A page came to its end; `asked_at`: by when its request had arrived, None: none was made.
+
+        `gap_s`: what its host asks for, where that is known.
+        """
         host = self._hosts[page.host]
-        self._ended(host, asked_at)
+        self._ended(host, asked_at, gap_s)
         if not host.unread and not host.under_way:
             del self._hosts[host.name]
             return
         self._offer(host, now)
 
-    def again(self, page: Page, *, asked_at: float | None, not_before: float, now: float) -> None:
+    def again(
+        self,
+        page: Page,
+        *,
+        asked_at: float | None,
+        not_before: float,
+        now: float,
+        gap_s: float | None = None,
+    ) -> None:
         """A page is to be read once more, behind its host's others; its host rests until then."""
         host = self._hosts[page.host]
-        self._ended(host, asked_at)
+        self._ended(host, asked_at, gap_s)
         host.unread += 1
         host.pages.append(page)
         host.free_at = max(host.free_at, not_before)
@@ -119,10 +132,13 @@ class Schedule:
         self._offer(host, now)
         return page
 
-    def _ended(self, host: _Host, asked_at: float | None) -> None:
+    def _ended(self, host: _Host, asked_at: float | None, gap_s: float | None) -> None:
         host.under_way -= 1
+        if gap_s is not None:
+            # Of several sites of one name each may say something else.
+            host.gap_s = max(host.gap_s or 0.0, gap_s, self._pace.gap_s)
         if asked_at is not None:
-            host.free_at = max(host.free_at, asked_at + self._gap_s)
+            host.free_at = max(host.free_at, asked_at + (host.gap_s or self._pace.gap_s))
 
     def _note_wanting(self, host: _Host) -> None:
         if len(host.pages) < min(LOW, host.unread):
@@ -130,7 +146,11 @@ class Schedule:
 
     def _may_ask(self, host: _Host) -> bool:
         # Lines that name no host ask nobody.
-        return bool(host.pages) and (host.under_way < self._at_once or not host.name)
+        return bool(host.pages) and (host.under_way < self._at_once(host) or not host.name)
+
+    def _at_once(self, host: _Host) -> int:
+        # When a request arrives is known when its page is read: until then nobody can keep a distance to it.
+        return self._pace.per_host if host.gap_s == 0 else 1
 
     def _offer(self, host: _Host, now: float) -> None:
         if host.offered or not self._may_ask(host):

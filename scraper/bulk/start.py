@@ -96,7 +96,8 @@ async def _read_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> N
     async with App.open(settings) as app:
         reader = PageReader(app.fetcher, app.workers, job.order, keep_snapshots=job.wants_snapshots)
         at_once = job.order.pace.concurrency or settings.peek_slots + settings.render_slots
-        await run_here(job, reader.read, stop, concurrency=at_once)
+        heard = settings.robots != "off"
+        await run_here(job, reader.read, stop, concurrency=at_once, hosts_are_heard=heard)
 
 
 async def _reported(job: BulkJob, seconds: float) -> Report:

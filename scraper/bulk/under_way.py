@@ -46,6 +46,7 @@ class UnderWay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._tries = Tries()
         self._fault: BaseException | None = None
+        self._is_over: Callable[[], bool] = lambda: True
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -65,6 +66,7 @@ class UnderWay:
         Raises:
             BaseException: what `deliver` raised, or whom `fail` was told of.
         """
+        self._is_over = over
         try:
             while not over():
                 if self._fault is not None:
@@ -87,6 +89,8 @@ class UnderWay:
 
     def _begin(self) -> None:
         now = time.monotonic()
+        if self._fault is not None or self._is_over():
+            return
         while len(self._tasks) < self._concurrency and (page := self._schedule.take(now)) is not None:
             task = asyncio.create_task(self._one(page), name=f"bulk {page.host}")
             self._tasks.add(task)
@@ -105,19 +109,25 @@ class UnderWay:
             await self._over_with(Read(Outcome(page, row_of_lost(page.url, lost), 0.0), None))
             return
         read = await self._read(page)
-        pause_s = self._tries.after_s(page, read.error, read.outcome.seconds)
-        if pause_s is None:
-            await self._over_with(read)
-            return
         now = time.monotonic()
-        self._schedule.again(page, asked_at=read.asked_at, not_before=now + pause_s, now=now)
+        pause_s = self._tries.after_s(page, read.error, read.outcome.seconds)
+        if pause_s is not None:
+            rested = now + pause_s
+            self._schedule.again(page, asked_at=read.asked_at, not_before=rested, now=now, gap_s=read.gap_s)
+            return
+        await self._over_with(read)
 
     async def _over_with(self, read: Read) -> None:
-        self._schedule.done(read.outcome.page, asked_at=read.asked_at, now=time.monotonic())
+        page, now = read.outcome.page, time.monotonic()
+        self._schedule.done(page, asked_at=read.asked_at, now=now, gap_s=read.gap_s)
+        # Not by way of `run`: its turn comes after that of everything else.
+        self._begin()
         self._changed.set()
-        await self._deliver(dataclasses.replace(read.outcome, tries=self._tries.of(read.outcome.page)))
+        tries = self._tries.of(page)
+        await self._deliver(dataclasses.replace(await read.whole(), tries=tries))
 
     async def _end(self) -> None:
+        self._is_over = lambda: True
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import shlex
 import signal
 import sys
@@ -105,6 +106,9 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
     except asyncio.CancelledError:
         # A second signal.
         click.echo(f"Ended at once. The same command goes on:\n  {_command()}", err=True)
+        if cluster is not None:
+            # Ray has threads of its own, which the interpreter would wait for.
+            os._exit(_INTERRUPTED)
         return _INTERRUPTED
     click.echo(as_text(report), nl=False)
     if report.complete:

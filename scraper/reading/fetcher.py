@@ -152,6 +152,10 @@ class Fetcher:
         self._recent.put(job, reading)
         return _given(reading, target)
 
+    def gap_s(self, url: str) -> float | None:
+        """The pause between two visits to the host of a URL; None: nobody has asked what its site wants."""
+        return self._manners.gap_s(parse_target(url))
+
     async def fetch_batch(
         self,
         urls: Sequence[str],

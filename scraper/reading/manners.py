@@ -34,6 +34,11 @@ class Manners:
         if self._robots is not None:
             await self._robots.close()
 
+    def gap_s(self, url: str) -> float | None:
+        """The pause between two visits to the host of a canonical URL; None: that is not known yet."""
+        asked_s = 0.0 if self._robots is None else self._robots.gap_s(url)
+        return None if asked_s is None else self._politeness.gap_s(asked_s)
+
     @asynccontextmanager
     async def visiting(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
         """Be allowed to visit a canonical URL while the block runs; yields what is to be told of it.

@@ -85,6 +85,13 @@ class Robots:
         """End what is being fetched."""
         await self._flights.close()
 
+    def gap_s(self, url: str) -> float | None:
+        """The pause that the site of a canonical URL asks for, 0 for none; None: it was not asked yet."""
+        file = self._files.get(ada_url.URL(url).origin)
+        if file is None or file.rules is None:
+            return None
+        return file.rules.gap_s or 0.0
+
     async def said(self, url: str, principal: str, deadline: Deadline) -> Said:
         """What the site of a canonical URL says of it.
 

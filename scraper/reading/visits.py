@@ -19,7 +19,7 @@ from scraper.reading.judge import Judge
 from scraper.reading.manners import Manners
 from scraper.reading.politeness import PATIENCE_S
 from scraper.urls import host_of
-from scraper.workers import WorkerFailed, Workers
+from scraper.workers import NoWorker, WorkerFailed, Workers
 
 __all__ = ["Job", "Tell", "Visited", "Visits", "out_of_time", "told"]
 
@@ -159,6 +159,12 @@ async def _read_by(judge: Judge, snapshot: Snapshot) -> Visited:
     except WorkerFailed as error:
         if judge.has_text:
             return _as_served(judge)
+        if isinstance(error, NoWorker):
+            raise errors.Broken(
+                f"The page at {host_of(snapshot.url)} could not be read: {error}.",
+                target=snapshot.requested_url,
+                next_step="Try again in a moment.",
+            ) from error
         raise errors.TooLarge(
             f"The page at {host_of(snapshot.url)} could not be read: {error}.",
             target=snapshot.requested_url,

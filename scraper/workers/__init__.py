@@ -1,6 +1,6 @@
 """Pure functions run in processes that can be killed: what a page does to a parser stays there."""
 
-from scraper.workers.errors import WorkerDied, WorkerFailed, WorkerMemory, WorkerTimeout
+from scraper.workers.errors import NoWorker, WorkerDied, WorkerFailed, WorkerMemory, WorkerTimeout
 from scraper.workers.pool import Workers
 
-__all__ = ["WorkerDied", "WorkerFailed", "WorkerMemory", "WorkerTimeout", "Workers"]
+__all__ = ["NoWorker", "WorkerDied", "WorkerFailed", "WorkerMemory", "WorkerTimeout", "Workers"]

@@ -3,12 +3,13 @@
 WorkerFailed        root; raised itself for an exception that could not travel back
     WorkerTimeout       it took longer than its limit and was killed
     WorkerMemory        it needed more memory than it may have
-    WorkerDied          its process died, twice; or there is none
+    WorkerDied          its process died, twice
+        NoWorker            there is none, and none can be started
 """
 
 from __future__ import annotations
 
-__all__ = ["WorkerDied", "WorkerFailed", "WorkerMemory", "WorkerTimeout"]
+__all__ = ["NoWorker", "WorkerDied", "WorkerFailed", "WorkerMemory", "WorkerTimeout"]
 
 
 class WorkerFailed(Exception):
@@ -25,3 +26,7 @@ class WorkerMemory(WorkerFailed):
 
 class WorkerDied(WorkerFailed):
     """Its process died, and so did the one of the second try."""
+
+
+class NoWorker(WorkerDied):
+    """No process can be started: it says nothing of the call."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import time
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
-from scraper.workers.errors import WorkerDied, WorkerTimeout
+from scraper.workers.errors import NoWorker, WorkerDied, WorkerTimeout
 from scraper.workers.process import Gone, Nursery, Worker, packed
 
 __all__ = ["Workers"]
@@ -20,7 +22,7 @@ START_LIMIT_S = 30.0
 """For imports on a busy machine; alone they take a third of a second."""
 
 FAILED_STARTS = 3
-"""After so many in a row those who wait are told."""
+"""After so many in a row those who wait are told; those that fail together, with their nursery, are one."""
 
 PAUSE_S = 0.2
 """Before another start when one failed; doubled each time."""
@@ -55,6 +57,8 @@ class Workers:
         self._waiting: deque[asyncio.Future[Worker]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
+        self._failed_at = -math.inf
+        """When the last of them was counted."""
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -78,7 +82,7 @@ class Workers:
         Raises:
             WorkerTimeout: it took longer; its process was killed.
             WorkerMemory: it needed more memory than it may have.
-            WorkerDied: its process died, and that of the second try too.
+            WorkerDied: its process died, and that of the second try too; as NoWorker: there is none.
             WorkerFailed: it raised something that cannot travel.
         """
         if limit_s <= 0:
@@ -184,6 +188,7 @@ class Workers:
         """Start until one is up; who waits is told when it fails again and again."""
         while True:
             worker: Worker | None = None
+            began_at = time.monotonic()
             try:
                 worker = self._fork()
                 self._workers.add(worker)
@@ -192,7 +197,7 @@ class Workers:
             except (Gone, OSError, TimeoutError) as error:
                 if worker is not None:
                     self._drop(worker)
-                await self._note_failure(error)
+                await self._note_failure(error, began_at)
             except asyncio.CancelledError:
                 if worker is not None:
                     self._drop(worker)
@@ -210,11 +215,13 @@ class Workers:
             self._nursery = Nursery(preload=self._preload, memory_bytes=self._memory_bytes)
         return self._nursery.fork()
 
-    async def _note_failure(self, error: Exception) -> None:
-        self._failed_starts += 1
+    async def _note_failure(self, error: Exception, began_at: float) -> None:
+        if began_at >= self._failed_at + PAUSE_S:
+            self._failed_starts += 1
+            self._failed_at = time.monotonic()
         if self._failed_starts >= FAILED_STARTS:
             while self._waiting:
                 future = self._waiting.popleft()
                 if not future.done():
-                    future.set_exception(WorkerDied(f"no worker process can be started: {error}"))
+                    future.set_exception(NoWorker(f"no worker process can be started: {error}"))
         await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

@@ -53,10 +53,18 @@ class _Block:
 class BlockPages:
     """All blocks of this process."""
 
-    def __init__(self, desk: DeskCalls, read: ReadPage, pace: Pace, *, concurrency: int) -> None:
+    def __init__(
+        self,
+        desk: DeskCalls,
+        read: ReadPage,
+        pace: Pace,
+        *,
+        concurrency: int,
+        hosts_are_heard: bool = False,
+    ) -> None:
         self._desk = desk
         self._pace = pace
-        self._schedule = Schedule(pace)
+        self._schedule = Schedule(pace, hosts_are_heard=hosts_are_heard)
         self._pages = UnderWay(
             self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
         )

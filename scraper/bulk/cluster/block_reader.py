@@ -66,7 +66,13 @@ class BlockReader:
         app = await self._services.enter_async_context(App.open(self._settings))
         reader = PageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
         at_once = self._order.pace.concurrency or self._settings.peek_slots + self._settings.render_slots
-        pages = BlockPages(self._desk, reader.read, self._order.pace, concurrency=at_once)
+        pages = BlockPages(
+            self._desk,
+            reader.read,
+            self._order.pace,
+            concurrency=at_once,
+            hosts_are_heard=self._settings.robots != "off",
+        )
         await self._services.enter_async_context(_running(pages))
         return pages
 

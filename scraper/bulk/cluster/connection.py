@@ -17,6 +17,7 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
+from scraper.bulk.cluster.aside import done_in
 from scraper.bulk.errors import BulkError
 
 __all__ = ["connected", "first_line"]
@@ -27,6 +28,8 @@ PROBE_S = 10.0
 JOIN_S = 120.0
 """Joining takes seconds, and minutes on a machine under load."""
 LEAVE_S = 30.0
+LEAVE_AT_ONCE_S = 2.0
+"""Where it is to end at once; a cluster lets go of what a process had when that process is over."""
 STORE_BYTES = 256 << 20
 """Of a cluster of our own: rows stay in Ray's memory only until they are collected."""
 
@@ -50,11 +53,15 @@ async def connected(address: str) -> AsyncIterator[None]:
             raise BulkError(f"The cluster at {address} cannot be reached: {_reason(error)}.") from None
         _take_back_signals()
         ray.data.DataContext.get_current().enable_progress_bars = False
+        leave_s = LEAVE_S
         try:
             yield
+        except asyncio.CancelledError:
+            leave_s = LEAVE_AT_ONCE_S
+            raise
         finally:
             with contextlib.suppress(TimeoutError):
-                await thread.do(ray.shutdown, LEAVE_S)
+                await thread.do(ray.shutdown, leave_s)
 
 
 def first_line(error: BaseException) -> str:
@@ -125,22 +132,5 @@ class _Thread:
 
     def _run(self) -> None:
         while (got := self._works.get()) is not None:
-            work, done = got
-            fault: BaseException | None = None
-            try:
-                work()
-            except BaseException as error:  # whatever it is, it belongs to whoever waits
-                fault = error
-            try:
-                self._loop.call_soon_threadsafe(_end, done, fault)
-            except RuntimeError:
-                return  # the loop is gone: nobody waits any more
-
-
-def _end(done: asyncio.Future[None], fault: BaseException | None) -> None:
-    if done.done():
-        return
-    if fault is None:
-        done.set_result(None)
-    else:
-        done.set_exception(fault)
+            if not done_in(self._loop, *got):
+                return

@@ -17,6 +17,7 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from scraper.bulk.cluster.aside import aside
 from scraper.bulk.cluster.block_reader import BlockReader, table_of
 from scraper.bulk.cluster.blocks import block_size, blocks
 from scraper.bulk.cluster.connection import connected, first_line
@@ -91,12 +92,12 @@ class _Run:
         desk = self._new_desk()
         try:
             dataset = await self._dataset(desk, counts.pages - counts.done)
-            working = asyncio.create_task(asyncio.to_thread(_consume, dataset))
+            working = aside(lambda: _consume(dataset), name="blocks")
             try:
-                await self._collect(desk, working)
+                await self._collected(desk, working)
             finally:
-                await desk.stop.remote()
-                self.problem = await _problem_of(working)
+                # Where it is to end at once, nobody waits for it.
+                working.cancel()
             await self._collect_rest(desk)
         finally:
             ray.kill(desk)
@@ -133,11 +134,27 @@ class _Run:
             num_cpus=self._cpus,
         )
 
-    async def _collect(self, desk: ActorHandle[Any], working: asyncio.Task[None]) -> None:
+    async def _collect(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
         while not working.done():
             if self._stop.is_set():
                 await desk.stop.remote()
             await self._write(await desk.collect.remote(COLLECT_S))
+
+    async def _collected(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+        """Write what is handed in until there is no more."""
+        try:
+            await self._collect(desk, working)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            await self._stopped(desk, working)
+            raise
+        await self._stopped(desk, working)
+
+    async def _stopped(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+        """Let everybody end what is under way, and wait for it."""
+        await desk.stop.remote()
+        self.problem = await _problem_of(working)
 
     async def _collect_rest(self, desk: ActorHandle[Any]) -> None:
         while packed := await desk.collect.remote(0.0):
@@ -182,7 +199,7 @@ def _consume(dataset: ray.data.Dataset) -> None:
         pass
 
 
-async def _problem_of(working: asyncio.Task[None]) -> str:
+async def _problem_of(working: asyncio.Future[None]) -> str:
     """Why Ray gave up, if it did."""
     await asyncio.wait({working})
     fault = working.exception()

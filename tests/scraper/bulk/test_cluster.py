@@ -16,12 +16,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from scraper.bulk.cluster.aside import aside
 from scraper.bulk.cluster.block_pages import BlockPages
 from scraper.bulk.cluster.blocks import block_size, blocks
 from scraper.bulk.cluster.desk import Desk
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Format, Outcome, Pace, Page
+from scraper.settings import Settings
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
 from tests.scraper.bulk.test_job import Pages
@@ -221,3 +223,75 @@ def kill_readers(program: Program) -> list[psutil.Process]:
                 process.kill()
                 found.append(process)
     return found
+
+
+class Handed:
+    """An actor that stands in for the desk: nothing is handed in, ever."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.stop = self.collect = self
+        self.stopped = asyncio.Event()
+
+    async def remote(self, *wait_s: float) -> list[bytes]:
+        if not wait_s:
+            self.stopped.set()
+            return []
+        self.asked.set()
+        await asyncio.sleep(0.01)
+        return []
+
+
+async def test_who_is_told_to_end_at_once_waits_for_no_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    from scraper.bulk.cluster import runner
+
+    desk, over, killed = Handed(), threading.Event(), list[object]()
+
+    async def dataset(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(runner._Run, "_new_desk", lambda _: desk)
+    monkeypatch.setattr(runner._Run, "_dataset", dataset)
+    monkeypatch.setattr(runner, "_consume", lambda _: over.wait(600))
+    monkeypatch.setattr("ray.kill", killed.append)
+    stop = asyncio.Event()
+    try:
+        async with BulkJob.open(order_of(tmp_path, ["http://a.example/"])) as job:
+            run = runner._Run(job, Settings(), stop, 1, 1.0)
+            working = asyncio.create_task(run.one_pass())
+            async with asyncio.timeout(60):
+                await desk.asked.wait()
+                stop.set()
+                await desk.stopped.wait()
+                working.cancel()
+                await asyncio.wait({working})
+        assert working.cancelled() and killed == [desk]
+    finally:
+        over.set()
+
+
+@pytest.mark.parametrize("fails", [True, False])
+async def test_work_aside_tells_what_came_of_it(fails: bool) -> None:
+    def work() -> None:
+        if fails:
+            raise ZeroDivisionError
+
+    done = aside(work, name="work")
+    async with asyncio.timeout(60):
+        await asyncio.wait({done})
+    assert isinstance(done.exception(), ZeroDivisionError) == fails
+
+
+async def test_nobody_need_wait_for_work_aside() -> None:
+    over, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        over.wait(60)
+        ended.set()
+
+    aside(work, name="work").cancel()
+    over.set()
+    assert await asyncio.to_thread(ended.wait, 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -31,6 +32,9 @@ class Fetcher:
         self.asked: dict[str, Any] = {}
         self._answer = answer
         self._snapshot = snapshot
+
+    def gap_s(self, url: str) -> float | None:
+        return 7.5 if url == URL else None
 
     async def fetch(self, url: str, *, seen: Callable[[Snapshot], None], **more: Any) -> Reading:
         self.asked = {"url": url, **more}
@@ -67,7 +71,7 @@ async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_ha
         "deadline_s": 7.0,
     }
     assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
-    assert read.outcome.row.json_ld == ()
+    assert (await read.whole()).row.json_ld == ()
 
 
 async def test_a_request_counts_from_when_its_response_began() -> None:
@@ -79,7 +83,7 @@ async def test_a_request_counts_from_when_its_response_began() -> None:
 
 async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
     read = await reader_of(Fetcher(reading(cached=True))).read(PAGE)
-    assert read.asked_at is None and read.outcome.cached and read.outcome.row.json_ld is None
+    assert read.asked_at is None and read.outcome.cached and (await read.whole()).row.json_ld is None
 
 
 @pytest.mark.parametrize(
@@ -94,6 +98,29 @@ async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperE
     read = await reader_of(Fetcher(error)).read(PAGE)
     assert read.error is error and read.outcome.code == error.code
     assert (read.asked_at is not None) == asked
+    assert read.gap_s == 7.5
+
+
+async def test_how_often_its_host_wants_to_be_asked_is_told_of_each_page() -> None:
+    assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
+    elsewhere = Page(2, "http://b.example/", "b.example")
+    assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
+
+
+class BrokenWorkers:
+    """Fails in a way that nobody foresaw."""
+
+    async def run(self, *_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+
+async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
+    html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
+    fetcher = Fetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
+    order = Order("urls.txt", Path("out"), Format.JSONL, Pace())
+    reader = PageReader(fetcher, cast(Workers, BrokenWorkers()), order, keep_snapshots=False)
+    outcome = await (await reader.read(PAGE)).whole()
+    assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 
 
 async def test_a_fault_of_ours_costs_its_page_alone() -> None:

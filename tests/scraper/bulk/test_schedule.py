@@ -123,3 +123,30 @@ def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -
     schedule.supply("one", pages("one", 1), now=0.0)
     assert schedule.take(1.9) is None
     assert schedule.take(2.0) is not None
+
+
+def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() -> None:
+    schedule = Schedule(Pace(per_host=2), hosts_are_heard=True)
+    schedule.enter("one", 4)
+    schedule.supply("one", pages("one", 4), now=0.0)
+    first = schedule.take(0.0)
+    assert first is not None and schedule.take(0.0) is None
+    schedule.done(first, asked_at=0.5, now=1.0, gap_s=0.0)
+    both = [schedule.take(1.0), schedule.take(1.0)]
+    assert None not in both
+
+
+def test_the_gap_that_a_host_asks_for_is_kept() -> None:
+    schedule = Schedule(Pace(per_host=2, gap_s=1.0), hosts_are_heard=True)
+    schedule.enter("one", 4)
+    schedule.supply("one", pages("one", 4), now=0.0)
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.again(first, asked_at=0.5, not_before=0.6, now=0.6, gap_s=30.0)
+    assert math.isclose(schedule.wait_s(0.6), 29.9)
+    assert schedule.longest_s() == 120.0
+    second = schedule.take(30.5)
+    assert second is not None and schedule.take(40.0) is None
+    # Another site of the same name asks for less.
+    schedule.done(second, asked_at=31.0, now=40.0, gap_s=0.0)
+    assert schedule.take(60.9) is None and schedule.take(61.0) is not None

@@ -16,7 +16,7 @@ from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.visits import READ_RESERVE_S
 from scraper.settings import Settings
-from scraper.workers import WorkerFailed, Workers
+from scraper.workers import NoWorker, WorkerFailed, Workers
 
 from .standins import RENDERED, SERVED, SHELL, CountingPages, ScriptedDoor, ScriptedWorkers, for_ever
 
@@ -348,6 +348,12 @@ class TestFaults:
         house.workers.failing = WorkerFailed("took too long")
         error = await house.error()
         assert isinstance(error, errors.TooLarge) and "took too long" in str(error)
+
+    async def test_that_nobody_can_read_is_no_fault_of_the_page(self) -> None:
+        house = House()
+        house.workers.failing = NoWorker("no worker process can be started")
+        error = await house.error()
+        assert isinstance(error, errors.Broken) and error.retryable
 
 
 class TestPatience:

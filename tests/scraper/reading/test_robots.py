@@ -185,6 +185,14 @@ class TestObey:
         with pytest.raises(errors.HostBusy, match="is asked once in 2 s"):
             await reads.fetch(SITE + "/2", deadline_s=1)
 
+    async def test_the_pause_is_told_when_the_site_was_asked(self) -> None:
+        reads = fetcher(RobotsDoor(SLOWLY))
+        assert reads.gap_s(SITE) is None
+        await reads.fetch(SITE + "/1")
+        assert reads.gap_s(SITE) == 2
+        assert reads.gap_s("http://other.example/") is None
+        assert fetcher(RobotsDoor(), "off", gap_s=3.0).gap_s(SITE) == 3
+
 
 class TestWarn:
     async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:

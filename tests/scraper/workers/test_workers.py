@@ -16,7 +16,8 @@ import pytest
 from browsers.model import Snapshot
 from scraper.errors import HttpError, UnsupportedType
 from scraper.extract import reader
-from scraper.workers import WorkerDied, WorkerFailed, WorkerMemory, Workers, WorkerTimeout
+from scraper.workers import NoWorker, WorkerDied, WorkerFailed, WorkerMemory, Workers, WorkerTimeout
+from scraper.workers.process import Gone, Worker
 
 from . import jobs
 
@@ -233,9 +234,22 @@ async def test_nothing_is_left_after_close() -> None:
     assert set(os.listdir("/proc/self/fd")) <= before
 
 
+async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork, failures = Workers._fork, [Gone("the nursery is gone")] * 4
+
+    def failing(self: Workers) -> Worker:
+        if failures:
+            raise failures.pop()
+        return fork(self)
+
+    monkeypatch.setattr(Workers, "_fork", failing)
+    async with Workers(4) as four:
+        assert await four.run(jobs.pid) in four.pids
+
+
 async def test_workers_that_cannot_start_are_told_to_who_waits() -> None:
     async with Workers(1, preload=("scraper.no_such_room",)) as broken:
-        with pytest.raises(WorkerDied, match="no worker process can be started"):
+        with pytest.raises(NoWorker, match="no worker process can be started"):
             await broken.run(jobs.pid)
 
 

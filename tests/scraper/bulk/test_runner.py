@@ -1,0 +1,84 @@
+"""A job read in this process by the real fetcher, with a web made by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from browsers.model import Request, Snapshot
+from scraper.bulk.job import BulkJob
+from scraper.bulk.model import Page
+from scraper.bulk.page_reader import PageReader, Read
+from scraper.bulk.runner import run_here
+from scraper.bulk.start import settings_for
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.store.protocols import Pages
+from scraper.urls import host_of
+from scraper.workers import Workers
+from tests.scraper.bulk.jobs import order_of
+from tests.scraper.reading.standins import CountingPages, Enough, ScriptedWorkers
+
+PLACES = 4
+SLOW = [f"http://slow{number % 2}.example/{number}" for number in range(60)]
+QUICK = [f"http://quick.example/{number}" for number in range(20)]
+
+
+class Door:
+    """A web in which some sites want long pauses; ends the job when the others' pages, or a second of theirs,
+    came."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self.pages: Counter[str] = Counter()
+        self.at_once: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self._stop = stop
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        host = host_of(request.url)
+        if request.url.endswith("/robots.txt"):
+            text = "User-agent: *\nCrawl-delay: 30" if host.startswith("slow") else ""
+            return Snapshot(request.url, request.url, 200, {}, "text/plain", text.encode(), text)
+        self.pages[host] += 1
+        self.at_once[host] += 1
+        self.most[host] = max(self.most[host], self.at_once[host])
+        await asyncio.sleep(0.01)
+        self.at_once[host] -= 1
+        others = self.pages["quick.example"]
+        if others == len(QUICK) or self.pages.total() - others > 2:
+            self._stop.set()
+        html = "<p>Served.</p>"
+        snapshot = Snapshot(request.url, request.url, 200, {}, "text/html", html.encode(), html)
+        assert enough is not None
+        await enough(snapshot)
+        return snapshot
+
+
+@pytest.mark.parametrize("policy", ["warn", "obey"])
+async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path: Path, policy: str) -> None:
+    order = order_of(tmp_path, [*SLOW, *QUICK])
+    settings = settings_for(order, Settings(robots=policy))
+    stop = asyncio.Event()
+    door = Door(stop)
+    workers = cast(Workers, ScriptedWorkers())
+    fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), settings)
+    reader = PageReader(fetcher, workers, order, keep_snapshots=True)
+    begun: Counter[str] = Counter()
+
+    def read(page: Page) -> Awaitable[Read]:
+        begun[page.host] += 1
+        return reader.read(page)
+
+    async with BulkJob.open(order) as job:
+        await run_here(job, read, stop, concurrency=PLACES, hosts_are_heard=True)
+        left_s = job.tally.at_least_s()
+    await fetcher.close()
+    # Nobody waits at a host with a place that others could have.
+    assert begun == door.pages == {"slow0.example": 1, "slow1.example": 1, "quick.example": len(QUICK)}
+    assert door.most["quick.example"] == 2
+    assert left_s == 29 * 30
