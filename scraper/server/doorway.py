@@ -10,26 +10,16 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
+from scraper.server.ending import LAST_BYTES_S
 from scraper.server.listen import ignore_new_connections
 
-__all__ = ["LAST_BYTES_S", "Doorway", "last_bytes_s"]
+__all__ = ["Doorway"]
 
-LAST_BYTES_S = 2
-"""How long connections may take to say and to take their last bytes when the server stops."""
-_PATIENCE_S = 10.3
-"""All of the drain, and a moment: the process is to end within 12 s, and its browsers take one of them."""
-_LEAST_S = 0.3
 _KEEP_ALIVE_S = 75
 """Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
 _TURNS_TO_ACCEPT = 5
 """Of the event loop: one finds that connections wait, one takes all of them, one gives each its protocol."""
 _LOOK_S = 0.02
-
-
-def last_bytes_s(waited_s: float) -> float:
-    """How long they may take when the server has waited so long for its calls: who was silent all the while
-    will hardly speak now."""
-    return min(LAST_BYTES_S, max(_LEAST_S, _PATIENCE_S - waited_s))
 
 
 class Doorway(uvicorn.Server):
@@ -47,7 +37,7 @@ class Doorway(uvicorn.Server):
                 # Nothing goes by what a proxy says of the client, and every call would pay for reading it.
                 proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_S,
-                timeout_graceful_shutdown=LAST_BYTES_S,
+                timeout_graceful_shutdown=round(LAST_BYTES_S),
             )
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import Any, cast
 
 import anyio
@@ -12,6 +13,7 @@ from mcp.server.stdio import stdio_server
 
 from scraper.server import protocol
 from scraper.server.calls import Calls
+from scraper.server.ending import LAST_BYTES_S, last_bytes_s
 from scraper.server.lines import Lines
 from scraper.server.messages import Messages
 from scraper.server.outbox import Outbox
@@ -24,7 +26,7 @@ __all__ = ["serve"]
 
 _LOG = logging.getLogger(__name__)
 
-_LAST_BYTES_S = 2.0
+_LAST_BYTES_S = LAST_BYTES_S
 """How long a client that is told to stop may take to read its last answer."""
 
 
@@ -40,10 +42,12 @@ async def serve(service: Service, descriptor: int) -> bool:
     server.middleware.append(outbox.middleware)
     talking = asyncio.create_task(_talk(server, lines, outbox))
     await first_of(talking, lines.ended.wait(), stops.asked.wait())
+    begun = time.monotonic()
     await calls.drain(settings.drain_s, stops.at_once)
-    await outbox.emptied(_LAST_BYTES_S)
+    left_s = last_bytes_s(time.monotonic() - begun, _LAST_BYTES_S)
+    await outbox.emptied(left_s)
     lines.end()
-    await _hang_up(talking)
+    await _hang_up(talking, left_s)
     return talking.done()
 
 
@@ -54,11 +58,11 @@ async def _talk(server: Server[Any], lines: Lines, outbox: Outbox) -> None:
         await server.run(read, outbox.to(write), server.create_initialization_options())
 
 
-async def _hang_up(talking: asyncio.Task[None]) -> None:
+async def _hang_up(talking: asyncio.Task[None], limit_s: float) -> None:
     """Let what was handed over reach the client, then end the conversation."""
-    _, left = await asyncio.wait({talking}, timeout=_LAST_BYTES_S)
+    _, left = await asyncio.wait({talking}, timeout=limit_s)
     if left:
         talking.cancel()
-        await asyncio.wait({talking}, timeout=_LAST_BYTES_S)
+        await asyncio.wait({talking}, timeout=limit_s)
     if talking.done() and not talking.cancelled() and (error := talking.exception()):
         _LOG.warning("the conversation broke off: %r", error)

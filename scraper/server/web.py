@@ -20,7 +20,8 @@ from starlette.types import ASGIApp
 from scraper.server import protocol
 from scraper.server.access import AccessRules
 from scraper.server.calls import Calls
-from scraper.server.doorway import Doorway, last_bytes_s
+from scraper.server.doorway import Doorway
+from scraper.server.ending import last_bytes_s
 from scraper.server.gate import Gate
 from scraper.server.handover import Handover
 from scraper.server.health import Health

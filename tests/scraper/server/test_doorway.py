@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from starlette.responses import Response
 
-from scraper.server.doorway import LAST_BYTES_S, Doorway, last_bytes_s
+from scraper.server.doorway import Doorway
 from scraper.server.listen import listening
 from tests.scraper.process import LIMIT_S
 
@@ -64,13 +64,6 @@ async def test_who_comes_after_that_finds_nobody_and_who_says_nothing_holds_nobo
             await doorway.shut(sockets, 0.1)
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(address, timeout=LIMIT_S)
-
-
-def test_whoever_was_silent_through_a_long_drain_is_waited_for_no_longer_than_the_whole_may_take() -> None:
-    assert last_bytes_s(0) == last_bytes_s(8) == LAST_BYTES_S
-    assert 0 < last_bytes_s(60) <= last_bytes_s(10) < 0.5
-    for waited_s in range(11):  # the rest of the twelve is for the browsers
-        assert waited_s + last_bytes_s(waited_s) < 10.5
 
 
 async def heard(client: socket.socket) -> bytes:

@@ -1,0 +1,17 @@
+"""How long clients may take for their last bytes, so that a process that is told to stop ends within 12 s."""
+
+from __future__ import annotations
+
+__all__ = ["LAST_BYTES_S", "last_bytes_s"]
+
+LAST_BYTES_S = 2.0
+"""How long they may take to say and to take them when nothing else took time."""
+_PATIENCE_S = 10.3
+"""All of the drain, and a moment: the rest of the twelve seconds is for the browsers."""
+_LEAST_S = 0.3
+
+
+def last_bytes_s(waited_s: float, most_s: float = LAST_BYTES_S) -> float:
+    """How long they may take when the server has waited so long for its calls: who was silent all the while
+    will hardly speak now."""
+    return min(most_s, max(_LEAST_S, _PATIENCE_S - waited_s))
