@@ -113,15 +113,15 @@ def _statement(words: int, conditions: int) -> str:
     unknown = f"CASE WHEN octet_length(counts) > {4 * PROFILE_WORDS} THEN 1 ELSE 0 END AS unknown"
     matches = " AND ".join(f"vector @@ ${5 + 2 * words + at}::text::tsquery" for at in range(conditions))
     # OFFSET 0: each step is computed once, where the planner would write it out wherever it is used.
+    # The newest are chosen by their places alone: to sort whole rows took a third of a frequent word's time.
     return f"""
         SELECT best.id, best.score, best.matching, best.is_long, pages.url FROM (
             SELECT id, is_long, matching, {score or "0::float8"} AS score FROM (
                 SELECT id, is_long, matching, {norm}{counts} FROM (
                     SELECT id, is_long, length, counts, count(*) OVER () AS matching, {unknown}{places}
-                    FROM (
-                        SELECT id, is_long, length, counts FROM words
-                        WHERE {matches} AND id < $1 ORDER BY id DESC LIMIT $2
-                    ) newest OFFSET 0
+                    FROM words WHERE ctid = ANY(ARRAY(
+                        SELECT ctid FROM words WHERE {matches} AND id < $1 ORDER BY id DESC LIMIT $2
+                    )) OFFSET 0
                 ) placed OFFSET 0
             ) counted ORDER BY score DESC, id DESC LIMIT $3
         ) best JOIN pages USING (id) ORDER BY best.score DESC, best.id DESC
