@@ -76,3 +76,19 @@ print(heard)
 async def test_events_are_told_to_those_who_count_them_although_they_are_not_shown() -> None:
     output = await output_of("-c", SCRIPT)
     assert (output.code, output.out, output.err) == (0, "['call']\n", "")
+
+
+OTHERS = """
+import logging
+from scraper.server import logs
+logs.configure("debug", "text")
+for name in ("mcp.server.lowlevel.server", "uvicorn.error", "sse_starlette.sse", "asyncio"):
+    for level in (logging.DEBUG, logging.INFO, logging.WARNING):
+        logging.getLogger(name).log(level, "said at %s", level)
+"""
+
+
+async def test_libraries_that_see_messages_are_heard_only_when_something_is_wrong() -> None:
+    output = await output_of("-c", OTHERS)
+    assert (output.code, output.err.count("said at")) == (0, 4)
+    assert output.err.count("said at 30") == 4

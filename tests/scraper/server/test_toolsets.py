@@ -64,6 +64,29 @@ async def test_the_full_list_costs_a_caller_less_than_its_budget(tmp_path: Path,
         }  # fmt: skip
 
 
+WRITING = {"search_add_document": (False, True, True), "search_create_index": (False, False, False)}
+"""Read-only, destructive, idempotent; all others only look."""
+AT_HOME = {
+    "cache_search",
+    "engines",
+    "search_index",
+    "search_add_document",
+    "search_create_index",
+    "find_tools",
+}
+"""Tools that reach nothing beyond this machine."""
+
+
+async def test_a_tool_says_what_it_may_do(tmp_path: Path) -> None:
+    async with kept_app(tmp_path) as texts, talking(texts, "auto") as client:
+        hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+    for name, hint in hints.items():
+        assert hint is not None
+        told = (hint.read_only_hint, hint.destructive_hint, hint.idempotent_hint)
+        assert told == WRITING.get(name, (True, False, True)), name
+        assert hint.open_world_hint is (name not in AT_HOME), name
+
+
 PARTS = ("Best for: ", "Not recommended for: ", "Returns: ", "Common mistakes: ")
 
 
