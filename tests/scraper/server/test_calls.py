@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
+import anyio
 import pytest
 from mcp import MCPError
 
@@ -70,6 +71,28 @@ async def test_a_tool_that_does_not_end_either_holds_nobody(
         tool.may_end.set()
         await tool.has_ended.wait()
     assert "a cancelled call has not ended after 0.2 s" in caplog.messages
+
+
+async def test_a_call_that_the_library_cancels_over_and_over_cleans_up_before_it_returns() -> None:
+    begun, cleaned = asyncio.Event(), asyncio.Event()
+
+    async def run(_app: Any, _arguments: Mapping[str, Any], _call: Call) -> Answer:
+        try:
+            begun.set()
+            await asyncio.sleep(2 * LIMIT_S)
+        finally:
+            await asyncio.sleep(SHORT_S)
+            cleaned.set()
+        return Answer("late")
+
+    async with household(cast(Any, App.open)) as house, asyncio.timeout(LIMIT_S):
+        tool = Tool("slow", "Slow", "Cleans up for a while.", {"type": "object"}, run)
+        calls = Calls((tool,), house, deadline_s=2 * LIMIT_S)
+        async with anyio.create_task_group() as group:
+            group.start_soon(calls.answer, "slow", {}, Caller())
+            await begun.wait()
+            group.cancel_scope.cancel()
+        assert cleaned.is_set() and calls.running == 0
 
 
 async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
