@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,8 @@ _MAX_FIELD = 1 << 24
 """Of a CSV file: a page's whole text may stand beside its URL."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Begin what Windows saves as "Unicode"."""
+_START_CHARS = 4_096
+_ARRAY = re.compile(r"\s*\[\s*(?:[\"{\]]|$)")
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
 """The first with which the first line names the column; in half of Europe Excel writes semicolons."""
 
@@ -56,6 +59,7 @@ def read(source: str) -> Iterator[Line]:
             yield from _parquet(path)
             return
         with _opened(path) as stream:
+            _refuse_what_has_no_lines(stream, source)
             yield from _rows(stream, source, kind) if kind in _SEPARATORS else _texts(stream)
     except (OSError, EOFError, zlib.error) as error:
         raise UnusableList(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
@@ -70,6 +74,10 @@ def fingerprint(source: str) -> str:
     if source == STDIN:
         return ""
     try:
+        if Path(source).is_fifo():
+            raise UnusableList(
+                f"{source} is no file: give what another program writes as standard input (-)."
+            )
         with Path(source).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -85,11 +93,25 @@ def _opened(path: Path) -> IO[str]:
     return path.open(encoding=encoding, errors="replace", newline="")
 
 
+def _refuse_what_has_no_lines(stream: IO[str], source: str) -> None:
+    """Before each of thousands of its lines becomes a row that says so."""
+    start = stream.read(_START_CHARS)
+    stream.seek(0)
+    if "\0" in start:
+        raise UnusableList(
+            f"{source} is no text: a list is text, CSV, JSON lines or Parquet, told by its name."
+        )
+    if _ARRAY.match(start):
+        raise UnusableList(
+            f"{source} is one JSON array: make a line of each URL, as `jq -c '.[]' {source}` does."
+        )
+
+
 def _texts(stream: Iterable[str]) -> Iterator[Line]:
-    """Lines of text, or of JSON where one begins with a brace."""
+    """Lines of text, or of JSON where one begins with a brace or a quotation mark."""
     for line in stream:
         text = line.strip()
-        if text.startswith("{"):
+        if text.startswith(("{", '"')):
             yield _of_json(text)
         elif text and not text.startswith("#"):
             yield Line(text)
@@ -100,7 +122,7 @@ def _of_json(text: str) -> Line:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return Line(text[:SHOWN_CHARS], "The line is not JSON.")
-    return _line(found.get(COLUMN), text)
+    return _line(found.get(COLUMN) if isinstance(found, dict) else found, text)
 
 
 def _rows(stream: Iterator[str], source: str, kind: str) -> Iterator[Line]:
@@ -109,7 +131,10 @@ def _rows(stream: Iterator[str], source: str, kind: str) -> Iterator[Line]:
     separator = next((one for one in _SEPARATORS[kind] if COLUMN in _names(first, one)), "")
     if not separator:
         names = _names(first, _SEPARATORS[kind][0])
-        raise UnusableList(f"{source} has no column `{COLUMN}`; its first line is {_shown(names)}.")
+        raise UnusableList(
+            f"{source} has no column `{COLUMN}`; its first line is {_shown(names)}. "
+            "Where no column has a name, give the URLs alone, as lines of a .txt file."
+        )
     at = _names(first, separator).index(COLUMN)
     rows = csv.reader(stream, delimiter=separator)
     while True:

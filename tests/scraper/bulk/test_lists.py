@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import tracemalloc
 from pathlib import Path
@@ -164,3 +165,44 @@ def test_what_is_called_parquet_and_is_none_cannot_be_used(tmp_path: Path) -> No
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(UnusableList, match=r"/nowhere/urls\.txt cannot be read: No such file"):
         list(lists.read("/nowhere/urls.txt"))
+
+
+def test_json_texts_are_urls_too(tmp_path: Path) -> None:
+    source = tmp_path / "urls.jsonl"
+    source.write_text('"http://a.example/\\u00e4"\n"http://b.example/\n')
+    assert list(lists.read(str(source))) == [
+        Line("http://a.example/ä"),
+        Line('"http://b.example/', "The line is not JSON."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ['["http://a.example/",\n"http://b.example/"]', '\n[\n  {"url": "http://a.example/"}\n]', "[]"]
+)
+def test_an_array_of_json_is_told_how_to_become_lines(tmp_path: Path, text: str) -> None:
+    source = tmp_path / "urls.json"
+    source.write_text(text)
+    with pytest.raises(UnusableList, match=r"one JSON array: make a line of each URL, as `jq -c '\.\[\]' /"):
+        list(lists.read(str(source)))
+
+
+@pytest.mark.parametrize("name", ["urls.xlsx", "urls.csv", "urls.txt.gz"])
+def test_a_file_that_is_no_text_is_refused_before_its_lines_become_rows(tmp_path: Path, name: str) -> None:
+    source = tmp_path / name
+    content = b"PK\x03\x04\x14\x00\x06\x00\n\x00\xff\n"
+    source.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(UnusableList, match="is no text: a list is text, CSV, JSON lines or Parquet"):
+        list(lists.read(str(source)))
+
+
+def test_a_table_without_names_says_how_else_it_can_be_given(tmp_path: Path) -> None:
+    source = tmp_path / "urls.csv"
+    source.write_text("http://a.example/\nhttp://b.example/\n")
+    with pytest.raises(UnusableList, match=r"give the URLs alone, as lines of a \.txt file\."):
+        list(lists.read(str(source)))
+
+
+def test_a_pipe_that_has_a_name_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "urls.txt")
+    with pytest.raises(UnusableList, match="is no file: give what another program writes as standard input"):
+        lists.fingerprint(str(tmp_path / "urls.txt"))
