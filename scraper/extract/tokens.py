@@ -10,6 +10,7 @@ for Amharic and Swahili, 45 % too high for Vietnamese.
 
 from __future__ import annotations
 
+import functools
 import string
 
 __all__ = ["estimate", "prefix_within"]
@@ -47,6 +48,8 @@ _SCRIPT_WEIGHTS = (
 _LETTERS_ONLY = bytes(ord("a") if chr(byte).isalpha() or byte >= 0x80 else ord(" ") for byte in range(256))
 _CHARACTERS_PER_TOKEN = 6
 """No text measured was cheaper than this."""
+_TEXTS_REMEMBERED = 4
+"""An answer's budget and its header ask for the same text."""
 
 
 def estimate(text: str) -> int:
@@ -68,6 +71,7 @@ def prefix_within(text: str, start: int, budget: int) -> int:
     return low
 
 
+@functools.lru_cache(maxsize=_TEXTS_REMEMBERED)
 def _cost(text: str) -> float:
     encoded = text.encode("utf-8", "replace")
     words = encoded.translate(_LETTERS_ONLY)

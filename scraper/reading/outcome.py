@@ -109,7 +109,7 @@ def check(snapshot: Snapshot, document: Document) -> None:
 
 def way_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
     """What is to be said of the way to a response, whatever was read in it."""
-    if not same_site(requested_url, snapshot.url):
+    if snapshot.url != requested_url and not same_site(requested_url, snapshot.url):
         yield f"Redirected to another site: {host_of(snapshot.url)}."
     if snapshot.truncated:
         yield "The page was cut off: it is larger, or came more slowly, than the limits allow."

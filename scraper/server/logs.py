@@ -52,6 +52,21 @@ class CallLine:
 class _Words(logging.Formatter):
     """`time level logger message key=value ...`, for people."""
 
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._second = -1
+        self._second_told = ""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """The moment, to the millisecond: a second is put into words once for all of its lines."""
+        second = int(record.created)
+        if second != self._second:
+            self._second, self._second_told = (
+                second,
+                time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second)),
+            )
+        return f"{self._second_told},{int(record.msecs):03d}"
+
     def format(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", {})
         pairs = (f"{name}={_word(value)}" for name, value in fields.items())
@@ -60,6 +75,8 @@ class _Words(logging.Formatter):
 
 def _word(value: str | int) -> str:
     """The value as one word: quoted, with line ends escaped, where it is not one already."""
+    if type(value) is int and value >= 0:
+        return str(value)
     text = str(value)
     return text if text.replace("_", "").isalnum() else json.dumps(text, ensure_ascii=False)
 
@@ -82,7 +99,7 @@ class _Json(logging.Formatter):
 
 def words() -> logging.Formatter:
     """The formatter for people."""
-    return _Words("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return _Words()
 
 
 def configure(level: str, style: str) -> None:
@@ -93,6 +110,7 @@ def configure(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # Looked up for each line, and shown in none.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # the manual's way to say that nobody asks for the line of code
     # Our own events are counted whether or not they are shown.
     logging.getLogger("scraper").setLevel(min(logging.INFO, handler.level))
     for name in _FOREIGN:

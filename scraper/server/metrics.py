@@ -11,7 +11,7 @@ import contextlib
 import functools
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -35,6 +35,7 @@ _STATUS_S = 2.0
 METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
 """Requests beside tool calls that are told of as calls."""
 
+M = TypeVar("M", Counter, Histogram)
 Fields = Mapping[str, Any]
 
 
@@ -74,36 +75,38 @@ class Metrics(logging.Handler):
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     def _count_calls(self) -> None:
-        self._calls_ended = self._counter("calls", "Calls that have ended.", "tool", "outcome")
-        self._call_seconds = self._histogram("call_seconds", "Length of calls.", "tool")
-        self._characters = self._counter("answer_characters", "Characters of answers.", "tool")
+        self._calls_ended = _by_label(self._counter("calls", "Calls that have ended.", "tool", "outcome"))
+        self._call_seconds = _by_label(self._histogram("call_seconds", "Length of calls.", "tool"))
+        self._characters = _by_label(self._counter("answer_characters", "Characters of answers.", "tool"))
 
     def _count_visits(self) -> None:
-        self._visits = self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome")
-        self._stage_seconds = self._histogram(
-            "visit_stage_seconds", "From the start of a visit to the end of a stage.", "stage"
+        self._visits = _by_label(self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome"))
+        self._stages = _by_label(
+            self._histogram(
+                "visit_stage_seconds", "From the start of a visit to the end of a stage.", "stage"
+            )
         )
-        # Six of them a visit: to look a label up takes longer than to count.
-        self._stage = functools.cache(self._stage_seconds.labels)
-        self._engines = self._counter("engine_requests", "Search engines asked.", "engine", "outcome")
+        self._engines = _by_label(
+            self._counter("engine_requests", "Search engines asked.", "engine", "outcome")
+        )
 
     def _call(self, fields: Fields) -> None:
         tool = fields["tool"] if fields["tool"] in self._names else "unknown"
-        self._calls_ended.labels(tool, fields.get("outcome", "error")).inc()
-        self._call_seconds.labels(tool).observe(fields["ms"] / 1000)
-        self._characters.labels(tool).inc(fields.get("chars", 0))
+        self._calls_ended(tool, fields.get("outcome", "error")).inc()
+        self._call_seconds(tool).observe(fields["ms"] / 1000)
+        self._characters(tool).inc(fields.get("chars", 0))
 
     def _visit(self, fields: Fields) -> None:
         rendered = "yes" if fields.get("rendered") else "no"
-        self._visits.labels(fields["tier"], rendered, fields.get("outcome", "ok")).inc()
+        self._visits(fields["tier"], rendered, fields.get("outcome", "ok")).inc()
         for stage in _STAGES:
             if f"{stage}_ms" in fields:
-                self._stage(stage).observe(fields[f"{stage}_ms"] / 1000)
+                self._stages(stage).observe(fields[f"{stage}_ms"] / 1000)
 
     def _engine(self, fields: Fields) -> None:
         error = str(fields["error"])
         outcome = error if error != "-" else "ok" if fields["rows"] else "empty"
-        self._engines.labels(str(fields["engine"]), outcome).inc()
+        self._engines(str(fields["engine"]), outcome).inc()
 
     async def _look(self) -> None:
         """Bring what stands at this moment up to date."""
@@ -141,6 +144,11 @@ class Metrics(logging.Handler):
 
     def _gauge(self, name: str, text: str) -> Gauge:
         return Gauge(f"search_mcp_{name}", text, registry=self._registry)
+
+
+def _by_label(metric: M) -> Callable[..., M]:
+    """The part of a metric that has these labels: to look it up anew takes longer than to count."""
+    return functools.cache(metric.labels)
 
 
 _GAUGES = {

@@ -16,6 +16,7 @@ from mcp.types import (
     TextContent,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from opentelemetry import trace
 
 from scraper.server import described, prompting, resources, search_methods
 from scraper.server.callers import caller_of
@@ -108,8 +109,15 @@ def _server(
         on_call_tool=call_tool,
         get_tool_input_schema=naming_headers.get,
     )
+    if not _is_traced():
+        server.middleware.clear()  # the SDK's spans, at a tenth of what the protocol costs a call
     server.middleware.append(notice)
     return server
+
+
+def _is_traced() -> bool:
+    """Whether anybody takes spans: `server.start` sees to that before servers are built."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
 def _result(answer: Answer, protocol_version: str) -> CallToolResult:

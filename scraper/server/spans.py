@@ -1,7 +1,7 @@
 """Turns what the log tells of visits and engines into spans beneath the call that they belong to.
 
-The SDK opens a span for each message, beneath the client's own; until a provider is set, as here, they go
-nowhere and cost nothing.
+The SDK opens a span for each message, beneath the client's own, where a provider was set before the server
+was built (`server.protocol`).
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Streams:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._listening = _Listening()
         self._closing = False
         self._unanswered: set[_Exchange] = set()
         self._all_answered = asyncio.Event()
@@ -53,14 +53,13 @@ class Streams:
 
     def stop(self) -> None:
         """End every open stream: to the layers behind it looks as if the client had hung up."""
-        if not self._stopped.done():
-            self._stopped.set_result(None)
+        self._listening.stop()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._stopped.done():
+        if self._listening.stopped:
             await _TOO_LATE(scope, receive, self._closing_behind(send))
             return
-        exchange = _Exchange(receive, send, self._stopped)
+        exchange = _Exchange(receive, send, self._listening)
         scope[_KEY] = exchange.gone
         with self._counted(exchange, scope["method"]):
             await self._app(scope, exchange.receive, self._closing_behind(exchange.send))
@@ -88,27 +87,52 @@ class Streams:
                 self._all_answered.set()
 
 
+class _Listening:
+    """Everyone who waits for a client's next word, until told to stop."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._waits: set[asyncio.Timeout] = set()
+
+    async def hear(self, receive: Receive) -> Message | None:
+        """What the client says next; None when told to stop."""
+        if self.stopped:
+            return None
+        try:
+            # A limit that is set when all are to stop costs less than a task to be waited for beside it.
+            async with asyncio.timeout(None) as wait:
+                self._waits.add(wait)
+                try:
+                    return await receive()
+                finally:
+                    self._waits.discard(wait)
+        except TimeoutError:
+            return None
+
+    def stop(self) -> None:
+        """Nobody waits any longer."""
+        self.stopped = True
+        now = asyncio.get_running_loop().time()
+        for wait in self._waits:
+            wait.reschedule(now)
+
+
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(self, receive: Receive, send: Send, stopped: asyncio.Future[None]) -> None:
+    def __init__(self, receive: Receive, send: Send, listening: _Listening) -> None:
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._receive = receive
         self._send = send
-        self._stopped = stopped
+        self._listening = listening
         self._begun = False
         self._answered = False
 
     async def receive(self) -> Message:
         """What the client says next, or that it is over."""
-        hearing: asyncio.Future[Any] = asyncio.ensure_future(self._receive())
-        try:
-            await asyncio.wait({hearing, self._stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if not hearing.done():
-                return {"type": "http.disconnect"}
-            message: Message = hearing.result()
-        finally:
-            hearing.cancel()
+        message = await self._listening.hear(self._receive)
+        if message is None:
+            return {"type": "http.disconnect"}
         if message["type"] == "http.disconnect" and not self._answered and not self.gone.done():
             self.gone.set_result(None)
         return message

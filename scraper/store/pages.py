@@ -62,8 +62,8 @@ class SqlitePages:
         self._fresh: dict[_Place, Entry] = {}
         """Pages that are not in the file yet; changed and read under the lock."""
         self._lock = threading.Lock()
-        self._wanted = threading.Event()
-        """Set while somebody waits for what is to be written."""
+        self._gathering: asyncio.TimerHandle | None = None
+        """Set while what waits may wait for more."""
         self._touched: set[int] = set()
         self._hits = self._misses = self._refused = self._put = 0
         # Counted in the writer; the others in the event loop.
@@ -95,15 +95,16 @@ class SqlitePages:
         self._put += 1
         self._waiting.append((place, entry))
         if len(self._waiting) == 1:
-            self._writer.submit(self._write_waiting)
+            # A thread that was woken to wait would want Python's lock just when the answer is written.
+            self._gathering = asyncio.get_running_loop().call_later(GATHERED_S, self._write_now)
         elif len(self._waiting) >= BATCH:
-            self._wanted.set()
+            self._write_now()
 
     async def settled(self) -> None:
         """Wait until all that was put is in the file, or is known to be lost."""
         put = self._put
         while self._done < put:
-            self._wanted.set()
+            self._write_now()
             # A batch follows the other; what came after this call is not waited for.
             await asyncio.wrap_future(self._writer.submit(lambda: None))
 
@@ -236,7 +237,7 @@ class SqlitePages:
 
     async def _result(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
         """What `work` comes to behind all that waits to be written."""
-        self._wanted.set()
+        self._write_now()
         try:
             async with asyncio.timeout(limit_s):
                 return await asyncio.wrap_future(self._writer.submit(self._try, work))
@@ -254,9 +255,15 @@ class SqlitePages:
         if touched:
             self._try(functools.partial(page_rows.touch, numbers=touched))
 
+    def _write_now(self) -> None:
+        """Let what waits wait no longer."""
+        if self._gathering is not None:
+            self._gathering.cancel()
+            self._gathering = None
+            self._writer.submit(self._write_waiting)
+
     def _write_waiting(self) -> None:
         """A batch of what waits; whoever asked in between has his turn before the next."""
-        self._wanted.wait(GATHERED_S)
         batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
         if not batch:
             return
@@ -271,8 +278,6 @@ class SqlitePages:
             self._done += len(batch)
             if self._waiting:
                 self._writer.submit(self._write_waiting)
-            else:
-                self._wanted.clear()
 
     def _write_batch(self, batch: list[Entry]) -> None:
         rows = [row for entry in batch if (row := self._row(entry))]
