@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scraper.extract.characters import line
+from scraper.extract.texts import squeezed
 from scraper.extract.xpath import Element, text_of
 
 __all__ = ["BY", "seen"]
@@ -38,7 +39,7 @@ def seen(near: Sequence[Element]) -> Iterator[str]:
         if _is_named(element) and (name := _in_links(element) or _name(text_of(element))):
             yield name
     for element in near:
-        words = " ".join((element.text or "").split())
+        words = squeezed(element.text or "")
         match = BY.match(f"{words} ") if 1 < len(words) < _MAX_TEXT else None
         if match:
             name = _name(words[match.end() :]) if match.end() < len(words) else _beside(element)
@@ -49,8 +50,8 @@ def seen(near: Sequence[Element]) -> Iterator[str]:
 def _is_named(element: Element) -> bool:
     if element.get("rel") == "author" or element.get("itemprop") == "author":
         return True
-    called = element.get("class") or ""
-    return _NAMED.search(called) is not None and not _BESIDE.search(called)
+    called = element.get("class")
+    return called is not None and _NAMED.search(called) is not None and not _BESIDE.search(called)
 
 
 def _in_links(element: Element) -> str | None:

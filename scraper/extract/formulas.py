@@ -58,14 +58,15 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 """What would open a tag where Markdown is shown without formulas; to TeX the space is nothing."""
 
 
-def settle(root: Element, names: str | None = None) -> None:
+def settle(root: Element, names: str | None = None) -> bool:
     """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm.
 
-    `names` are the tree's classes, where they are known.
+    `names` are the tree's classes, where they are known. False: there is nothing that could ever become one.
     """
     settled: set[Element] = set()
     classed = _MATH_CLASS.search(names_in(root) if names is None else names) is not None
-    for element in _candidates(root, classed=classed)[:_MAX_FORMULAS]:
+    candidates = _candidates(root, classed=classed)
+    for element in candidates[:_MAX_FORMULAS]:
         if is_settled(element) or _is_gone(element, root) or _is_inside(element, settled):
             continue
         found = _formula(element)
@@ -74,6 +75,7 @@ def settle(root: Element, names: str | None = None) -> None:
         tex, shown = found
         _replace(element, tex, display=shown)
         settled.add(element)
+    return bool(candidates)
 
 
 def _candidates(root: Element, *, classed: bool) -> list[Element]:

@@ -76,10 +76,11 @@ class Converted:
     images: tuple[Image, ...]
 
 
-def convert(root: Element, base: str) -> Converted:
+def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Converted:
     """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
     names = names_in(root)
-    formulas.settle(root, names)
+    if may_hold_formulas:
+        formulas.settle(root, names)
     code_blocks.settle(root)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
     _part_readings(root)

@@ -26,18 +26,28 @@ def around_headline(body: Element) -> list[Element]:
     before: deque[Element] = deque(maxlen=_BEFORE)
     for one in every:
         if one is headline:
-            return [near for near in (*before, one, *islice(every, _BEHIND - 1)) if _is_inside(near)]
+            return _inside([*before, one, *islice(every, _BEHIND - 1)])
         before.append(one)
     return []
 
 
 def first_elements(body: Element) -> list[Element]:
     """The beginning of a page, for one without a headline."""
-    return [element for element in islice(body.iter("*"), _BEFORE + _BEHIND) if _is_inside(element)]
+    return _inside(list(islice(body.iter("*"), _BEFORE + _BEHIND)))
 
 
-def _is_inside(element: Element) -> bool:
-    return _OUTSIDE.isdisjoint(around.tag for around in element.iterancestors())
+def _inside(near: list[Element]) -> list[Element]:
+    """Those that stand in nothing that is beside the content; most have their parent in common."""
+    known: dict[Element | None, bool] = {}
+    found = []
+    for element in near:
+        around = element.getparent()
+        inside = known.get(around)
+        if inside is None:
+            inside = known[around] = _OUTSIDE.isdisjoint(one.tag for one in element.iterancestors())
+        if inside:
+            found.append(element)
+    return found
 
 
 def _headline(body: Element) -> Element | None:

@@ -12,7 +12,9 @@ __all__ = ["of_markdown"]
 MAX_HEADINGS = 500
 _MAX_TEXT = 200
 
-_HEADING_OR_FENCE = re.compile(r"^(?:(#{1,6}) (.+)|[ >]*(`{3,}|~{3,})(.*))$", re.MULTILINE)
+_HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(`{3,}|~{3,})(.*))")
+"""Behind the end of a line rather than at the beginning of one: to the ends one can jump."""
+
 _LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
 
@@ -23,7 +25,7 @@ def of_markdown(markdown: str) -> tuple[Heading, ...]:
         return ()
     headings: list[Heading] = []
     fence = ""
-    for match in _HEADING_OR_FENCE.finditer(markdown):
+    for match in _HEADING_OR_FENCE.finditer(f"\n{markdown}"):
         hashes, text, ticks, rest = match.groups()
         if ticks:
             closes = ticks[0] == fence[:1] and len(ticks) >= len(fence) and not rest.strip()

@@ -45,7 +45,7 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     content = content_of(page, model)
     if content.page_type not in _SELLING:
         footnotes.attach(content.root, notes)
-    converted = markdown.convert(content.root, page.base)
+    converted = markdown.convert(content.root, page.base, may_hold_formulas=page.may_hold_formulas)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
     text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
     return Document(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from scraper.extract import dates
+from scraper.extract.texts import squeezed
 from scraper.extract.xpath import Element, text_of
 
 __all__ = ["seen"]
@@ -38,16 +39,16 @@ def seen(near: Sequence[Element]) -> datetime | None:
 
 
 def _of(element: Element) -> datetime | None:
-    called = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
-    named = element.tag in _TIMES or _NAMED.search(called) is not None
-    for name in ("datetime", "title") if named else ():
-        stated = element.get(name)
+    name, item = element.get("class"), element.get("itemprop")
+    named = element.tag in _TIMES or bool((name or item) and _NAMED.search(f"{name or ''} {item or ''}"))
+    for attribute in ("datetime", "title") if named else ():
+        stated = element.get(attribute)
         if stated and len(stated) < _MAX_TEXT and (moment := dates.parse(stated)):
             return moment
     text = text_of(element) if named else element.text or ""
     if len(text) > 4 * _MAX_TEXT:
         return None
-    text = " ".join(text.split())
+    text = squeezed(text)
     if len(text) > _MAX_TEXT or not _YEAR.search(text):
         return None
     published = _PUBLISHED.search(text)

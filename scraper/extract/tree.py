@@ -80,6 +80,8 @@ class Page:
     """Frames whose content did not come with the page."""
     classes: str | None = None
     """At least all values of `class` in the body, one on a line, where they were looked up."""
+    may_hold_formulas: bool = True
+    """Something in it is or may become a formula; what that goes by, tags and attributes, stays as it is."""
 
 
 def build(snapshot: Snapshot) -> Page:
@@ -93,11 +95,12 @@ def build(snapshot: Snapshot) -> Page:
     base = base_of(root, snapshot.url)
     shadow.inline(root)
     classes = names_in(root)
-    formulas.settle(root, classes)
+    may_hold_formulas = formulas.settle(root, classes)
     media.settle(root, base)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
         removed += _graft(root, snapshot.frames)
+        may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
         classes = names_in(root) if snapshot.frames else classes
     else:
         removed += hidden.remove_styled(root)
@@ -116,6 +119,7 @@ def build(snapshot: Snapshot) -> Page:
         asks_for_scripts=asks,
         embeds=embeds,
         classes=classes,
+        may_hold_formulas=may_hold_formulas,
     )
 
 

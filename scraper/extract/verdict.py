@@ -77,7 +77,7 @@ class Survey:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.text = text_of(page.body)
-        self.words = words_in(self.text)
+        self.words = words_in(self.text, LONG_WORDS)
         self.short = self.words < SHORT_WORDS
         self.main_words = self.words
         """Words outside of navigation and side matter."""

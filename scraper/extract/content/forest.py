@@ -24,10 +24,11 @@ _SPAN = 64
 """More than any place of a leaf, so that tree, start and end make one number."""
 
 _WORD = 64
-_ROWS_AT_ONCE = 256
-"""Larger parts leave the processor's cache: 512 rows take three times as long as 256."""
+_ROWS_AT_ONCE = 64
+"""With one word for all rows the steps between the words fall away; larger parts leave the processor's cache
+and give their memory back to the system each time: on 700 rows 128 take a tenth longer, 256 a fifth."""
 
-_CELLS_AT_ONCE = 1 << 18
+_CELLS_AT_ONCE = 1 << 17
 
 Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
@@ -70,17 +71,17 @@ class Forest:
         sums = np.empty(count, np.float32)
         for start in range(0, count, _ROWS_AT_ONCE):
             some = matrix[:, start : start + _ROWS_AT_ONCE]
-            sums[start : start + some.shape[1]] = self._some(some)
+            sums[start : start + some.shape[1]] = self._some(some)[: some.shape[1]]
         return sums
 
     def _some(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-        count = matrix.shape[1]
+        count = max(matrix.shape[1], 2)  # a single row numpy would add up in another order
         planes = self._planes(self._handed_right(self._answers(matrix)))
         bits = np.unpackbits(planes.view(np.uint8), axis=1, count=count, bitorder="little")
         bits = bits.reshape(_PLANES, self._trees, count)
         leaf = bits[-1]
         for plane in bits[-2::-1]:
-            leaf = (leaf << 1) | plane
+            leaf = (leaf + leaf) | plane  # a shift takes four times as long
         return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0))
 
     def _answers(self, matrix: NDArray[np.float32]) -> Words:

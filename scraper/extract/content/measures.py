@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -86,10 +87,10 @@ class Measures:
         words = words_of_all(self.texts)
         self.words = words
         counts = np.array([len(block) for block in words], np.int64)
-        self.vocabulary = list(dict.fromkeys(chain.from_iterable(words))) or [""]
-        numbers = dict(zip(self.vocabulary, range(len(self.vocabulary)), strict=True))
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
         number = map(numbers.__getitem__, chain.from_iterable(words))
         self.word_ids = np.fromiter(number, np.int64, int(counts.sum()))
+        self.vocabulary = list(numbers) or [""]
         self.counts = counts
         self.word_block = np.repeat(self.index, counts)
         starts = np.cumsum(counts) - counts

