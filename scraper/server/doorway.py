@@ -20,6 +20,8 @@ _KEEP_ALIVE_S = 75
 _TURNS_TO_ACCEPT = 5
 """Of the event loop: one finds that connections wait, one takes all of them, one gives each its protocol."""
 _LOOK_S = 0.02
+_FLUSH_S = 0.7
+"""For the last answer on its way to a client far away: one of 100 kB by a megabit a second."""
 
 
 class Doorway(uvicorn.Server):
@@ -43,7 +45,7 @@ class Doorway(uvicorn.Server):
 
     async def shut(self, sockets: Sequence[socket.socket], limit_s: float = LAST_BYTES_S) -> None:
         """Take no new connection, and hear out those that have been made: none is reset before its answer."""
-        self.config.timeout_graceful_shutdown = limit_s  # type: ignore[assignment]  # any number will do
+        self.config.timeout_graceful_shutdown = max(limit_s, _FLUSH_S)  # type: ignore[assignment]  # any number will do
         for opened in sockets:
             ignore_new_connections(opened)
         for _ in range(_TURNS_TO_ACCEPT):

@@ -112,7 +112,7 @@ HURRIED = """
 from scraper.server import web
 from tests.scraper.server import stand_in
 
-web.last_bytes_s = lambda waited_s: 0.1 if waited_s >= 0.4 else 600
+web.last_bytes_s = lambda waited_s: 2 if waited_s >= 0.4 else 600
 stand_in.main()
 """
 
