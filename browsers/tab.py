@@ -48,6 +48,8 @@ class Tab:
         self.renewals = 0
         self.committed = False
         """Whether this visit let a page into it."""
+        self.leaving: asyncio.Future[Event] | None = None
+        """A navigation that was given up: nobody who has its answer in hand waits for its end."""
         self.cached = CachedAddresses()
         self.origins: set[str] = set()
         """Of all documents that were in it."""
@@ -108,10 +110,19 @@ class Tab:
         disabling the cache needs `Network.enable`, whose events cost more than all this.
         """
         self.session.off()
+        await self._left()
         async with asyncio.timeout(CLOSE_LIMIT_S):
             await self.session.send("Network.clearBrowserCookies")
             if self.cached.full:
                 await self.empty_cache()
+
+    async def _left(self) -> None:
+        """Wait for the end of a navigation that was given up."""
+        leaving, self.leaving = self.leaving, None
+        if leaving is not None:
+            # That it fails is what was asked for; a renderer that died answers the next command with that.
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await asyncio.gather(leaving, return_exceptions=True)
 
     async def empty_cache(self) -> None:
         """Forget every response."""
@@ -124,6 +135,7 @@ class Tab:
         self.session.off()
         self.cached.clear()
         self.gate.rest()
+        await self._left()
         commands = [
             # A page that is asked for again comes from its site, as from a fresh tab.
             self.session.start("Network.clearBrowserCache"),
@@ -155,6 +167,7 @@ class Tab:
         """
         self.renewals += 1
         old, old_target = self.session, self.frame_id
+        await self._left()
         async with asyncio.timeout(RENEW_LIMIT_S):
             # First, since a process without tabs ends.
             self.frame_id, self.session = await self.connection.open_session(self.context_id)

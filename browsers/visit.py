@@ -28,7 +28,6 @@ __all__ = ["Enough", "Visit"]
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
-ABORT_LIMIT_S = 2.0
 PREPARE_LIMIT_S = 5.0
 BODY_LIMIT_S = 20.0
 """A body that has not ended by then is read as far as it came."""
@@ -131,7 +130,7 @@ class Visit:
         self._tab.cached.add(response.url, len(body.data))
         peeked = self._peeked = self._peek_snapshot(response, body)
         if not await self._needs_rendering(peeked, response, enough):
-            await self._abort(response)
+            self._abort(response)
             return replace(peeked, timing=self._timed())
         await may_render()
         return await self._render(response, body)
@@ -241,12 +240,10 @@ class Visit:
             tier=self._tier,
         )
 
-    async def _abort(self, response: PausedResponse) -> None:
-        """End the navigation before anything commits; the tab stays blank."""
-        assert self._navigated is not None
+    def _abort(self, response: PausedResponse) -> None:
+        """End the navigation before anything commits: the tab stays blank, and sees to its end by itself."""
         self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
-        async with asyncio.timeout(ABORT_LIMIT_S):
-            await asyncio.wait({self._navigated})
+        self._tab.leaving = self._navigated
 
     async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
         self._tab.let_page_in()
