@@ -25,7 +25,7 @@ async def run_here(
     Raises:
         BulkError: what is read cannot be written.
     """
-    schedule = Schedule(job.order.pace, hosts_are_heard=hosts_are_heard)
+    schedule = Schedule(job.order.pace, hosts_are_heard=hosts_are_heard, left=lambda: job.tally.left)
     job.tally.at_least_s = schedule.longest_s
     feed = Feed(job, schedule, on_supply=lambda: pages.look())
     pages = UnderWay(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)

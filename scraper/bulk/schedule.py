@@ -1,7 +1,8 @@
 """Whose turn it is: of the hosts that may be asked now, the one with the most pages left. Pure.
 
 Nobody waits at a host: what may not be read yet stands in no queue of the browsers. The host with the most
-pages goes first because at its own pace it is the one that the job ends with.
+pages goes first because at its own pace it is the one that the job ends with. Where it takes longer than all
+others together, they get as many places as let them end with it: more would only make its pages slower.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import heapq
 import itertools
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from scraper.bulk.model import Pace, Page
@@ -19,6 +20,10 @@ __all__ = ["Schedule"]
 
 LOW = 16
 """Pages of a host at hand below which more are wanted."""
+ROOM = 1.5
+"""The others are given so much more than they need, as their pages may take longer."""
+LOOK_AFTER = 32
+"""Pages after which it is looked anew which host has most left."""
 
 
 @dataclass(slots=True)
@@ -41,8 +46,12 @@ class _Host:
 class Schedule:
     """The hosts under work, and the next page of them."""
 
-    def __init__(self, pace: Pace, *, hosts_are_heard: bool = False) -> None:
-        """`hosts_are_heard`: a host may want a longer gap, which is known when its first page was read."""
+    def __init__(
+        self, pace: Pace, *, hosts_are_heard: bool = False, left: Callable[[], int] | None = None
+    ) -> None:
+        """`hosts_are_heard`: a host may want a longer gap, which is known when its first page was read.
+        `left`: pages of the job that have not ended, where that is known.
+        """
         self._pace = pace
         self._gap_s = None if hosts_are_heard else pace.gap_s
         self._hosts: dict[str, _Host] = {}
@@ -52,6 +61,10 @@ class Schedule:
         self._numbers = itertools.count()
         """Of two hosts that are alike, the one that came first."""
         self._wanting: dict[str, None] = {}
+        self._left = left
+        self._under_way = 0
+        self._largest: _Host | None = None
+        self._taken_until_look = 0
 
     def __len__(self) -> int:
         return len(self._hosts)
@@ -87,6 +100,9 @@ class Schedule:
             _, _, host = heapq.heappop(self._free)
             host.offered = False
             if self._may_ask(host) and host.free_at <= now:
+                if not self._has_room(host, now):
+                    self._offer(host, now)
+                    return None
                 return self._taken(host, now)
             self._offer(host, now)
         return None
@@ -124,16 +140,38 @@ class Schedule:
         host.free_at = max(host.free_at, not_before)
         self._offer(host, now)
 
+    def _has_room(self, host: _Host, now: float) -> bool:
+        """Whether a page of this host may be begun beside those of the host with most pages."""
+        if self._left is None:
+            return True
+        largest = self._largest_host()
+        rests = largest.gap_s != 0 or largest.free_at > now
+        if host is largest or rests or not largest.name:
+            return True
+        its_own = max(1, largest.unread + largest.under_way)
+        needed = (self._left() - its_own) * self._pace.per_host / its_own
+        return self._under_way - largest.under_way < max(1.0, ROOM * needed)
+
+    def _largest_host(self) -> _Host:
+        largest = self._largest
+        if largest is None or not self._taken_until_look or largest.name not in self._hosts:
+            largest = self._largest = max(self._hosts.values(), key=lambda host: host.unread)
+            self._taken_until_look = LOOK_AFTER
+        return largest
+
     def _taken(self, host: _Host, now: float) -> Page:
         page = host.pages.popleft()
         host.unread -= 1
         host.under_way += 1
+        self._under_way += 1
+        self._taken_until_look -= 1
         self._note_wanting(host)
         self._offer(host, now)
         return page
 
     def _ended(self, host: _Host, asked_at: float | None, gap_s: float | None) -> None:
         host.under_way -= 1
+        self._under_way -= 1
         if gap_s is not None:
             # Of several sites of one name each may say something else.
             host.gap_s = max(host.gap_s or 0.0, gap_s, self._pace.gap_s)

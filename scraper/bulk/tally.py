@@ -34,6 +34,11 @@ class Tally:
         """Pages written by this run."""
         return self.outcomes.total()
 
+    @property
+    def left(self) -> int:
+        """Pages that were not read."""
+        return self.total - self.done_before - self.delivered
+
     def begin(self, counts: Counts, now: float) -> None:
         """Take up how the list stands at the start."""
         self.total, self.done_before = counts.pages, counts.done

@@ -150,3 +150,48 @@ def test_the_gap_that_a_host_asks_for_is_kept() -> None:
     # Another site of the same name asks for less.
     schedule.done(second, asked_at=31.0, now=40.0, gap_s=0.0)
     assert schedule.take(60.9) is None and schedule.take(61.0) is not None
+
+
+def skewed(hosts: dict[str, int]) -> Schedule:
+    left = sum(hosts.values())
+    schedule = Schedule(Pace(per_host=2), left=lambda: left)
+    for host, count in hosts.items():
+        schedule.enter(host, count)
+        schedule.supply(host, pages(host, count), now=0.0)
+    return schedule
+
+
+def begun(schedule: Schedule, now: float = 0.0) -> Counter[str]:
+    found = Counter[str]()
+    while (page := schedule.take(now)) is not None:
+        found["large" if page.host == "large" else "others"] += 1
+    return found
+
+
+def test_beside_a_host_that_ends_last_the_others_get_what_lets_them_end_with_it() -> None:
+    small = {f"host{number}": 10 for number in range(20)}
+    # As many pages as it has, so as many places, and half as many more.
+    assert begun(skewed({"large": 200, **small})) == {"large": 2, "others": 3}
+    assert begun(skewed({"large": 10_000, **small})) == {"large": 2, "others": 1}
+    assert begun(skewed({"large": 20, **small})) == {"large": 2, "others": 30}
+
+
+def test_while_the_host_that_ends_last_rests_the_others_get_all_places() -> None:
+    schedule = skewed({"large": 200, **{f"host{number}": 10 for number in range(20)}})
+    page = schedule.take(0.0)
+    assert page is not None and page.host == "large"
+    schedule.again(page, asked_at=0.0, not_before=30.0, now=0.0)
+    assert begun(schedule) == {"others": 40}
+
+
+def test_every_page_is_begun_however_few_places_the_others_get() -> None:
+    schedule = skewed({"large": 40, **{f"host{number}": 1 for number in range(30)}})
+    under_way: list[Page] = []
+    ended = 0
+    while schedule:
+        while (page := schedule.take(0.0)) is not None:
+            under_way.append(page)
+        assert under_way
+        schedule.done(under_way.pop(0), asked_at=0.0, now=0.0)
+        ended += 1
+    assert ended == 70
