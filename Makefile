@@ -40,6 +40,7 @@ format: $(VENV)/.dev
 docs: $(VENV)/.runtime
 	$(BIN)/python -m tools.settings_table
 	$(BIN)/python -m tools.tool_pages
+	$(BIN)/python -m tools.client_files
 
 # Figures against their floors; DIR holds the saved pages: make quality CORPORA=DIR
 quality: $(VENV)/.dev $(VENV)/.chromium

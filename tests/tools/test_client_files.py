@@ -27,6 +27,13 @@ def test_the_files_are_the_ones_the_code_makes(name: str) -> None:
     assert json.loads((ROOT / name).read_text(encoding="utf-8")) == FILES[name](), "run: make docs"
 
 
+def test_one_command_makes_all_that_is_made_from_the_code() -> None:
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8").split("\n\n")
+    (recipe,) = (recipe for recipe in recipes if recipe.startswith("docs:"))
+    makers = [file.stem for file in (ROOT / "tools").glob("*.py") if "def main()" in file.read_text("utf-8")]
+    assert makers and all(f"-m tools.{maker}\n" in f"{recipe}\n" for maker in makers)
+
+
 def test_the_registry_s_rules_are_kept() -> None:
     told = server_json()
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", told["name"])

@@ -5,15 +5,25 @@ from __future__ import annotations
 import asyncio
 import hmac
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import aiohttp
 import pytest
 import pytest_asyncio
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
+from scraper.server import web
 from scraper.server.access import AccessRules, CannotStart, Key, is_loopback, read_keys, rules_for
+from scraper.server.household import household
+from scraper.server.listen import listening
+from scraper.server.service import Service
+from scraper.server.signals import Stops
+from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
+from tests.scraper.server import stand_in
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.wire import HEADERS, call, initialize, open_session, tool_result
 
@@ -240,6 +250,23 @@ ROUTES = {
     "/nowhere": (401, 404),
 }
 """Every route, and what it answers to nobody and to a caller; there are no second toolset and no issuer."""
+
+
+async def test_every_route_that_there_is_stands_in_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, paths = web._routes, set[str]()
+
+    def noted(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:
+        paths.update(endpoints, (route.path for route in others))
+        return made(endpoints, others)
+
+    monkeypatch.setattr(web, "_routes", noted)
+    stops = Stops()
+    stops.note()  # it ends as soon as it listens
+    async with household(cast(Any, stand_in.App.open)) as house, asyncio.timeout(LIMIT_S):
+        service = Service(Settings(), stand_in.TOOLS, house, stops, "1", pair=stand_in.TOOLS[:1])
+        with listening("127.0.0.1", 0) as sockets:
+            await web.serve(service, rules(), sockets)
+    assert paths == {path for path, (_, right) in ROUTES.items() if right != 404} | {"/openai/mcp"}
 
 
 @pytest.mark.parametrize("path", ROUTES)
