@@ -40,6 +40,8 @@ class _Seen:
     ended_calmly: int = 0
     hurried: int = 0
     restless: bool = False
+    height: int = 0
+    """Of the tallest that showed no more to who scrolls."""
 
 
 class Habits:
@@ -60,6 +62,16 @@ class Habits:
         """One was waited for in full, and did nothing more."""
         if kind in self._seen or len(self._seen) < MOST_KINDS:
             self._seen.setdefault(kind, _Seen()).ended_calmly += 1
+
+    def nothing_below(self, kind: Kind, height: int) -> None:
+        """One so tall showed no more to who scrolled to its end."""
+        if kind in self._seen:
+            self._seen[kind].height = max(height, self._seen[kind].height)
+
+    def height(self, kind: Kind) -> int:
+        """The greatest of those; 0 where none is known."""
+        seen = self._seen.get(kind)
+        return 0 if seen is None else seen.height
 
     def did_more(self, kind: Kind) -> None:
         """One did more after it had been calm."""
@@ -90,6 +102,16 @@ class Course:
         if not self.hurried:
             return clock
         return replace(clock, quiet_with_data_s=min(KNOWN_QUIET_S, clock.quiet_with_data_s))
+
+    @property
+    def known_height(self) -> int:
+        """Up to which its like are known to show no more to who scrolls: a list that goes on is longer."""
+        return self._habits.height(self._kind) if self._kind is not None and self.hurried else 0
+
+    def nothing_below(self, height: int) -> None:
+        """Who scrolled to its end was shown no more."""
+        if self._kind is not None:
+            self._habits.nothing_below(self._kind, height)
 
     def did_more(self) -> None:
         """It did more after it had been calm, or showed more to who scrolls."""

@@ -53,15 +53,19 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
     """Make the page show what it holds back for those who scroll; within `limit_s`.
 
     Where quiet passed in virtual time there were perhaps no frames yet, and observers act in frames: such a
-    page is asked even when it fits its window.
+    page is asked even when it fits its window. One no taller than its like that held nothing back is not.
     """
     look = settling.last_look
     if look is None or not look.scripted or (_fits(look) and not settling.time.taken):
         return
-    end = time.monotonic() + limit_s
-    if not await _something_waits(session, settling, look):
+    if look.height <= settling.known_height:
         return
-    settling.showed_more()
+    end = time.monotonic() + limit_s
+    waits = await _something_waits(session, settling, look)
+    if waits is not None:
+        settling.showed(look.height, more=waits)
+    if not waits:
+        return
     if _fits(look):
         await settling.until_done(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
     before = -1
@@ -85,13 +89,12 @@ def _fits(look: Look) -> bool:
     return look.height <= look.window_height * FITS
 
 
-async def _something_waits(session: Session, settling: Settling, before: Look) -> bool:
-    """Whether a jump to the end of the page brings requests or content."""
+async def _something_waits(session: Session, settling: Settling, before: Look) -> bool | None:
+    """Whether a jump to the end of the page brings requests or content; None where it could not be seen."""
     requests = settling.traffic.requests
-    if await _scroll(session, settling) is None:
-        return False
-    after = await settling.look()
-    return settling.traffic.requests != requests or (after is not None and after.contents != before.contents)
+    if await _scroll(session, settling) is None or (after := await settling.look()) is None:
+        return settling.traffic.requests != requests or None
+    return settling.traffic.requests != requests or after.contents != before.contents
 
 
 async def _grow(session: Session, settling: Settling, window: Event) -> float:

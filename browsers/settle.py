@@ -82,10 +82,17 @@ class Settling:
         """Whether pages like this one were seen to do nothing more."""
         return self._course is not None and self._course.hurried
 
-    def showed_more(self) -> None:
-        """It held something back: pages like it may do so too."""
-        if self._course is not None:
+    @property
+    def known_height(self) -> int:
+        """How tall pages like this one were that held nothing back; 0 where that is unknown."""
+        return 0 if self._course is None else self._course.known_height
+
+    def showed(self, height: int, *, more: bool) -> None:
+        """Who scrolled to its end was shown more, or not: pages like it may do the same."""
+        if self._course is not None and more:
             self._course.did_more()
+        elif self._course is not None:
+            self._course.nothing_below(height)
 
     async def until_done(
         self,

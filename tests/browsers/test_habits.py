@@ -132,3 +132,29 @@ def test_a_look_is_taken_when_the_page_becomes_calm() -> None:
     page = Told(Habits(), replace(LOADED, quiet_s=CALM_S / 4))
     page.quiet_s()
     assert page.course.pause_s == pytest.approx(CALM_S * 3 / 4)
+
+
+def test_a_page_like_others_is_asked_for_more_when_it_is_taller_than_those_that_had_nothing() -> None:
+    habits = known()
+    watched = Told(habits)
+    watched.ended()
+    assert watched.course.known_height == 0
+    for height in (3000, 2000):
+        watched.course.nothing_below(height)
+    like = Told(habits)
+    assert like.course.known_height == 0, "nothing is known of it before it was looked at"
+    like.ended()
+    assert like.course.known_height == 3000
+    other = Told(habits, replace(LOADED, likeness="another"))
+    other.ended()
+    assert other.course.known_height == 0
+
+
+def test_of_pages_that_showed_more_to_who_scrolled_no_height_is_known() -> None:
+    habits = known()
+    first, second = Told(habits), Told(habits)
+    first.ended()
+    first.course.nothing_below(3000)
+    first.course.did_more()
+    second.ended()
+    assert second.course.known_height == 0
