@@ -45,6 +45,8 @@ def test_the_registry_s_rules_are_kept() -> None:
     assert set(named) <= {setting.variable for setting in setting_table()}
     assert named["SEARCH_MCP_PROXY"]["isSecret"] is True
     assert "SEARCH_MCP_TOKEN" not in named
+    # The registry looks for it in the package's description, as proof that both have one owner.
+    assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_bundle_holds_what_its_manifest_starts(tmp_path: Path) -> None:
