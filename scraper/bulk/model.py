@@ -67,6 +67,8 @@ class Page:
     host: str
     problem: str = ""
     """Why the line names no page; such a line is a row all the same."""
+    has_company: bool = field(default=False, compare=False)
+    """Whether others of its host are read before it or after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import logging
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,6 +48,7 @@ class Fetches(Protocol):
         max_age_s: float | None,
         deadline_s: float,
         seen: Callable[[Snapshot], None],
+        batch: str | None,
     ) -> Reading: ...
 
     def gap_s(self, url: str) -> float | None: ...
@@ -94,6 +96,7 @@ class PageReader:
         self._workers = workers
         self._order = order
         self._keep_snapshots = keep_snapshots
+        self._batch = uuid.uuid4().hex
 
     async def read(self, page: Page) -> Read:
         """What one page comes to; a fault of ours is an error of this page alone."""
@@ -126,6 +129,7 @@ class PageReader:
             max_age_s=order.max_age_s,
             deadline_s=order.deadline_s,
             seen=seen.note,
+            batch=self._batch if page.has_company else None,
         )
 
     def _told(self, page: Page, reading: Reading, seen: _Seen, seconds: float) -> Read:

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scraper.bulk.model import Pace, Page
 
@@ -161,6 +161,9 @@ class Schedule:
 
     def _taken(self, host: _Host, now: float) -> Page:
         page = host.pages.popleft()
+        # With pauses between them, none would find anything left of the one before.
+        if host.gap_s == 0 and (host.unread > 1 or host.under_way):
+            page = replace(page, has_company=True)
         host.unread -= 1
         host.under_way += 1
         self._under_way += 1

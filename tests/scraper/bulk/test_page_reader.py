@@ -69,9 +69,20 @@ async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_ha
         "own_visit": keep_snapshots,
         "max_age_s": 60.0,
         "deadline_s": 7.0,
+        "batch": None,
     }
     assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
     assert (await read.whole()).row.json_ld == ()
+
+
+async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch() -> None:
+    fetcher = Fetcher(reading(), SNAPSHOT)
+    reader = reader_of(fetcher)
+    batches = []
+    for number in range(2):
+        await reader.read(dataclasses.replace(PAGE, number=number, has_company=True))
+        batches.append(fetcher.asked["batch"])
+    assert batches[0] == batches[1] and isinstance(batches[0], str)
 
 
 async def test_a_request_counts_from_when_its_response_began() -> None:

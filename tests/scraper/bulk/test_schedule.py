@@ -195,3 +195,11 @@ def test_every_page_is_begun_however_few_places_the_others_get() -> None:
         schedule.done(under_way.pop(0), asked_at=0.0, now=0.0)
         ended += 1
     assert ended == 70
+
+
+def test_a_page_knows_whether_others_of_its_host_are_read_beside_it() -> None:
+    schedule = schedule_of(Pace(per_host=2), {"one": 3, "two": 1})
+    taken = [page for _ in range(3) if (page := schedule.take(0.0)) is not None]
+    assert [(page.host, page.has_company) for page in taken] == [("one", True), ("one", True), ("two", False)]
+    apart = schedule_of(Pace(per_host=2, gap_s=5.0), {"one": 2}).take(0.0)
+    assert apart is not None and not apart.has_company
