@@ -13,7 +13,7 @@ from scraper.extract.styles import (
     hidden_names,
     same_colour,
 )
-from scraper.extract.xpath import Element, elements, having, text_of
+from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["remove_marked", "remove_styled"]
 
@@ -23,7 +23,6 @@ _HIDDEN = having("hidden")
 _POPOVERS = having("popover")
 _CLASSED = having("class")
 _IDENTIFIED = having("id")
-_SHEETS = elements("//style | //link[contains(@rel, 'stylesheet')]")
 _MAX_STYLES = 10_000
 """Different inline styles that are read, at some 30 us each; a page with more is hostile or a spreadsheet."""
 
@@ -40,7 +39,11 @@ def remove_styled(root: Element) -> int:
 
     The body itself stays: a page that hides it shows it again by script.
     """
-    sheets = _SHEETS(root)
+    sheets = [
+        sheet
+        for sheet in root.iter("style", "link")
+        if sheet.tag == "style" or "stylesheet" in (sheet.get("rel") or "")
+    ]
     judge = _StyleJudge(plain=not sheets)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if judge.hides(element)]

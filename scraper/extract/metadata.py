@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,7 +15,7 @@ from scraper.extract import bylines, dates, jsonld, shown_dates
 from scraper.extract.characters import line
 from scraper.extract.near_title import around_headline, first_elements
 from scraper.extract.tree import Head, Page
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, text_of
 
 __all__ = ["Metadata", "read"]
 
@@ -31,8 +33,7 @@ _ANCHOR = re.compile(r"\s*[¶§#🔗]\Z")
 """The link to a heading itself, at its end."""
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_HEADINGS = elements("(//h1)[position() <= 5]")
-_TIMES = elements("(//time[@datetime])[position() <= 20]")
+_MAX_HEADINGS, _MAX_TIMES = 5, 20
 _PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
 
 _DATE_METAS = (
@@ -95,7 +96,8 @@ def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     """The heading that agrees with the head; else what the head says, without the site's name."""
     told = metas.get("og:title") or page.head.title or metas.get("twitter:title") or ""
     told = _unescaped(line(told, MAX_TITLE))
-    headings = [_ANCHOR.sub("", line(text_of(heading), MAX_TITLE)) for heading in _HEADINGS(page.body)]
+    shown = islice(_every(page.body, "h1"), _MAX_HEADINGS)
+    headings = [_ANCHOR.sub("", line(text_of(heading), MAX_TITLE)) for heading in shown]
     headings = list(filter(None, headings))
     if headings and told:
         best = max(headings, key=lambda heading: _agreement(heading, told))
@@ -104,6 +106,11 @@ def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     if site and urlsplit(page.url).path.strip("/"):  # of a whole site, its name is the title
         told = _without_site_before(told, site)
     return _without_site(told, site) or (headings[0] if headings else None)
+
+
+def _every(body: Element, tag: str) -> Iterator[Element]:
+    """All elements of a tag in the tree that a body stands in."""
+    return body.getroottree().getroot().iter(tag)
 
 
 def _unescaped(title: str) -> str:
@@ -217,7 +224,8 @@ def _published(
 
 def _shown_date(body: Element) -> datetime | None:
     """A `time` that is marked as the date of publication."""
-    for time in _TIMES(body):
+    dated = (time for time in _every(body, "time") if time.get("datetime") is not None)
+    for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
         marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
         if time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks):

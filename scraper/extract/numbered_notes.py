@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
@@ -13,7 +14,6 @@ __all__ = ["numbered"]
 
 _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
-_MARKS = elements(".//sup | .//label[@for]")
 _CALLED_NOTES = elements(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _CONTINUES = frozenset({"p", "ul", "ol", "blockquote", "pre", "table"})
 _MAX_MARKS = 2_000
@@ -28,7 +28,7 @@ def numbered(
 
     `called`: whether anything has a class of footnotes.
     """
-    marks = [(mark, text_of(mark).strip("[] \n")) for mark in _MARKS(root)[:_MAX_MARKS]]
+    marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(_marks(root), _MAX_MARKS)]
     marks = [(mark, label) for mark, label in marks if _LABEL.fullmatch(label)]
     if not marks:
         return
@@ -42,6 +42,12 @@ def numbered(
         note = notes.get(label)
         if note is not None and bodies.isdisjoint(mark.iterancestors()):
             yield mark, note, label
+
+
+def _marks(root: Element) -> Iterator[Element]:
+    for mark in root.iterdescendants("sup", "label"):
+        if mark.tag == "sup" or mark.get("for") is not None:
+            yield mark
 
 
 def _notes(root: Element, labels: set[str], called: bool) -> Iterator[tuple[str, Element]]:

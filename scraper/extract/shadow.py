@@ -6,13 +6,13 @@ from scraper.extract.xpath import Element, elements
 
 __all__ = ["inline"]
 
-_TEMPLATES = elements("//template[@shadowrootmode]")
 _OWN_SLOTS = elements(".//slot[count(ancestor::template[@shadowrootmode]) = 1]")
 
 
 def inline(root: Element) -> None:
     """Put every shadow tree in the place of its host's content; children without a slot are not shown."""
-    for template in _TEMPLATES(root):
+    templates = [one for one in root.iter("template") if one.get("shadowrootmode") is not None]
+    for template in templates:
         host = template.getparent()
         if host is not None:
             _inline_one(host, template)

@@ -6,11 +6,10 @@ import re
 
 from scraper.extract.markup import remove
 from scraper.extract.note_bodies import strip_label
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, text_of
 
 __all__ = ["settle"]
 
-_NOTES = elements(".//span[contains(@class, 'note') or contains(@class, 'Note')] | .//small | .//aside")
 _NOTE_CLASS = re.compile(r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE)
 _MARK_CLASS = re.compile(r"note|toggle|footref|marg", re.IGNORECASE)
 _LABEL = re.compile(r"\d{0,3}|[a-z]|[*†‡]{1,3}")
@@ -24,7 +23,7 @@ def settle(root: Element) -> list[tuple[Element, Element, str]]:
     """Marks with the notes directly behind them; notes that stand at the end once more are taken out here."""
     pairs: list[tuple[Element, Element, str]] = []
     whole = ""
-    for note in _NOTES(root)[:_MAX_NOTES]:
+    for note in _notes(root)[:_MAX_NOTES]:
         if not _NOTE_CLASS.search(note.get("class") or "") or not text_of(note).strip():
             continue
         mark = _mark_before(note)
@@ -41,6 +40,16 @@ def settle(root: Element) -> list[tuple[Element, Element, str]]:
             continue
         pairs.append((mark, note, label or str(len(pairs) + 1)))
     return pairs
+
+
+def _notes(root: Element) -> list[Element]:
+    """What may be one."""
+    found = []
+    for element in root.iterdescendants("span", "small", "aside"):
+        name = element.get("class") or ""
+        if element.tag != "span" or "note" in name or "Note" in name:
+            found.append(element)
+    return found
 
 
 def _mark_before(note: Element) -> Element | None:

@@ -31,7 +31,6 @@ _FALLBACK_WORDS = 40
 _SVG_TEXTS = elements(".//text")
 _MAX_SVG_TEXT = 2_000
 
-_TITLES = elements("/*/head//title | /*/body//title[not(ancestor::svg)]")
 _MARKED_FRAMES = having("data-x-frame")
 _WITH_URL = elements(".//*[@href or @src or @srcset or @data-src]")
 
@@ -126,7 +125,7 @@ def build(snapshot: Snapshot) -> Page:
 def _head(root: Element) -> Head:
     return Head(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
-        title=next((text_of(title) for title in _TITLES(root)), ""),
+        title=next((text_of(title) for title in root.iter("title") if _is_of_the_page(title)), ""),
         metas=tuple(_metas(root)),
         links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in root.iter("link")),
         scripts=tuple(
@@ -140,6 +139,12 @@ def _head(root: Element) -> Head:
         ),
         frames=tuple(frame.get("src") or "" for frame in root.iter("iframe", "frame")),
     )
+
+
+def _is_of_the_page(title: Element) -> bool:
+    """Whether a title is none of a drawing's."""
+    *around, part, _ = (None, None, *(one.tag for one in title.iterancestors()))
+    return part == "head" or (part == "body" and "svg" not in around)
 
 
 def _metas(root: Element) -> list[tuple[str, str]]:
