@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 DRAIN_LIMIT_S = 20.0
 MEMORY_SAMPLE_VISITS = 50
 """Reading the memory of a browser's processes costs milliseconds of kernel time: not after every visit."""
+PEEKS_LIKE_A_RENDER = 10
+"""In what they leave behind in a browser, which is little."""
 
 
 _CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
@@ -214,7 +216,7 @@ class Pool:
             await self._replace(tier, supply)
 
     async def _is_fat(self, tier: Tier, supply: Supply) -> bool:
-        visits = supply.peeks + supply.renders
+        visits = supply.renders + supply.peeks // PEEKS_LIKE_A_RENDER
         if visits - self._sampled_at.get(tier, -MEMORY_SAMPLE_VISITS) >= MEMORY_SAMPLE_VISITS:
             self._sampled_at[tier] = visits
             self._memory[tier] = await supply.chromium.memory_bytes()

@@ -94,13 +94,14 @@ async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim
     killed_at = time.monotonic()
     assert marks(await visit(fresh, site, "/static/2", tier=tier, deadline_s=30)) == 60
     # Two seconds on a quiet machine; the bound only proves that nobody waits for a time-out.
-    assert time.monotonic() - killed_at < 15
+    assert time.monotonic() - killed_at < 25
     outcomes = await asyncio.gather(*visits)
     assert set(outcomes) <= {"10 marks", "BrowserGone", "PageCrashed"}
     await fresh.close()
-    await asyncio.sleep(0.5)
-    assert of_profile(everyone(), folder) == []
     assert not os.path.exists(folder)
+    async with asyncio.timeout(10):
+        while of_profile(everyone(), folder):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
