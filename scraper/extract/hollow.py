@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from scraper.extract.texts import words_in
 from scraper.extract.tree import Head
@@ -47,7 +47,11 @@ _MAX_STRINGS = 60
 _LONG_STRING = 160
 """Characters of a string in data that is prose, if it is any."""
 
-_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_LONG_STRING},20000}})"')
+_LONGEST_STRING = 20_000
+_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_LONG_STRING},}}+)("?)')
+"""What is not closed is matched too, so that it is gone through once: not from each quotation mark in it."""
+
+_CHARACTER = re.compile(r"[^\\]|\\.")
 _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"\w+")
 _SAMPLE = slice(20, 60)
@@ -133,11 +137,41 @@ def _strings(head: Head) -> list[str]:
     for script in head.scripts:
         if "json" not in script.type or len(found) > _MAX_STRINGS:
             continue
-        for match in _STRING.finditer(script.text[:_MAX_DATA]):
-            text = _decoded(match[1])
+        for written in _written(script.text[:_MAX_DATA]):
+            text = _decoded(written)
             if " " in text.strip() or not text.isascii():
                 found.append(text)
     return found[:_MAX_STRINGS]
+
+
+def _written(data: str) -> Iterator[str]:
+    """The long strings in JSON; of one that is too long what stands behind a quotation mark in it.
+
+    That is so where JSON holds JSON as a string.
+    """
+    at = 0
+    while (match := _STRING.search(data, at)) is not None:
+        at = match.end()
+        if not match[2]:
+            continue
+        text: str | None = match[1]
+        if len(match[1]) > _LONGEST_STRING:
+            text = _last_part(_CHARACTER.findall(match[1]))
+        if text is None:
+            at -= 1
+        else:
+            yield text
+
+
+def _last_part(characters: list[str]) -> str | None:
+    """What a string says if it is not too long, else what stands behind the first mark that leaves few."""
+    if len(characters) <= _LONGEST_STRING:
+        return "".join(characters)
+    start = len(characters) - _LONGEST_STRING
+    for place in range(start - 1, len(characters) - _LONG_STRING):
+        if characters[place] == '\\"':
+            return "".join(characters[place + 1 :])
+    return None
 
 
 def _decoded(text: str) -> str:
