@@ -46,7 +46,9 @@ async def search(
     owners = await page_rows.valid_owners(connection, principal, allowed)
     if not question.conditions or not owners:
         return PageHits((), wanted.note)
-    wish = Search(question.conditions, question.ranked, question.needed, tuple(owners))
+    wish = Search(
+        question.conditions, question.ranked, question.needed, tuple(owners), question.counts_places
+    )
     look = WEIGHED if question.is_near else limit * FIRST_LOOK
     while True:
         ranked = await hits(connection, wish, look, desk.counts)

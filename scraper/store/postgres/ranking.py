@@ -8,6 +8,7 @@ in them is a column of its own. See docs/store.md for what else was tried.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,16 @@ from scraper.store.fulltext.ranking import COUNTED, K1, WEIGHED, B
 from scraper.store.postgres.counting import Counts
 from scraper.store.postgres.lexemes import PROFILE_WORDS, fingerprint, owner_mark
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.windows import Window, back, first_size, next_size, shares
+from scraper.store.postgres.windows import SMALLEST, Shares, Window, back, first_size, next_size, shares
 
 __all__ = ["Hit", "Search", "hits"]
 
-LARGE, ENOUGH = 50_000, 500
+LARGE, ENOUGH, ENOUGH_CHECKED = 50_000, 500, 100
 """In a cache of so many pages so few of the newest that match are worth weighing: see docs/store.md for what
-more cost, and how many of the first hits were others with less."""
+more cost, and how many of the first hits were others with less. Of pages that must be looked into, fewer."""
+CHECKED, CHECKING_S = 1_500, 1.0
+"""Pages whose words' places are read in one step, 30 microseconds each, ten times that from the disk; and how
+long another step is begun. In a million pages a phrase of frequent words took longer than anybody waits."""
 SAMPLE = 200
 """Pages whose mean length stands for all."""
 
@@ -46,6 +50,8 @@ class Search:
     needed: frozenset[str]
     """Words that every hit holds."""
     owners: tuple[int, ...]
+    counts_places: bool = False
+    """Whether PostgreSQL must look into each page that the index names."""
 
     def within(self, window: Window) -> list[str]:
         """Everything that hits of a window meet; the words come first, as they are on the fewest pages."""
@@ -57,13 +63,16 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
     """The best `limit` pages, best first."""
     newest, own, usual = await _extent(connection, search.owners)
     is_large = newest >= LARGE
-    enough = ENOUGH if is_large else WEIGHED
+    few = ENOUGH_CHECKED if search.counts_places else ENOUGH
+    enough = few if is_large else WEIGHED
     asked = search.ranked if is_large or len(search.ranked) > 1 else ()
     known = await counts.of(connection, asked, newest, is_large=is_large)
     weights = [_weight(known[word], newest) if len(search.ranked) > 1 else 1.0 for word in search.ranked]
     words = [part for pair in zip(map(fingerprint, search.ranked), weights, strict=True) for part in pair]
     likely = shares(max(known[word], 1.0) / newest for word in search.needed if word in known)
-    window = back(own + 1, first_size(enough, likely))
+    most = _most_pages(search, likely)
+    window = back(own + 1, min(first_size(enough, likely), most))
+    until = time.monotonic() + (CHECKING_S if search.counts_places else math.inf)
     found: list[Hit] = []
     seen = 0
     while True:
@@ -74,9 +83,9 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
         )
         found += [Hit(row["id"], row["score"], row["url"], row["is_long"]) for row in rows]
         seen += rows[0]["matching"] if rows else 0
-        if window.low <= 0 or seen >= enough:
+        if window.low <= 0 or seen >= enough or time.monotonic() >= until:
             break
-        window = back(window.low, next_size(enough, seen, own + 1 - window.low, likely))
+        window = back(window.low, min(next_size(enough, seen, own + 1 - window.low, likely), most))
     found.sort(key=lambda hit: (-hit.score, -hit.number))
     return found[:limit]
 
@@ -93,6 +102,13 @@ async def _extent(connection: Connection, owners: Sequence[int]) -> tuple[int, i
     )
     assert row is not None
     return int(row[0]), int(row[2]), max(1.0, float(row[1]))
+
+
+def _most_pages(search: Search, likely: Shares | None) -> float:
+    """How many pages may be looked through in one step."""
+    if not search.counts_places:
+        return math.inf
+    return CHECKED / likely.expected if likely else SMALLEST
 
 
 def _weight(count: float, pages: int) -> float:

@@ -227,6 +227,26 @@ async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_
         assert await found(pages, "by3 NOT by2") == await found(pages, "by50 nowhere") == set()
 
 
+@pytest.mark.usefixtures("small_blocks")
+async def test_a_phrase_that_takes_too_long_is_found_among_the_newest_pages(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scraper.store.postgres import ranking
+
+    monkeypatch.setattr(ranking, "CHECKED", 10)
+    monkeypatch.setattr(ranking, "CHECKING_S", 60.0)
+    async with shared_pages(await postgres.database()) as pages:
+        for number in range(100):
+            text = "wind mill" if number in (3, 95) else "mill wind"
+            pages.put(entry(f"https://example.org/{number}", text=text))
+        await pages.settled()
+        both = {f"https://example.org/{number}" for number in (3, 95)}
+        assert await found(pages, '"wind mill"') == both
+        monkeypatch.setattr(ranking, "CHECKING_S", 0.0)
+        assert await found(pages, '"wind mill"') == {"https://example.org/95"}
+        assert both < await found(pages, "wind mill")
+
+
 async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those_of_sqlite(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
