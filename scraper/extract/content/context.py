@@ -40,7 +40,7 @@ def context(page: Measures, p: Floats) -> NDArray[np.float32]:
     rows = [
         p,
         np.log((p + _TINY) / (1 - p + _TINY)),
-        *(shifted(p, steps, -0.1) for steps in _NEIGHBOURS),
+        *shifted(p, _NEIGHBOURS, -0.1),
         *_windows(page, sums, totals, mass, weights),
         *_levels(page, sums, totals, mass, weights),
         *_paths(page, mass, weights),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ _NEAR_TITLE = (-200, 400)
 _PLAIN_WORDS = 20
 _PLAIN_LINKS = 0.35
 _NEIGHBOURS = (1, 2, 3, -1, -2, -3)
-_CLOSE_NEIGHBOURS = 2
+_CLOSE_NEIGHBOURS = (1, 2, -1, -2)
 _RADII = (4, 10, 25)
 
 
@@ -66,14 +68,12 @@ def _plain(page: Measures) -> Columns:
     }
 
 
-def shifted(values: NDArray[np.generic], steps: int, fill: float) -> Floats:
-    """The value of the block so many steps before (after, when negative)."""
-    moved = np.full(len(values), fill)
-    if steps > 0:
-        moved[steps:] = values[:-steps]
-    elif steps < 0:
-        moved[:steps] = values[-steps:]
-    return moved
+def shifted(values: NDArray[np.generic], steps: Sequence[int], fill: float) -> list[Floats]:
+    """The value of the block so many steps before (after, when negative), for each of the steps."""
+    count, reach = len(values), max(map(abs, steps))
+    padded = np.full(count + 2 * reach, fill)
+    padded[reach : reach + count] = values
+    return [padded[reach - step : reach - step + count] for step in steps]
 
 
 def windows(page: Measures, radius: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -84,20 +84,22 @@ def windows(page: Measures, radius: int) -> tuple[NDArray[np.int64], NDArray[np.
 def _neighbours(page: Measures) -> Columns:
     words = np.log1p(page.lengths)
     columns: Columns = {}
-    for steps in _NEIGHBOURS:
-        columns[f"words{steps:+}"] = shifted(words, steps, 0)
-        columns[f"link_share{steps:+}"] = shifted(page.link_share, steps, 1)
-        if abs(steps) <= _CLOSE_NEIGHBOURS:
-            columns[f"tag{steps:+}"] = shifted(page.tag, steps, -1)
-            columns[f"sentences{steps:+}"] = shifted(page.sentences, steps, -1)
+    for name, values, steps, fill in (
+        ("words", words, _NEIGHBOURS, 0),
+        ("link_share", page.link_share, _NEIGHBOURS, 1),
+        ("tag", page.tag, _CLOSE_NEIGHBOURS, -1),
+        ("sentences", page.sentences, _CLOSE_NEIGHBOURS, -1),
+    ):
+        for step, row in zip(steps, shifted(values, steps, fill), strict=True):
+            columns[f"{name}{step:+}"] = row
     same = np.concatenate(([False], page.above[1:] == page.above[:-1], [False]))
     depth = page.depth[page.owner]
-    step = np.concatenate(([0], np.abs(np.diff(depth)), [0]))
+    change = np.concatenate(([0], np.abs(np.diff(depth)), [0]))
     columns |= {
         "same_parent_before": same[:-1],
         "same_parent_after": same[1:],
-        "depth_step_before": step[:-1],
-        "depth_step_after": step[1:],
+        "depth_step_before": change[:-1],
+        "depth_step_after": change[1:],
     }
     characters, links, long = page.running_characters, page.running_links, page.running_long
     for radius in _RADII:
