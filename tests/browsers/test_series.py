@@ -26,7 +26,7 @@ from tests.site.server import all_pages
 pytestmark = pytest.mark.browser
 
 HOST, THIRD = "hostile.example", "third.example"
-GO_ON = ("/chain", "/patient", "/pauses", "/scroll-event", "/steps", "/timer")
+GO_ON = ("/chain", "/patient", "/pauses", "/scroll-event", "/starved", "/steps", "/timer")
 """Pages whose later parts come after a pause, or to those who scroll."""
 FOUND = re.compile(r"FOUND-[\w-]+")
 TEXT = "It has so much text that nobody has to run its clock ahead to see whether there will be more. " * 5

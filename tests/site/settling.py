@@ -63,6 +63,12 @@ _STEPS = """(async () => {
   }
 })();"""
 
+_STARVED = """article('starved', 0, 6, 40).then(texts => {
+  put(texts);
+  setTimeout(() => article('starved', 6, 12, 40).then(put), 220);
+  setTimeout(() => { const end = performance.now() + 400; while (performance.now() < end); }, 150);
+});"""
+
 _PATIENT = """(async () => {
   put(await article('patient', 0, 6, 40));
   await pause(120);
@@ -152,6 +158,7 @@ PAGES = (
         marks=10,
     ),
     fixed("/steps", "rests between one request and the next", scripted("Steps", _STEPS), marks=16),
+    fixed("/starved", "is busy when its rest is due", scripted("Starved", _STARVED), marks=12),
     fixed("/patient", "gives its second request three seconds", scripted("Patient", _PATIENT), marks=12),
     fixed(
         "/session",
