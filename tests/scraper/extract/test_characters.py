@@ -66,3 +66,12 @@ def test_a_line_is_one_line_of_bounded_length() -> None:
     assert line(" a\n\n b\u200b\t c ", 100) == "a b c"
     assert line("word " * 100, 20) == "word word word word…"
     assert len(line("x" * 1_000_000, 200)) == 200
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\x00", "\x1f", "\x7f", "\x80", "\x9f", "\u00ad", "\u200b", "\u202e", "\ufeff"]
+)
+@pytest.mark.parametrize("beside", ["plain", "caf\u00e9 \u2019 \u2014 \u20ac", "\u0434\u0430 \u2019"])
+def test_what_is_unseen_goes_whatever_letters_stand_beside_it(unseen: str, beside: str) -> None:
+    assert clean(f"{beside}{unseen} end") == (f"{beside} end", 1)
+    assert clean(beside) == (beside, 0)
