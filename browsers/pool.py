@@ -82,7 +82,7 @@ class Pool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(supply.close() for supply in self._supplies.values()))
         await self._driver.close()
-        self._folder.__exit__(None, None, None)
+        await asyncio.to_thread(self._folder.__exit__, None, None, None)
 
     @property
     def folder(self) -> Path:

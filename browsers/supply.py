@@ -65,6 +65,9 @@ class Supply:
         self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
         self._failed_tabs = 0
+        self._opening = 0
+        self._language = settings.language
+        """Of the newest visit: the next one's too, most likely."""
 
     @property
     def alive(self) -> bool:
@@ -193,7 +196,9 @@ class Supply:
 
     def warm(self) -> None:
         """Make tabs ready ahead of need: opening one takes longer than a whole peek."""
-        if self.alive and len(self._ready) + len(self._background) < self._settings.warm_tabs:
+        coming = len(self._ready) + len(self._cleaning) + self._opening
+        if self.alive and coming < self._settings.warm_tabs:
+            self._opening += 1
             self._in_background(self._open_ahead())
 
     async def drain(self, limit_s: float) -> None:
@@ -222,7 +227,20 @@ class Supply:
     async def _clean_tab(self) -> Tab:
         while not self._ready and self._cleaning:
             await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
-        return self._ready.pop() if self._ready else await self._open()
+        tab = self._ready_tab()
+        if not self._ready and not self._cleaning:
+            # At once: whoever comes while this visit runs would have to wait for one.
+            self.warm()
+        return tab or await self._open()
+
+    def _ready_tab(self) -> Tab | None:
+        """One whose renderer lives, as far as is known; None when there is none."""
+        while self._ready:
+            tab = self._ready.pop()
+            if tab.session.alive:
+                return tab
+            self._in_background(tab.close())
+        return None
 
     async def _open(self) -> Tab:
         self.tabs_opened += 1
@@ -232,6 +250,7 @@ class Supply:
             raise self._suspect(error) from error
 
     async def _prepare(self, tab: Tab, request: Request) -> None:
+        self._language = request.language
         try:
             await tab.prepare(request, self.identity)
         except (CommandFailed, TimeoutError) as error:
@@ -248,9 +267,17 @@ class Supply:
 
     async def _open_ahead(self) -> None:
         try:
-            self._ready.append(await self._open())
-        except BrowsersError:
+            tab = await self._open()
+            try:
+                await tab.speak(self._language, self.identity)
+            except BaseException:
+                await tab.close()
+                raise
+            self._ready.append(tab)
+        except (BrowsersError, CommandFailed, TimeoutError):
             return
+        finally:
+            self._opening -= 1
 
     def _in_background(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)

@@ -75,21 +75,14 @@ class Tab:
 
     async def prepare(self, request: Request, identity: Identity) -> None:
         """Speak the visit's language, and pause its request too where it is not a plain GET."""
-        commands = []
+        commands: list[asyncio.Future[Event]] = []
         self.committed = False
         if request.url in self.cached:
             await self.empty_cache()
         if self._principal not in ("", request.principal):
             self.gate.drop_connections()
         self._principal = request.principal
-        if self._language != request.language:
-            self._language = request.language
-            override = identity.override(request.language)
-            commands.append(self.session.start("Emulation.setUserAgentOverride", **override))
-            locale = identity.locale_override(request.language)
-            if locale is not None:
-                # Refused where another tab of the process has one already: dates are then in that one's form.
-                self.session.post("Emulation.setLocaleOverride", **locale)
+        commands += self._speak(request.language, identity)
         shaped = request.method != "GET" or bool(request.headers)
         if self._pauses_requests != shaped:
             self._pauses_requests = shaped
@@ -98,6 +91,21 @@ class Tab:
         if commands:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await asyncio.gather(*commands)
+
+    async def speak(self, language: str, identity: Identity) -> None:
+        """Get ready for visits in that language: a renderer that has just started is slow to answer."""
+        async with asyncio.timeout(PREPARE_LIMIT_S):
+            await asyncio.gather(*self._speak(language, identity))
+
+    def _speak(self, language: str, identity: Identity) -> list[asyncio.Future[Event]]:
+        if self._language == language:
+            return []
+        self._language = language
+        locale = identity.locale_override(language)
+        if locale is not None:
+            # Refused where another tab of the process has one already: dates are then in that one's form.
+            self.session.post("Emulation.setLocaleOverride", **locale)
+        return [self.session.start("Emulation.setUserAgentOverride", **identity.override(language))]
 
     def let_page_in(self) -> None:
         """From now on it holds a page, which may run and leave something."""

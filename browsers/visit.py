@@ -72,6 +72,7 @@ class Visit:
         self._paused.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._navigated: asyncio.Future[Event] | None = None
         self._page: Page | None = None
+        self._preparing: asyncio.Future[object] | None = None
         self._peeked: Snapshot | None = None
 
     @property
@@ -118,7 +119,7 @@ class Visit:
     async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         self._session.on("Fetch.requestPaused", self._on_paused)
         if self._expects_page:
-            self._page = await self._prepared_page()
+            self._page = self._begun_page()
         self._navigated = self._session.start("Page.navigate", url=self._request.url)
         response = await self._final_response()
         self._timing = replace(self._timing, response_s=self._elapsed())
@@ -247,14 +248,13 @@ class Visit:
 
     async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
         self._tab.let_page_in()
-        page, prepared = self._page, None
-        if page is None:
-            page = self._page = Page(self._tab, self._request, self._tier, self._habits)
-            prepared = asyncio.ensure_future(page.prepare())
+        if self._page is not None:
+            await self._prepared()
+        # What is sent to the tab from here on is answered after the commit.
+        page = self._page = self._page or self._begun_page()
         page.response = response
         self._let_in(response, body)
-        if prepared is not None:
-            await self._in_time(prepared)
+        await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
@@ -267,15 +267,19 @@ class Visit:
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete)
 
-    async def _prepared_page(self) -> Page:
+    def _begun_page(self) -> Page:
+        """Its commands are on their way, before the navigation or the commit that is asked for next."""
         page = Page(self._tab, self._request, self._tier, self._habits)
-        await self._in_time(page.prepare())
+        self._preparing = asyncio.ensure_future(page.prepare())
+        # A visit that ends before it renders leaves their failure to nobody.
+        self._preparing.add_done_callback(lambda future: future.cancelled() or future.exception())
         return page
 
-    async def _in_time(self, commands: Awaitable[object]) -> None:
+    async def _prepared(self) -> None:
+        assert self._preparing is not None
         try:
             async with asyncio.timeout(PREPARE_LIMIT_S):
-                await commands
+                await self._preparing
         except TimeoutError:
             raise errors.PageCrashed("The page's renderer does not answer.", url=self._request.url) from None
 

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -13,6 +14,8 @@ __all__ = ["RunFolder"]
 
 PREFIX = "search-mcp-run-"
 LOCK = "owner.lock"
+REMOVALS = 40
+BETWEEN_REMOVALS_S = 0.05
 
 
 class RunFolder:
@@ -36,9 +39,18 @@ class RunFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._lock is not None:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _remove(self.path)
             os.close(self._lock)
             self._lock = None
+
+
+def _remove(folder: Path) -> None:
+    """A browser that is just ending may write once more: without its lock the rest would never be swept."""
+    for _ in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(BETWEEN_REMOVALS_S)
 
 
 def sweep() -> int:

@@ -1,0 +1,58 @@
+"""Tabs are ready before they are needed, and only those that live are given out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers.supply import Supply
+from tests.browsers.reading import visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+WARM = 2
+
+
+@pytest_asyncio.fixture
+async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
+    async with Browsers(browser_settings) as opened:
+        yield opened
+
+
+async def _at_rest(browsers: Browsers) -> Supply:
+    """The light browser's tabs, once as many as are wanted are ready nothing in the background."""
+    async with asyncio.timeout(30):
+        while (supply := browsers._pool._supplies.get(Tier.LIGHT)) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        while supply._background or len(supply._ready) < WARM:
+            supply.warm()
+            await asyncio.sleep(0.02)
+    return supply
+
+
+async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Browsers) -> None:
+    supply = await _at_rest(fresh)
+    request = Request("http://site.example/", mode=Mode.PEEK)
+    async with supply.loan(request), supply.loan(request), asyncio.timeout(30):
+        while not supply._ready:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert supply.lent == WARM
+
+
+async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
+    fresh: Browsers, site: Site
+) -> None:
+    supply = await _at_rest(fresh)
+    dead = list(supply._ready)
+    for tab in dead:
+        tab.session.post("Page.crash")
+    async with asyncio.timeout(10):
+        while any(tab.session.alive for tab in dead):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
+    assert not set(supply._ready) & set(dead)
