@@ -34,9 +34,9 @@ async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site
     "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood"]
 )
 async def test_a_page_without_rest_ends_within_its_limits(browsers: Browsers, site: Site, path: str) -> None:
-    snapshot = await visit(browsers, site, path, deadline_s=20.0)
+    snapshot = await visit(browsers, site, path, deadline_s=45.0)
     assert snapshot.status == 200
-    assert snapshot.timing.total_s < 20
+    assert snapshot.timing.total_s < 45
 
 
 async def test_a_page_that_eats_its_heap_is_read_as_served(browsers: Browsers, site: Site) -> None:
