@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ __all__ = [
     "SOON_S",
     "Output",
     "Program",
+    "alive",
     "browsers_say",
     "chromium_of",
     "output_of",
@@ -175,6 +176,22 @@ async def until(condition: Callable[[], object]) -> None:
 
 def chromium_of(root: psutil.Process) -> list[psutil.Process]:
     """The Chromium processes that a process has started, at any depth."""
+    found = []
     with contextlib.suppress(psutil.NoSuchProcess):
-        return [child for child in root.children(recursive=True) if "chrom" in child.name().lower()]
-    return []
+        for child in root.children(recursive=True):
+            # One may end while the list is gone through, which takes none of the others from it.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "chrom" in child.name().lower():
+                    found.append(child)
+    return found
+
+
+def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run; a zombie only waits to be counted."""
+    return [process for process in processes if _runs(process)]
+
+
+def _runs(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False

@@ -12,16 +12,13 @@ from scraper import errors
 from scraper.app import App
 from scraper.model import Reading
 from scraper.settings import Settings
+from tests.scraper.process import alive, chromium_of
 from tests.site.running import Site
 
 
 @pytest.fixture
 def settings(site: Site, tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path, test_hosts=site.test_hosts)
-
-
-def chromiums() -> set[int]:
-    return {child.pid for child in psutil.Process().children(recursive=True) if "chrom" in child.name()}
 
 
 async def is_ready(app: App) -> bool:
@@ -53,11 +50,12 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings) -> None
 
 @pytest.mark.browser
 async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
-    before = chromiums()
+    before = set(chromium_of(psutil.Process()))
     async with App.open(settings) as app:
         assert await is_ready(app)
-        assert chromiums() > before
-    assert chromiums() == before
+        started = set(chromium_of(psutil.Process())) - before
+        assert started
+    assert alive(started) == []
 
 
 @pytest.mark.browser

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
-from tests.scraper.process import LIMIT_S, chromium_of, output_of, running, until
+from tests.scraper.process import LIMIT_S, alive, chromium_of, output_of, running, until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -90,7 +90,7 @@ async def test_an_interrupted_call_leaves_no_browser(
         program.process.send_signal(number)
         assert await program.ended() == 130
         assert "Traceback" not in "".join(program.said)
-    assert [left for left in chromium if left.is_running() and left.status() != psutil.STATUS_ZOMBIE] == []
+    assert alive(chromium) == []
 
 
 async def test_a_pipe_that_breaks_is_no_noise(site: Site, here: dict[str, str]) -> None:

@@ -20,6 +20,7 @@ from tests.scraper.process import (
     REPOSITORY,
     SOON_S,
     Program,
+    alive,
     browsers_say,
     chromium_of,
     running,
@@ -152,11 +153,6 @@ async def tabs_lent(program: Program) -> int:
         processes = (await answer.json())["browsers"]["processes"]
         assert processes
         return sum(process["lent"] for process in processes)
-
-
-def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run; a zombie only waits to be counted."""
-    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
 async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(

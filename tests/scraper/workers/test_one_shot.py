@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import zlib
 from collections.abc import AsyncIterator
@@ -37,7 +38,9 @@ def children() -> set[int]:
     """Processes of ours, dead ones that nobody has reaped included."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
-        found |= {int(pid) for pid in (task / "children").read_text().split()}
+        # A thread may end while the list is gone through.
+        with contextlib.suppress(OSError):
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
     return found
 
 
