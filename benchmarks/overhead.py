@@ -73,6 +73,9 @@ async def _in_process(site: Site, folder: Path) -> AsyncIterator[OneCall]:
             if answer.is_error:
                 raise AssertionError(answer.text)
 
+        await one()
+        # Until it is in the file a page comes out of memory, as it never does over HTTP.
+        await app.pages.settled()
         yield one
 
 
