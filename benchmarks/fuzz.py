@@ -130,9 +130,10 @@ def _judged(status: int, text: str) -> str:
         return f"refused, {status}"
     lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
     for part in lines or [text]:
-        message = _understood(part.encode())
-        if isinstance(message, dict) and ("result" in message or "error" in message):
-            return "result" if "result" in message else "error"
+        said = _understood(part.encode())
+        answers = said if isinstance(said, list) and said else [said]
+        if all(isinstance(answer, dict) and ("result" in answer or "error" in answer) for answer in answers):
+            return "result" if "result" in answers[0] else "error"
     return "unanswered"
 
 

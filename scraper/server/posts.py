@@ -1,7 +1,8 @@
 """Takes what clients post and the SDK does not: several messages at once, and requests nobody could answer.
 
 The SDK takes a request whose id no answer can carry for a notification and says "202 Accepted", so that its
-sender waits for ever. A list of messages is part of the revision 2025-03-26 alone, which is also the one that
+sender waits for ever; so does the first of two whose ids are the same, as the second takes over its stream. A
+list of messages is part of the revision 2025-03-26 alone, which is also the one that
 the search methods are an extension of: its clients ask for tools, prompts and resources in one go.
 """
 
@@ -11,6 +12,7 @@ import asyncio
 import json
 from typing import Any
 
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
@@ -25,6 +27,11 @@ MOST = 50
 """Messages in a list; each takes a place among the calls under way as if it had come alone."""
 _ALONE = "initialize"
 """The only request that the revision wants to come by itself: before it there is nobody to answer."""
+_IN_USE = (
+    "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
+)
+_GRACE_S = 1.0
+"""Plain clients give all requests one id, and send the next when they see the answer, before its end."""
 
 
 class Posts:
@@ -33,6 +40,8 @@ class Posts:
     def __init__(self, app: ASGIApp, body_limit_bytes: int) -> None:
         self._app = app
         self._body_limit_bytes = body_limit_bytes
+        self._underway: dict[tuple[str, str], asyncio.Event] = {}
+        """Session and id of each request that is being answered, and its end; to the SDK 1 is "1"."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
@@ -45,7 +54,34 @@ class Posts:
         elif body.is_list() and _takes_lists(scope):
             await self._answer_list(scope, body, receive, send)
         else:
+            await self._answer(scope, body, send)
+
+    async def _answer(self, scope: Scope, body: Body, send: Send) -> None:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        message = body.message() if session else {}
+        name = id_of(message) if "method" in message else None
+        if session is None or name is None:
             await self._app(scope, body.receive, _Checked(body, send))
+            return
+        key = session, str(name)
+        if not await self._is_free(key):
+            await _refusal(_IN_USE.format(json.dumps(name)), name)(scope, body.receive, send)
+            return
+        ended = self._underway[key] = asyncio.Event()
+        try:
+            await self._app(scope, body.receive, _Checked(body, send))
+        finally:
+            del self._underway[key]
+            ended.set()
+
+    async def _is_free(self, key: tuple[str, str]) -> bool:
+        try:
+            async with asyncio.timeout(_GRACE_S):
+                while (earlier := self._underway.get(key)) is not None:
+                    await earlier.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def _answer_list(self, scope: Scope, body: Body, receive: Receive, send: Send) -> None:
         messages = body.value()
@@ -68,7 +104,7 @@ class Posts:
         headers["content-length"] = str(len(single))
         said = _Said()
         body = Body([{"type": "http.request", "body": single, "more_body": False}], receive)
-        await self._app({**scope, "headers": headers.raw}, body.receive, _Checked(body, said.send))
+        await self._answer({**scope, "headers": headers.raw}, body, said.send)
         return said.message(message)
 
 
@@ -124,5 +160,5 @@ def _error(name: str | int | None, text: str) -> dict[str, Any]:
     return error.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _refusal(text: str) -> JSONResponse:
-    return JSONResponse(_error(None, text), 400)
+def _refusal(text: str, name: str | int | None = None) -> JSONResponse:
+    return JSONResponse(_error(name, text), 400)

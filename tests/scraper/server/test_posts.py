@@ -80,6 +80,37 @@ async def test_calls_of_a_list_end_with_their_client(
 
 
 @pytest.mark.parametrize("session", ["open", "lost"])
+async def test_of_requests_with_one_id_in_a_list_the_first_is_answered_and_the_others_refused(
+    server: Program, http: aiohttp.ClientSession, session: str
+) -> None:
+    known = await open_session(http, server.url) if session == "open" else "0" * 32
+    headers = {**HEADERS, "Mcp-Session-Id": known}
+    same = [call("slow", {"seconds": 1.6}, number=5), ping(5), ping("5"), ping(6)]
+    async with http.post(server.url, headers=headers, json=same) as answer:
+        slow, *refused, pong = await answer.json()
+    assert slow["id"] == 5 and "result" in slow
+    assert [(error["id"], error["error"]["code"]) for error in refused] == [(5, -32600), ("5", -32600)]
+    assert pong == {"jsonrpc": "2.0", "id": 6, "result": {}}
+
+
+async def test_an_id_is_free_again_once_its_request_is_answered_or_given_up(
+    server: Program, http: aiohttp.ClientSession
+) -> None:
+    headers = {**HEADERS, **NEWER, "Mcp-Session-Id": await open_session(http, server.url)}
+    slow = call("slow", {"seconds": 60}, number=1)
+    posting = asyncio.create_task(http.post(server.url, headers=headers, json=slow))
+    await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
+    async with http.post(server.url, headers=headers, json=ping(1)) as answer:
+        assert answer.status == 400
+        assert "id 1 is in use" in (await answer.json())["error"]["message"]
+    (await posting).close()
+    await browsers_say(server.base, "active", 0, limit_s=SOON_S)
+    for _ in range(20):
+        async with http.post(server.url, headers=headers, json=ping(1)) as answer:
+            assert (answer.status, '"result":{}' in await answer.text()) == (200, True)
+
+
+@pytest.mark.parametrize("session", ["open", "lost"])
 @pytest.mark.parametrize("odd", [1.5, None, [1], {"a": 1}, True])
 async def test_a_request_that_no_answer_can_name_is_refused_and_not_accepted(
     server: Program, http: aiohttp.ClientSession, odd: object, session: str
