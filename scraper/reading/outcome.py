@@ -163,10 +163,11 @@ def retry_after_s(snapshot: Snapshot) -> float | None:
     if re.fullmatch(r"[0-9]{1,9}", value):
         return float(value)
     try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        moment = email.utils.parsedate_to_datetime(value).astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        # Years and zones beyond the calendar are no moment.
         return None
-    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _span(seconds: float) -> str:

@@ -223,7 +223,19 @@ class TestRetryAfter:
             await reads.fetch(url(2), deadline_s=5)
         assert REST_LIMIT_S - 60 < refused.value.retry_after_s <= REST_LIMIT_S
 
-    @pytest.mark.parametrize(("status", "value"), [(200, "60"), (404, "60"), (429, "soon"), (429, "-5")])
+    @pytest.mark.parametrize(
+        ("status", "value"),
+        [
+            (200, "60"),
+            (404, "60"),
+            (429, "soon"),
+            (429, "-5"),
+            # Moments that no calendar holds.
+            (429, "Fri, 31 Dec 9999 23:59:59 -0500"),
+            (429, "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"),
+            (429, "Wed, 21 Oct 2026 07:28:00 +99999999999999"),
+        ],
+    )
     async def test_what_asks_for_nothing_stops_nothing(self, status: int, value: str) -> None:
         door = ScriptedDoor(status=status, headers={"retry-after": value})
         reads = fetcher(door)
