@@ -6,22 +6,21 @@ Nothing is requested twice: what is rendered is the very response that was peeke
 from __future__ import annotations
 
 import asyncio
-import base64
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from urllib.parse import urlencode, urljoin
 
-from browsers import diagnosis, errors
+from browsers import errors
 from browsers.capture import capture
-from browsers.cdp import CommandFailed, Event
+from browsers.cdp import CommandFailed
 from browsers.charset import decode
 from browsers.habits import Habits
 from browsers.lazy import reveal
 from browsers.media_types import is_text, sniffed
-from browsers.model import Hop, Mode, Request, Snapshot, Tier, Timing
+from browsers.model import Mode, Request, Snapshot, Tier, Timing
+from browsers.navigation import Navigation
 from browsers.page import Page
-from browsers.response import NOT_PASSED_ON, Body, PausedResponse, read_body
+from browsers.response import Body, PausedResponse, read_body
 from browsers.tab import Tab
 
 __all__ = ["Enough", "Visit"]
@@ -65,12 +64,7 @@ class Visit:
         self._expects_page = expects_page
         self._habits = habits
         self._timing = Timing(queued_s=time.monotonic() - started_at)
-        self._hops: list[Hop] = []
-        self._ledger = tab.gate.begin(request.limits.wire_bytes)
-        self._paused: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
-        # A visit that ends otherwise leaves its last redirect's error to nobody.
-        self._paused.add_done_callback(lambda future: future.cancelled() or future.exception())
-        self._navigated: asyncio.Future[Event] | None = None
+        self._navigation = Navigation(tab, request)
         self._page: Page | None = None
         self._preparing: asyncio.Future[object] | None = None
         self._peeked: Snapshot | None = None
@@ -108,7 +102,7 @@ class Visit:
                 ) from error
             if self._peeked is not None:
                 return self._as_peeked()
-            raise self._out_of_time() from None
+            raise self._navigation.out_of_time(self._elapsed()) from None
         except errors.PageCrashed:
             if self._peeked is not None:
                 return self._as_peeked()
@@ -117,11 +111,10 @@ class Visit:
             raise errors.ConnectionClosed(f"The visit broke off: {error}", url=self._request.url) from error
 
     async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
-        self._session.on("Fetch.requestPaused", self._on_paused)
         if self._expects_page:
             self._page = self._begun_page()
-        self._navigated = self._session.start("Page.navigate", url=self._request.url)
-        response = await self._final_response()
+        self._navigation.begin()
+        response = await self._navigation.response()
         self._timing = replace(self._timing, response_s=self._elapsed())
         mode = self._request.mode
         if mode is Mode.RENDER and response.is_page and not _asks_for_password(response):
@@ -131,7 +124,7 @@ class Visit:
         self._tab.cached.add(response.url, len(body.data))
         peeked = self._peeked = self._peek_snapshot(response, body)
         if not await self._needs_rendering(peeked, response, enough):
-            self._abort(response)
+            self._navigation.abort(response)
             return replace(peeked, timing=self._timed())
         await may_render()
         return await self._render(response, body)
@@ -142,7 +135,7 @@ class Visit:
         try:
             return await read_body(self._session, response, self._request.limits.body_bytes, limit_s)
         except TimeoutError:
-            raise self._out_of_time() from None
+            raise self._navigation.out_of_time(self._elapsed()) from None
 
     async def _needs_rendering(
         self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
@@ -157,74 +150,6 @@ class Visit:
         self._timing = replace(self._timing, judged_s=self._elapsed())
         return True
 
-    async def _final_response(self) -> PausedResponse:
-        """The response that is not a redirect."""
-        assert self._navigated is not None
-        await asyncio.wait([self._paused, self._navigated], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
-        if self._paused.done():
-            return self._paused.result()
-        answer = self._navigated.result()
-        raise self._explained(answer.get("errorText", "net::ERR_ABORTED"))
-
-    def _on_paused(self, event: Event) -> None:
-        if event.get("frameId") != self._tab.frame_id:
-            self._session.post("Fetch.continueRequest", requestId=event["requestId"])
-        elif "responseStatusCode" not in event and "responseErrorReason" not in event:
-            self._send_shaped(event)
-        elif "responseStatusCode" not in event:
-            # The exact reason comes with the answer of Page.navigate; here it is only "Failed".
-            self._session.post("Fetch.continueRequest", requestId=event["requestId"])
-        else:
-            self._on_response(PausedResponse.of(event))
-
-    def _on_response(self, response: PausedResponse) -> None:
-        if response.location is not None:
-            self._on_redirect(response, response.location)
-        elif not self._paused.done():
-            self._paused.set_result(response)
-        elif self._page is not None:
-            self._page.on_document(response)
-
-    def _on_redirect(self, response: PausedResponse, location: str) -> None:
-        self._hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
-        if len(self._hops) <= self._request.limits.hops:
-            self._follow(response, self._hops[-1].location)
-            return
-        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
-        if not self._paused.done():
-            self._paused.set_exception(
-                errors.TooManyRedirects(
-                    f"{self._request.url} redirects more than {self._request.limits.hops} times.",
-                    url=self._request.url,
-                )
-            )
-
-    def _follow(self, response: PausedResponse, location: str) -> None:
-        cached = self._tab.cached
-        cached.add(response.url)
-        if location not in cached:
-            self._session.post("Fetch.continueRequest", requestId=response.request_id)
-            return
-        cached.clear()
-        emptied = self._session.start("Network.clearBrowserCache")
-        emptied.add_done_callback(lambda answer: self._go_on(answer, response))
-
-    def _go_on(self, emptied: asyncio.Future[Event], response: PausedResponse) -> None:
-        if not emptied.cancelled() and emptied.exception() is None:
-            self._session.post("Fetch.continueRequest", requestId=response.request_id)
-
-    def _send_shaped(self, event: Event) -> None:
-        """The request itself, paused because it is a form or carries headers of its own."""
-        sent = event["request"]
-        headers = dict(sent["headers"]) | dict(self._request.headers)
-        command: Event = {"requestId": event["requestId"]}
-        if self._request.method == "POST" and not self._hops:
-            body = _form_encoded(self._request)
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-            command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
-        command["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
-        self._session.post("Fetch.continueRequest", **command)
-
     def _peek_snapshot(self, response: PausedResponse, body: Body) -> Snapshot:
         media_type = response.media_type or sniffed(body.data)
         text = decode(body.data, response.content_type) if is_text(media_type) else ""
@@ -236,15 +161,10 @@ class Visit:
             media_type=media_type,
             body=body.data,
             html=text,
-            hops=tuple(self._hops),
-            truncated=body.truncated or self._ledger.too_large,
+            hops=tuple(self._navigation.hops),
+            truncated=body.truncated or self._navigation.too_large,
             tier=self._tier,
         )
-
-    def _abort(self, response: PausedResponse) -> None:
-        """End the navigation before anything commits: the tab stays blank, and sees to its end by itself."""
-        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
-        self._tab.leaving = self._navigated
 
     async def _render(self, response: PausedResponse, body: Body) -> Snapshot:
         self._tab.let_page_in()
@@ -253,14 +173,14 @@ class Visit:
         # What is sent to the tab from here on is answered after the commit.
         page = self._page = self._page or self._begun_page()
         page.response = response
-        self._let_in(response, body)
+        self._navigation.let_in(response, body, page.on_navigated)
         await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
         complete = await page.settle(settle_s)
         if page.failed_to_commit:
-            raise self._explained(page.failed_to_commit)
+            raise self._navigation.explained(page.failed_to_commit)
         if complete and page.settling.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
             await reveal(self._session, page.settling, limit_s)
@@ -270,6 +190,7 @@ class Visit:
     def _begun_page(self) -> Page:
         """Its commands are on their way, before the navigation or the commit that is asked for next."""
         page = Page(self._tab, self._request, self._tier, self._habits)
+        self._navigation.lead_to(page.on_document)
         self._preparing = asyncio.ensure_future(page.prepare())
         # A visit that ends before it renders leaves their failure to nobody.
         self._preparing.add_done_callback(lambda future: future.cancelled() or future.exception())
@@ -282,25 +203,6 @@ class Visit:
                 await self._preparing
         except TimeoutError:
             raise errors.PageCrashed("The page's renderer does not answer.", url=self._request.url) from None
-
-    def _let_in(self, response: PausedResponse, body: Body) -> None:
-        if body.streamed:
-            headers = [
-                {"name": name, "value": value}
-                for name, value in response.raw_headers
-                if name.lower() not in NOT_PASSED_ON
-            ]
-            self._session.post(
-                "Fetch.fulfillRequest",
-                requestId=response.request_id,
-                responseCode=response.status,
-                responseHeaders=headers,
-                body=base64.b64encode(body.data).decode(),
-            )
-        else:
-            self._session.post("Fetch.continueRequest", requestId=response.request_id)
-        assert self._navigated is not None and self._page is not None
-        self._navigated.add_done_callback(self._page.on_navigated)
 
     async def _captured(self, page: Page, body: Body, *, complete: bool) -> Snapshot:
         taken = await capture(self._session, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
@@ -316,9 +218,9 @@ class Visit:
             html=taken.html,
             frames=taken.frames,
             rendered=True,
-            hops=tuple(self._hops),
+            hops=tuple(self._navigation.hops),
             timing=self._timed(captured_s=self._elapsed()),
-            truncated=self._ledger.too_large or page.stopped_for_size,
+            truncated=self._navigation.too_large or page.stopped_for_size,
             complete=complete,
             json_responses=await page.json_responses(),
             tier=self._tier,
@@ -328,18 +230,6 @@ class Visit:
         """What was served, where rendering it failed."""
         assert self._peeked is not None
         return replace(self._peeked, complete=False, timing=self._timed())
-
-    def _explained(self, net_error: str) -> errors.BrowsersError:
-        last_url = self._hops[-1].location if self._hops else self._request.url
-        error = diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
-        error.redirected = bool(self._hops)
-        return error
-
-    def _out_of_time(self) -> errors.DeadlineExceeded:
-        url, seconds = self._request.url, self._elapsed()
-        got = self._ledger.down_bytes
-        what = f"sent only {got} bytes" if got else "did not answer"
-        return errors.DeadlineExceeded(f"{url} {what} within {seconds:.0f} s.", url=url)
 
     def _loop_deadline(self) -> float:
         return asyncio.get_running_loop().time() + max(0.0, self._deadline_at - time.monotonic())
@@ -354,7 +244,3 @@ class Visit:
 def _asks_for_password(response: PausedResponse) -> bool:
     """Whether rendering would open a dialog; the full browser cancels it and shows nothing of the page."""
     return response.status == 401 and "www-authenticate" in response.headers
-
-
-def _form_encoded(request: Request) -> bytes:
-    return urlencode(dict(request.form or {})).encode()

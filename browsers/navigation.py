@@ -1,0 +1,169 @@
+"""The way of a tab's main frame to its page: each response on it is held, then let on, let in or ended."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable
+from urllib.parse import urlencode, urljoin
+
+from browsers import diagnosis, errors
+from browsers.cdp import Event
+from browsers.model import Hop, Request
+from browsers.response import NOT_PASSED_ON, Body, PausedResponse
+from browsers.tab import Tab
+
+__all__ = ["Navigation"]
+
+
+class Navigation:
+    """One navigation: redirects are followed and told, the first response that is none is held."""
+
+    def __init__(self, tab: Tab, request: Request) -> None:
+        """From here on what goes over the wire counts against the request's limits."""
+        self.hops: list[Hop] = []
+        """The redirects on the way, first to last."""
+        self._tab = tab
+        self._session = tab.session
+        self._request = request
+        self._ledger = tab.gate.begin(request.limits.wire_bytes)
+        self._held: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
+        # A navigation that ends otherwise leaves its last redirect's error to nobody.
+        self._held.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._answer: asyncio.Future[Event] | None = None
+        self._on_next: Callable[[PausedResponse], None] | None = None
+
+    @property
+    def too_large(self) -> bool:
+        """Whether it was cut off for all that went over the wire."""
+        return self._ledger.too_large
+
+    def lead_to(self, on_document: Callable[[PausedResponse], None]) -> None:
+        """Whom to tell of every main document that comes after the first."""
+        self._on_next = on_document
+
+    def begin(self) -> None:
+        """Send the tab on its way; `response` waits for what comes of it."""
+        self._session.on("Fetch.requestPaused", self._on_paused)
+        self._answer = self._session.start("Page.navigate", url=self._request.url)
+
+    async def response(self) -> PausedResponse:
+        """The response that is not a redirect, held before anything of it is shown.
+
+        Raises:
+            BrowsersError: there is none; says why.
+        """
+        answer = self._begun()
+        await asyncio.wait([self._held, answer], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
+        if self._held.done():
+            return self._held.result()
+        raise self.explained(answer.result().get("errorText", "net::ERR_ABORTED"))
+
+    def let_in(
+        self, response: PausedResponse, body: Body, on_answer: Callable[[asyncio.Future[Event]], None]
+    ) -> None:
+        """Let a held response become the page; `on_answer` is told of its commit, or why there is none."""
+        if body.streamed:
+            headers = [
+                {"name": name, "value": value}
+                for name, value in response.raw_headers
+                if name.lower() not in NOT_PASSED_ON
+            ]
+            self._session.post(
+                "Fetch.fulfillRequest",
+                requestId=response.request_id,
+                responseCode=response.status,
+                responseHeaders=headers,
+                body=base64.b64encode(body.data).decode(),
+            )
+        else:
+            self._go_on(response.request_id)
+        self._begun().add_done_callback(on_answer)
+
+    def abort(self, response: PausedResponse) -> None:
+        """End before anything commits: the tab stays blank, and sees to its end by itself."""
+        self._fail(response)
+        self._tab.leaving = self._answer
+
+    def explained(self, net_error: str) -> errors.BrowsersError:
+        """What a net error of the browser means, as far as the wall can tell."""
+        last_url = self.hops[-1].location if self.hops else self._request.url
+        error = diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
+        error.redirected = bool(self.hops)
+        return error
+
+    def out_of_time(self, after_s: float) -> errors.DeadlineExceeded:
+        """The error of a site that was not done when the time was up."""
+        got = self._ledger.down_bytes
+        what = f"sent only {got} bytes" if got else "did not answer"
+        return errors.DeadlineExceeded(
+            f"{self._request.url} {what} within {after_s:.0f} s.", url=self._request.url
+        )
+
+    def _begun(self) -> asyncio.Future[Event]:
+        assert self._answer is not None
+        return self._answer
+
+    def _on_paused(self, event: Event) -> None:
+        if event.get("frameId") != self._tab.frame_id:
+            self._go_on(event["requestId"])
+        elif "responseStatusCode" not in event and "responseErrorReason" not in event:
+            self._send_shaped(event)
+        elif "responseStatusCode" not in event:
+            # The exact reason comes with the answer of Page.navigate; here it is only "Failed".
+            self._go_on(event["requestId"])
+        else:
+            self._on_response(PausedResponse.of(event))
+
+    def _on_response(self, response: PausedResponse) -> None:
+        if response.location is not None:
+            self._on_redirect(response, response.location)
+        elif not self._held.done():
+            self._held.set_result(response)
+        elif self._on_next is not None:
+            self._on_next(response)
+
+    def _on_redirect(self, response: PausedResponse, location: str) -> None:
+        self.hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
+        if len(self.hops) <= self._request.limits.hops:
+            self._follow(response, self.hops[-1].location)
+            return
+        self._fail(response)
+        if not self._held.done():
+            self._held.set_exception(
+                errors.TooManyRedirects(
+                    f"{self._request.url} redirects more than {self._request.limits.hops} times.",
+                    url=self._request.url,
+                )
+            )
+
+    def _follow(self, response: PausedResponse, location: str) -> None:
+        cached = self._tab.cached
+        cached.add(response.url)
+        if location not in cached:
+            self._go_on(response.request_id)
+            return
+        cached.clear()
+        emptied = self._session.start("Network.clearBrowserCache")
+        emptied.add_done_callback(lambda answer: self._go_on_emptied(answer, response.request_id))
+
+    def _go_on_emptied(self, emptied: asyncio.Future[Event], request_id: str) -> None:
+        if not emptied.cancelled() and emptied.exception() is None:
+            self._go_on(request_id)
+
+    def _send_shaped(self, event: Event) -> None:
+        """The request itself, paused because it is a form or carries headers of its own."""
+        headers = dict(event["request"]["headers"]) | dict(self._request.headers)
+        command: Event = {"requestId": event["requestId"]}
+        if self._request.method == "POST" and not self.hops:
+            body = urlencode(dict(self._request.form or {})).encode()
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
+        command["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
+        self._session.post("Fetch.continueRequest", **command)
+
+    def _go_on(self, request_id: str) -> None:
+        self._session.post("Fetch.continueRequest", requestId=request_id)
+
+    def _fail(self, response: PausedResponse) -> None:
+        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
