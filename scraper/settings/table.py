@@ -182,7 +182,7 @@ class Settings:
             "How long running calls may take to end when the server is told to stop.",
             "s",
         ),
-    ] = 10.0
+    ] = 9.0
     call_limit: Annotated[
         int,
         Choice(
