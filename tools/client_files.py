@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scraper.cli.options import WEB_ONLY
 from scraper.settings import Setting, setting_table
 from scraper.tools import registry
 
@@ -23,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 NAME = "io.github.search-mcp/search-mcp"
 """In reverse order of a domain, as the registry asks; who publishes under another name says so here."""
 
-_SERVER_ONLY = frozenset({"host", "port", "token", "tokens_file", "issuer", "issuer_keys", "public_url"})
+_FOR_TESTS = frozenset({"test_hosts", "test_key_pin"})
+"""Settings that make a name lead elsewhere: nobody who installs the server has a use for them."""
 _ASKED = ("language", "document_root", "proxy")
 """What a desktop client asks its user for; the rest has a default that fits."""
 _BUNDLED = ("pyproject.toml", "README.md", "LICENSE", "browsers", "scraper")
@@ -107,7 +109,8 @@ def _bundled() -> Iterator[Path]:
 
 
 def _offered() -> list[Setting]:
-    return [setting for setting in setting_table() if setting.name not in _SERVER_ONLY]
+    """What may be set where a client starts the server over standard input and output."""
+    return [setting for setting in setting_table() if setting.name not in WEB_ONLY | _FOR_TESTS]
 
 
 def _variable(setting: Setting) -> dict[str, Any]:

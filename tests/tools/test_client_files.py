@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from scraper.cli.main import group
+from scraper.cli.options import WEB_ONLY
 from scraper.settings import setting_table
 from tools.client_files import FILES, ROOT, manifest_json, server_json, write_bundle
 
@@ -44,7 +45,9 @@ def test_the_registry_s_rules_are_kept() -> None:
     named = {variable["name"]: variable for variable in package["environmentVariables"]}
     assert set(named) <= {setting.variable for setting in setting_table()}
     assert named["SEARCH_MCP_PROXY"]["isSecret"] is True
-    assert "SEARCH_MCP_TOKEN" not in named
+    elsewhere = [setting for setting in setting_table() if setting.name in WEB_ONLY or "test" in setting.name]
+    assert not named.keys() & {setting.variable for setting in elsewhere}
+    assert not any("for tests" in variable["description"].lower() for variable in named.values())
     # The registry looks for it in the package's description, as proof that both have one owner.
     assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
