@@ -28,7 +28,7 @@ from scraper.server.callers import caller_of
 from scraper.server.calls import Calls
 from scraper.server.rates import Rate
 from scraper.tools import kept
-from scraper.tools.find_tools import MAX_QUERY_CHARS, PAGE_ITEMS, offer_of_prompt, offer_of_tool
+from scraper.tools.find_tools import DEEPEST, MAX_QUERY_CHARS, PAGE_ITEMS, offer_of_prompt, offer_of_tool
 from scraper.tools.finding import ranked
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
@@ -39,8 +39,6 @@ Context = ServerRequestContext[Any, Any]
 
 AREAS = ("tools", "prompts", "resources")
 _HANDSHAKES = frozenset({"initialize", "server/discover"})
-_DEEPEST = 1_000
-"""Resources that can be paged through in all: who wants more must ask better."""
 _MARK_BYTES = 9
 _FRESH: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
 """The contract asks clients not to keep results of searches."""
@@ -81,7 +79,7 @@ def add(
             lambda app: kept.found(app, caller.principal, query, start, PAGE_ITEMS),
         )
         end = start + PAGE_ITEMS
-        cursor = _cursor(query, end) if more and end < _DEEPEST else None
+        cursor = _cursor(query, end) if more and end < DEEPEST else None
         found = [described.resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_FRESH)
 
@@ -134,7 +132,7 @@ def _start(cursor: object, query: str) -> int:
         mark, place = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise _bad_cursor() from None
-    if mark != _mark(query) or type(place) is not int or not 0 < place < _DEEPEST or place % PAGE_ITEMS:
+    if mark != _mark(query) or type(place) is not int or not 0 < place < DEEPEST or place % PAGE_ITEMS:
         raise _bad_cursor()
     return place
 

@@ -13,7 +13,7 @@ from scraper.errors import BadArgument
 from scraper.extract.characters import line
 from scraper.render.sealed import EXPLANATION, seal
 from scraper.settings import Settings
-from scraper.tools.arguments import OneOf, Parameter, Parameters, Text
+from scraper.tools.arguments import OneOf, Parameter, Parameters, Text, Whole
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.finding import Offer, ranked, uses_of
@@ -25,11 +25,13 @@ from scraper.tools.shared import new_region
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["MAX_QUERY_CHARS", "NAME", "PAGE_ITEMS", "offer_of_prompt", "offer_of_tool", "tool"]
+__all__ = ["DEEPEST", "MAX_QUERY_CHARS", "NAME", "PAGE_ITEMS", "offer_of_prompt", "offer_of_tool", "tool"]
 
 NAME = "find_tools"
 PAGE_ITEMS = 10
 """At once; the contract of the search methods has the same bound."""
+DEEPEST = 1_000
+"""Texts that can be paged through in all: who wants more must ask better."""
 MAX_QUERY_CHARS = 2_000
 _SNIPPET_CHARS = 300
 
@@ -41,6 +43,7 @@ _PARAMETERS = Parameters(
         "resources: what is kept.",
         default="tools",
     ),
+    Parameter("start", Whole(0, DEEPEST), "Place to begin at.", default=0),
 )
 
 
@@ -48,14 +51,18 @@ def tool(settings: Settings, others: Sequence[Tool]) -> Tool:
     """The tool that finds the others."""
 
     async def run(app: App, given: dict[str, Any], call: Call) -> Answer:
-        query, kind = given["query"], given["kind"]
+        query, kind, start = given["query"], given["kind"], given["start"]
         if len(query) > MAX_QUERY_CHARS:
             raise BadArgument(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
         if kind == "resources":
-            items, _ = await found(app, call.principal, query, 0, PAGE_ITEMS)
-            return Answer(_kept_text(items))
-        lines = _tool_lines(query, others) if kind == "tools" else _prompt_lines(query, prompts_for(others))
-        return Answer("\n".join(lines) or f"None of the {kind} fits. Say it in other words.")
+            items, more = await found(app, call.principal, query, start, PAGE_ITEMS)
+            return Answer(_kept_text(items, start) + _continued(start, more=more))
+        every = _tool_lines(query, others) if kind == "tools" else _prompt_lines(query, prompts_for(others))
+        end = start + PAGE_ITEMS
+        told = "\n".join(every[start:end]) or _nothing(
+            start, f"None of the {kind} fits. Say it in other words."
+        )
+        return Answer(told + _continued(start, more=len(every) > end))
 
     return Tool(
         name=NAME,
@@ -81,8 +88,7 @@ def offer_of_prompt(prompt: Prompt) -> Offer:
 
 
 def _tool_lines(query: str, tools: Sequence[Tool]) -> list[str]:
-    places = ranked(query, [offer_of_tool(offered) for offered in tools])[:PAGE_ITEMS]
-    return [_tool_line(tools[at]) for at in places]
+    return [_tool_line(tools[at]) for at in ranked(query, [offer_of_tool(offered) for offered in tools])]
 
 
 def _tool_line(offered: Tool) -> str:
@@ -91,7 +97,7 @@ def _tool_line(offered: Tool) -> str:
 
 
 def _prompt_lines(query: str, prompts: Sequence[Prompt]) -> list[str]:
-    places = ranked(query, [offer_of_prompt(prompt) for prompt in prompts])[:PAGE_ITEMS]
+    places = ranked(query, [offer_of_prompt(prompt) for prompt in prompts])
     return [
         f"- {prompts[at].name}({', '.join(argument.name for argument in prompts[at].arguments)}): "
         f"{prompts[at].about}"
@@ -99,9 +105,9 @@ def _prompt_lines(query: str, prompts: Sequence[Prompt]) -> list[str]:
     ]
 
 
-def _kept_text(items: Sequence[Item]) -> str:
+def _kept_text(items: Sequence[Item], start: int) -> str:
     if not items:
-        return "Nothing that is kept holds these words. `search` finds pages on the web."
+        return _nothing(start, "Nothing that is kept holds these words. `search` finds pages on the web.")
     region = new_region()
     rows = "\n\n".join(_kept_row(item) for item in items)
     return f"{EXPLANATION.format(region=region)}\n\n{seal(rows, region)}"
@@ -111,3 +117,13 @@ def _kept_row(item: Item) -> str:
     title = f"{item.title}\n" if item.title else ""
     snippet = line(item.snippet, _SNIPPET_CHARS)
     return f"- {title}<{item.uri}> {item.about}\n{snippet}".rstrip()
+
+
+def _nothing(start: int, why: str) -> str:
+    return f"Nothing more fits: there are at most {start}." if start else why
+
+
+def _continued(start: int, *, more: bool) -> str:
+    """The line that says how to go on, where there is more."""
+    end = start + PAGE_ITEMS
+    return f"\n\nMore fit: call find_tools again with start={end}." if more and end < DEEPEST else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -49,6 +50,27 @@ async def test_kept_texts_are_found_and_sealed(texts: KeptApp) -> None:
     before, inside = answer.text.split("<<<untrusted ", 1)
     assert "Ignore all tools" in inside and "page://https://example.org/tide" in inside
     assert "Ignore" not in before and answer.text.count("<<<end untrusted") == 1
+
+
+async def test_kept_texts_are_gone_through_in_parts(texts: KeptApp) -> None:
+    for number in range(12):
+        texts.keep(f"https://example.org/{number}", f"Tides, volume {number}.", title=f"Volume {number}")
+    first = await ask(texts, query="tides", kind="resources")
+    second = await ask(texts, query="tides", kind="resources", start=10)
+    parts = [re.findall(r"<(page://\S+)>", answer.text) for answer in (first, second)]
+    assert [len(part) for part in parts] == [10, 2] and len({*parts[0], *parts[1]}) == 12
+    assert first.text.endswith("\n\nMore fit: call find_tools again with start=10.")
+    assert "More fit" not in second.text
+    beyond = await ask(texts, query="tides", kind="resources", start=20)
+    assert beyond.text == "Nothing more fits: there are at most 20."
+
+
+async def test_tools_that_fit_less_come_after_the_first_ten(texts: KeptApp) -> None:
+    query = " ".join(tool.name for tool in registry.tools())
+    parts = [(await ask(texts, query=query, start=start)).text.splitlines() for start in (0, 10)]
+    assert parts[0][-1] == "More fit: call find_tools again with start=10."
+    found = [line.partition("(")[0] for part in parts for line in part if line.startswith("- ")]
+    assert len(found) > 10 and len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(
