@@ -85,9 +85,9 @@ class Navigation:
         self._fail(response)
         self._tab.leaving = self._answer
 
-    def explained(self, net_error: str) -> errors.BrowsersError:
-        """What a net error of the browser means, as far as the wall can tell."""
-        last_url = self.hops[-1].location if self.hops else self._request.url
+    def explained(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
+        """What a net error means, as far as the wall can tell; `at`: where, when not where it went last."""
+        last_url = at or (self.hops[-1].location if self.hops else self._request.url)
         error = diagnosis.explain(net_error, self._request.url, last_url, self._ledger)
         error.redirected = bool(self.hops)
         return error
@@ -124,18 +124,24 @@ class Navigation:
             self._on_next(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
-        self.hops.append(Hop(response.url, response.status, urljoin(response.url, location)))
-        if len(self.hops) <= self._request.limits.hops:
-            self._follow(response, self.hops[-1].location)
-            return
+        target = urljoin(response.url, location)
+        self.hops.append(Hop(response.url, response.status, target))
+        if not target.lower().startswith(("http:", "https:")):
+            # For some of them Chromium would ask the system for a program.
+            self._end_at(response, self.explained("net::ERR_UNSAFE_REDIRECT", at=response.url))
+        elif len(self.hops) > self._request.limits.hops:
+            self._end_at(response, self._too_many_redirects())
+        else:
+            self._follow(response, target)
+
+    def _end_at(self, response: PausedResponse, error: errors.BrowsersError) -> None:
         self._fail(response)
         if not self._held.done():
-            self._held.set_exception(
-                errors.TooManyRedirects(
-                    f"{self._request.url} redirects more than {self._request.limits.hops} times.",
-                    url=self._request.url,
-                )
-            )
+            self._held.set_exception(error)
+
+    def _too_many_redirects(self) -> errors.TooManyRedirects:
+        url, most = self._request.url, self._request.limits.hops
+        return errors.TooManyRedirects(f"{url} redirects more than {most} times.", url=url)
 
     def _follow(self, response: PausedResponse, location: str) -> None:
         cached = self._tab.cached
@@ -155,7 +161,8 @@ class Navigation:
         """The request itself, paused because it is a form or carries headers of its own."""
         headers = dict(event["request"]["headers"]) | dict(self._request.headers)
         command: Event = {"requestId": event["requestId"]}
-        if self._request.method == "POST" and not self.hops:
+        # A page that moves on by itself asks for the next one as it likes.
+        if self._request.method == "POST" and not self.hops and not self._held.done():
             body = urlencode(dict(self._request.form or {})).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             command |= {"method": "POST", "postData": base64.b64encode(body).decode()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -13,6 +14,11 @@ __all__ = ["Body", "PausedResponse", "read_body"]
 
 BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+_MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,40}/[a-z0-9!#$&^_.+-]{1,100})\s*(?:[;,]|$)", re.IGNORECASE)
+"""RFC 6838, 4.2. What is no type is none to browsers; and who is told the type reads no sentence there."""
+_UNDECLARED = frozenset({"application/unknown", "unknown/unknown"})
+"""Browsers look at the content of these (MIME Sniffing, section 7)."""
 
 READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
 """A read answers only when it is full or the body ends, so slow bodies are begun with small ones."""
@@ -46,7 +52,8 @@ class PausedResponse:
     @property
     def location(self) -> str | None:
         """Where it redirects to, as written; None when it does not."""
-        return self.headers.get("location") if self.status in REDIRECTS else None
+        # An empty one leads nowhere: browsers show what came with it.
+        return self.headers.get("location") or None if self.status in REDIRECTS else None
 
     @property
     def content_type(self) -> str:
@@ -55,8 +62,10 @@ class PausedResponse:
 
     @property
     def media_type(self) -> str:
-        """In lower case, without parameters; empty when the site did not say."""
-        return self.content_type.split(";", 1)[0].strip().lower()
+        """In lower case, without parameters; empty when the site did not say, or said what is no type."""
+        declared = _MEDIA_TYPE.match(self.content_type)
+        media_type = declared[1].lower() if declared else ""
+        return "" if media_type in _UNDECLARED else media_type
 
     @property
     def is_page(self) -> bool:

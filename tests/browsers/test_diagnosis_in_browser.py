@@ -55,6 +55,8 @@ SITES: dict[str, Handler] = {
     "junk": junk,
     "loop": redirect_to("/"),
     "file": redirect_to("file:///etc/passwd"),
+    "program": redirect_to("intent://open#Intent;scheme=app;end"),
+    "files": redirect_to("FTP://files.example/"),
     "inwards": redirect_to(f"http://{PRIVATE}/secret"),
     "gone": redirect_to("http://nowhere.example/"),
 }
@@ -93,6 +95,8 @@ async def door() -> AsyncIterator[Browsers]:
         ("https://selfsigned.example/", errors.TlsFailed, "not issued by an authority"),
         ("http://loop.example/", errors.TooManyRedirects, "loop.example/ redirects more than"),
         ("http://file.example/", errors.BadScheme, "file.example leads to an address that is not http"),
+        ("http://program.example/", errors.BadScheme, "program.example leads to an address that is not http"),
+        ("http://files.example/", errors.BadScheme, "files.example leads to an address that is not http"),
         ("http://inwards.example/", errors.BlockedAddress, "inwards.example redirects to a host that is not"),
         ("http://gone.example/", errors.NameNotResolved, "nowhere.example, to which gone.example redirects"),
         ("http://refused.example:6000/", errors.UnsafePort, "this port of refused.example"),

@@ -1,0 +1,99 @@
+"""The way to a response and past it, with answers that no decent server gives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings, Mode, Request
+from tests.browsers.egress.wire import served
+from tests.browsers.reading import marks, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+HOST = "plain.example"
+BODIES = {
+    "/first": "<!doctype html><title>First</title><script>location = '/second'</script>",
+    "/nowhere": "<!doctype html><title>Misled</title><script>fetch('/ran')</script><p>Nowhere</p>",
+}
+
+
+async def until_end_of_head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return b""
+
+
+class Plain:
+    """A server that keeps connections open, and remembers who asked for what on which."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.ports: defaultdict[str, list[int]] = defaultdict(list)
+        self.port = 0
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await until_end_of_head(reader):
+            line = head.decode().partition(" HTTP/")[0]
+            self.lines.append(line)
+            path = line.partition(" ")[2]
+            self.ports[path].append(writer.get_extra_info("peername")[1])
+            if (length := head.lower().partition(b"content-length: ")[2]) and line.startswith("POST"):
+                await reader.readexactly(int(length.split(b"\r\n")[0]))
+            status, extra = ("302 x", "Location: \r\n") if path == "/nowhere" else ("200 OK", "")
+            body = BODIES.get(path, "<!doctype html><p>Arrived</p>")
+            told = f"{extra}Content-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+            writer.write(f"HTTP/1.1 {status}\r\n{told}".encode())
+            await writer.drain()
+
+
+@pytest_asyncio.fixture
+async def plain() -> AsyncIterator[Plain]:
+    """The server, and where it listens."""
+    server = Plain()
+    async with served(server) as port:
+        server.port = port
+        yield server
+
+
+@pytest_asyncio.fixture
+async def door(plain: Plain) -> AsyncIterator[Browsers]:
+    """A door to it alone."""
+    async with Browsers(BrowserSettings(test_hosts=((HOST, "127.0.0.1", plain.port),))) as running:
+        yield running
+
+
+async def test_ten_redirects_are_followed(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/redirects/10", Mode.PEEK)
+    assert (len(snapshot.hops), marks(snapshot)) == (10, 10)
+
+
+async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(
+    door: Browsers, plain: Plain
+) -> None:
+    snapshot = await door.visit(Request(f"http://{HOST}/nowhere", mode=Mode.PEEK))
+    assert (snapshot.status, snapshot.hops) == (302, ())
+    assert "Nowhere" in snapshot.html
+    assert plain.lines == ["GET /nowhere"]
+
+
+async def test_a_form_is_sent_once_though_its_answer_moves_on(door: Browsers, plain: Plain) -> None:
+    request = Request(f"http://{HOST}/first", method="POST", form={"q": "words"}, mode=Mode.RENDER)
+    assert "Arrived" in (await door.visit(request)).html
+    assert [line for line in plain.lines if "favicon" not in line] == ["POST /first", "GET /second"]
+
+
+async def test_callers_share_no_connection(door: Browsers, plain: Plain) -> None:
+    for principal in ("ann", "bob", "ann", "bob"):
+        for _ in range(6):
+            url = f"http://{HOST}/{principal}"
+            await door.visit(Request(url, mode=Mode.PEEK, principal=principal, headers={"X-Any": "1"}))
+    ann, bob = plain.ports["/ann"], plain.ports["/bob"]
+    assert len(set(ann)) < len(ann), "no connection is ever used again: this test proves nothing"
+    assert set(ann).isdisjoint(bob)
