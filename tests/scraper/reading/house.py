@@ -1,0 +1,57 @@
+"""A fetcher with stand-ins around it, and two things that may happen on the way of a page."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from browsers import errors as door_errors
+from browsers.model import Mode, Request, Tier
+from scraper import errors
+from scraper.model import Reading
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.workers import Workers
+
+from .standins import CountingPages, ScriptedDoor, ScriptedWorkers
+
+URL = "https://example.org/page"
+
+
+class House:
+    """A fetcher with stand-ins around it."""
+
+    def __init__(self, door: ScriptedDoor | None = None, settings: Settings | None = None) -> None:
+        self.door = door or ScriptedDoor()
+        self.workers = ScriptedWorkers()
+        self.pages = CountingPages()
+        self.fetcher = Fetcher(self.door, cast(Workers, self.workers), self.pages, settings or Settings())
+
+    async def text(self, url: str = URL, **options: Any) -> str:
+        return (await self.read(url, **options)).document.text
+
+    async def read(self, url: str = URL, **options: Any) -> Reading:
+        return await self.fetcher.fetch(url, **options)
+
+    async def error(self, url: str = URL, **options: Any) -> errors.ScraperError:
+        with pytest.raises(errors.ScraperError) as caught:
+            await self.fetcher.fetch(url, **options)
+        return caught.value
+
+    @property
+    def modes(self) -> list[Mode]:
+        return [request.mode for request in self.door.requests]
+
+    @property
+    def tiers(self) -> list[Tier]:
+        return [request.tier for request in self.door.requests]
+
+
+async def refuse(request: Request) -> None:
+    raise door_errors.BlockedAddress("That host is not on the public internet.", url=request.url)
+
+
+async def shortly(request: Request) -> None:
+    await asyncio.sleep(0.1)

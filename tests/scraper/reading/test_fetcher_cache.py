@@ -1,0 +1,115 @@
+"""When a page is taken from the cache, and when it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from scraper import errors
+from scraper.settings import Settings
+
+from .house import URL, House, refuse
+from .standins import SHELL, ScriptedDoor
+
+
+class TestTheCache:
+    async def test_a_page_that_was_read_is_not_visited_again(self) -> None:
+        house = House()
+        first, second = await house.read(), await house.read()
+        assert (first.cached, second.cached) == (False, True)
+        assert replace(second, cached=False) == first
+        assert len(house.door.requests) == 1
+
+    async def test_a_refresh_visits_and_keeps_what_it_found(self) -> None:
+        house = House()
+        await house.read()
+        assert not (await house.read(force_refresh=True)).cached
+        assert (await house.read()).cached
+        assert len(house.door.requests) == 2
+
+    async def test_the_caller_says_how_old_a_page_may_be_and_the_operator_where_it_does_not(self) -> None:
+        house = House(settings=Settings(cache_ttl_h=2))
+        await house.read()
+        _grow_old(house, hours=1)
+        assert (await house.read()).cached
+        assert not (await house.read(max_age_s=60)).cached
+        _grow_old(house, hours=3)
+        assert not (await house.read()).cached
+        _grow_old(house, hours=3)
+        assert (await house.read(max_age_s=4 * 3_600)).cached
+
+    async def test_one_look_into_the_cache_is_enough(self) -> None:
+        house = House()
+        await house.read()
+        assert len(house.pages.asked) == 1
+
+    async def test_who_wants_it_rendered_gets_no_page_as_served(self) -> None:
+        house = House()
+        await house.read()
+        assert await house.text(render="browser") == "Rendered."
+
+    async def test_who_wants_it_as_served_gets_no_rendered_page(self) -> None:
+        house = House(ScriptedDoor(SHELL))
+        await house.read()
+        assert await house.text(render="http") == "THIN"
+
+    async def test_either_will_do_for_who_does_not_care(self) -> None:
+        house = House()
+        await house.read(render="browser")
+        assert (await house.read()).cached
+
+    async def test_a_kept_page_answers_for_every_part_of_it(self) -> None:
+        house = House()
+        await house.read(URL + "#one")
+        reading = await house.read(URL + "#two")
+        assert reading.cached and reading.requested_url == URL + "#two"
+
+    async def test_the_next_piece_is_cut_from_the_reading_that_the_first_came_from(self) -> None:
+        house = House(ScriptedDoor(served="<p>DEGRADED</p>"))
+        first = await house.read()
+        house.door = house.fetcher._visits._browsers = ScriptedDoor(served="<p>Other.</p>")  # type: ignore[assignment]
+        assert not first.cached
+        more = await house.read(continuing=True, max_age_s=0.0)
+        assert more.cached and more.document == first.document
+        assert await house.text(continuing=True, principal="another") == "Other."
+        assert await house.text() == "Other."
+
+    async def test_another_principal_does_not_get_it(self) -> None:
+        house = House()
+        await house.read(principal="anna")
+        assert not (await house.read(principal="bert")).cached
+        assert [request.principal for request in house.door.requests] == ["anna", "bert"]
+
+    @pytest.mark.parametrize("served", ["<p>CAPTCHA</p>", "<p>LOGIN</p>", "<p>BLANK</p>"])
+    async def test_a_wall_or_nothing_is_not_kept(self, served: str) -> None:
+        house = House(ScriptedDoor(served, served))
+        await house.error()
+        assert house.pages.entries == {}
+
+    @pytest.mark.parametrize("served", ["<p>DEGRADED</p>", SHELL])
+    async def test_what_was_read_badly_is_not_kept(self, served: str) -> None:
+        house = House(ScriptedDoor(served))
+        await house.read(render="http")
+        assert house.pages.entries == {}
+
+    async def test_an_error_status_is_not_kept(self) -> None:
+        house = House(ScriptedDoor(status=404))
+        await house.error()
+        assert house.pages.entries == {}
+
+    async def test_a_page_read_through_an_exception_is_refused_again_without_it(self) -> None:
+        open_house = House(settings=Settings(allow_nets=("10.0.0.0/8",)))
+        await open_house.read("http://10.0.0.1/")
+        strict_house = House()
+        strict_house.pages.entries = open_house.pages.entries
+        strict_house.door.before = refuse
+        assert isinstance(await strict_house.error("http://10.0.0.1/"), errors.PrivateAddress)
+
+
+def _grow_old(house: House, *, hours: float) -> None:
+    """Everything in the cache was read so long ago."""
+    then = datetime.now(UTC) - timedelta(hours=hours)
+    for place, entry in house.pages.entries.items():
+        house.pages.entries[place] = replace(entry, reading=replace(entry.reading, retrieved_at=then))
