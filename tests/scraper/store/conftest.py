@@ -12,6 +12,7 @@ import pytest
 
 from scraper.model import Document, Reading
 from scraper.store.pages import SqlitePages
+from scraper.store.postgres import outbox, server
 from scraper.store.postgres.pages import PostgresPages
 from scraper.store.postgres.server import Server
 from scraper.store.protocols import Entry, Pages, Shelf
@@ -135,3 +136,11 @@ async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
     """An empty cache in a file."""
     async with opened(tmp_path) as cache:
         yield cache
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test waits for a pause of seconds."""
+    monkeypatch.setattr(server, "AWAY_PAUSE_S", 0.05)
+    monkeypatch.setattr(outbox, "RETRY_S", 0.05)
+    monkeypatch.setattr(outbox, "RETRY_AT_MOST_S", 0.2)

@@ -1,0 +1,51 @@
+"""Waiting for what a database tells nobody, and a store on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scraper.model import SearchAnswer
+from scraper.settings import Settings
+from scraper.store.opening import Store, open_store
+from scraper.store.protocols import Pages
+
+from .conftest import text_of
+
+NONE: frozenset[str] = frozenset()
+PATIENCE_S = 60.0
+
+
+async def until(happens: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await happens():  # noqa: ASYNC110 - the database tells nobody
+            await asyncio.sleep(0.05)
+
+
+async def nothing_waits(pages: Pages) -> bool:
+    await pages.settled()
+    return (await pages.stats()).waiting == 0
+
+
+@asynccontextmanager
+async def store_of(url: str, tmp_path: Path) -> AsyncIterator[Store]:
+    store = open_store(Settings(database_url=url, data_dir=tmp_path))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def answer() -> SearchAnswer:
+    return SearchAnswer("query", (), ("bing",), {}, "", retrieved_at=datetime.now(UTC))
+
+
+async def is_there(pages: Pages, key: str) -> bool:
+    return await text_of(pages, key) is not None
+
+
+async def has_problem(store: Store) -> bool:
+    return store.problem is not None

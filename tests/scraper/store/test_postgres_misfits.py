@@ -1,0 +1,137 @@
+"""A database that is wrong, or somebody else's, is said and left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scraper.settings import Settings
+from scraper.store.indexes.model import IndexDocument, IndexFault
+from scraper.store.opening import database_fault
+from scraper.store.protocols import Shelf
+from scraper.store.searches import Rest
+
+from .conftest import entry, shared_pages, text_of
+from .patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
+from .postgres_server import PASSWORD, PostgresServer, free_port
+
+pytestmark = pytest.mark.usefixtures("impatient")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("sslmode=verify-fully", "cannot be used: `sslmode` parameter must be one of"),
+        (
+            "sslmode=verify-full&sslrootcert=/nowhere/root.crt",
+            "names (sslrootcert, sslcert, sslkey) is not there",
+        ),
+    ],
+)
+async def test_a_url_that_cannot_be_connected_by_is_told_and_pages_wait(asked: str, said: str) -> None:
+    async with shared_pages(f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages?{asked}") as pages:
+        pages.put(entry("https://example.org/1"))
+        await pages.settled()
+        stats = await pages.stats()
+        assert not stats.usable and (stats.waiting, stats.lost) == (1, 0)
+        assert said in str(stats.problem) and PASSWORD not in str(stats.problem)
+
+
+async def test_tables_of_a_version_that_never_was_are_left_alone(postgres: PostgresServer) -> None:
+    url = await postgres.database()
+    async with shared_pages(url) as pages:
+        pages.put(entry("https://example.org/1"))
+        assert await nothing_waits(pages)
+    await postgres.say("UPDATE search_mcp.about SET version = 0", url)
+    async with shared_pages(url) as pages:
+        assert await text_of(pages, "https://example.org/1") is None
+        assert "has tables of version 0" in str((await pages.stats()).problem)
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (lambda server: server.url(password="wrong"), "does not take the user keeper"),
+        (lambda server: server.url("nowhere"), "there is no database nowhere"),
+        (lambda server: server.url(port=free_port()), "no PostgreSQL answers at 127.0.0.1"),
+    ],
+)
+async def test_what_is_wrong_is_said_at_once_without_the_password(
+    postgres: PostgresServer,
+    tmp_path: Path,
+    where: Callable[[PostgresServer], str],
+    said: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    url = where(postgres)
+    async with asyncio.timeout(PATIENCE_S), store_of(url, tmp_path) as store:
+        store.pages.put(entry())
+        assert await text_of(store.pages, "https://example.org/other") is None
+        assert store.problem is not None and said in store.problem
+        store.searches.put("key", answer(), shelf=Shelf())
+        assert await store.searches.get("key", shelf=Shelf(), max_age_s=60) is None
+        store.searches.set_rest("bing", "direct", Rest("captcha", until=1.0))
+        assert await store.searches.rest("bing", "direct") == Rest("captcha", until=1.0)
+        with pytest.raises(IndexFault, match="not available"):
+            await store.indexes.create("kept", principal="local", backend="sqlite")
+        await store.indexes.add("default", IndexDocument("a", "mill"), principal="local")
+        assert (await store.indexes.search("default", "mill", principal="local", limit=1)).total == 1
+    fault = await database_fault(Settings(database_url=url, data_dir=tmp_path))
+    assert fault is not None and said in fault
+    for secret in (PASSWORD, "wrong"):
+        assert secret not in fault and not any(secret in line for line in caplog.messages)
+
+
+async def test_what_is_wrong_is_told_before_anybody_asks_for_a_page(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages"
+    async with store_of(url, tmp_path) as store:
+        await until(lambda: has_problem(store))
+    assert any("no PostgreSQL answers" in line for line in caplog.messages)
+
+
+async def test_tables_of_a_newer_version_are_left_alone(postgres: PostgresServer, tmp_path: Path) -> None:
+    url = await postgres.database()
+    async with shared_pages(url) as pages:
+        pages.put(entry(text="precious"))
+        assert await nothing_waits(pages)
+    await postgres.say("UPDATE search_mcp.about SET version = 99", url)
+    async with shared_pages(url) as pages:
+        pages.put(entry(text="overwritten"))
+        await pages.settled()
+        stats = await pages.stats()
+        assert not stats.usable and "newer version of search-mcp" in str(stats.problem)
+    await postgres.say("UPDATE search_mcp.about SET version = 1", url)
+    async with shared_pages(url) as pages:
+        assert await text_of(pages) == "precious"
+
+
+@pytest.mark.parametrize(
+    "made", ["CREATE TABLE search_mcp.other (x int)", "CREATE TABLE search_mcp.about (x int)"]
+)
+async def test_a_schema_of_another_program_is_left_alone(postgres: PostgresServer, made: str) -> None:
+    url = await postgres.database()
+    await postgres.say("CREATE SCHEMA search_mcp", url)
+    await postgres.say(made, url)
+    async with shared_pages(url) as pages:
+        pages.put(entry())
+        await pages.settled()
+        assert "of another program" in str((await pages.stats()).problem)
+    assert len(await postgres.say("SELECT 1 FROM pg_tables WHERE schemaname = 'search_mcp'", url)) == 1
+
+
+async def test_tables_dropped_in_use_are_made_anew(postgres: PostgresServer) -> None:
+    url = await postgres.database()
+    async with shared_pages(url) as pages:
+        pages.put(entry(text="before"))
+        assert await text_of(pages) == "before"
+        await postgres.say("DROP SCHEMA search_mcp CASCADE", url)
+        assert await text_of(pages) is None
+        pages.put(entry(text="after"))
+        await until(lambda: nothing_waits(pages))
+        assert await text_of(pages) == "after"
+        assert len((await pages.search("after", principal="local", allowed=NONE, limit=5)).hits) == 1

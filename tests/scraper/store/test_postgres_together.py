@@ -1,0 +1,144 @@
+"""Servers that keep their pages in one database."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from scraper.settings import Settings
+from scraper.store.indexes.model import IndexDocument, IndexFault
+from scraper.store.opening import open_store
+from scraper.store.postgres.pages import PostgresPages
+from scraper.store.protocols import Shelf
+from scraper.store.searches import Rest
+
+from .conftest import entry, noise, shared_pages, text_of
+from .patience import NONE, answer, nothing_waits, store_of, until
+from .postgres_server import PostgresServer
+
+pytestmark = pytest.mark.usefixtures("impatient")
+
+
+async def test_servers_that_start_together_make_the_tables_once(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = await postgres.database()
+    stores = [open_store(Settings(database_url=url, data_dir=tmp_path)) for _ in range(8)]
+    for number, store in enumerate(stores):
+        store.pages.put(entry(f"https://example.org/{number}"))
+    await asyncio.gather(*(store.pages.settled() for store in stores))
+    assert [store.problem for store in stores] == [None] * 8
+    assert (await stores[0].pages.stats()).pages == 8
+    for store in stores:
+        await store.close()
+
+
+async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scraper.store.postgres import pages as pages_module
+
+    url = await postgres.database()
+    async with (
+        shared_pages(url, limit_bytes=1_000_000) as one,
+        shared_pages(url, limit_bytes=1_000_000) as other,
+    ):
+        for number in range(120):
+            pages = one if number % 2 else other
+            pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
+            if number % 10 == 9:
+                await asyncio.gather(one.settled(), other.settled())
+        # What one has just written the other may not know of yet.
+        assert 0 < (await one.stats()).bytes < 1_500_000 and (await one.stats()).lost == 0
+        monkeypatch.setattr(pages_module, "CHECKED_PAGES", 1)
+        one.put(entry("https://example.org/last", text="last"))
+        assert (await one.stats()).bytes <= 1_000_000
+        assert await text_of(one, "https://example.org/119") is not None
+        assert await text_of(one, "https://example.org/0") is None
+        orphans = (
+            "SELECT 1 FROM search_mcp.words w WHERE NOT EXISTS "
+            "(SELECT 1 FROM search_mcp.pages p WHERE p.id = w.id)"
+        )
+        assert await postgres.say(orphans, url) == []
+
+
+async def test_a_page_larger_than_the_cache_or_that_cannot_be_written_costs_itself_alone(
+    postgres: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with shared_pages(await postgres.database(), limit_bytes=1_000_000) as pages:
+        pages.put(entry("https://example.org/large", text="x" * 1_000_001))
+        pages.put(entry("https://example.org/\ud800", text="half a pair"))
+        pages.put(entry("https://example.org/" + "long/" * 2_000, text="nul \0 in it \ud800"))
+        assert await text_of(pages, "https://example.org/" + "long/" * 2_000) == "nul \0 in it ?"
+        assert await text_of(pages, "https://example.org/large") is None
+        assert await text_of(pages, "https://example.org/\ud800") is None
+        assert (await pages.stats()).lost == 2
+
+
+async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: PostgresServer) -> None:
+    url = await postgres.database()
+
+    async def write(pages: PostgresPages, turn: int) -> None:
+        for round_ in range(5):
+            for number in range(30) if turn % 2 else reversed(range(30)):
+                pages.put(entry(f"https://example.org/{number}", text=f"word{round_} by {turn}"))
+            await pages.settled()
+
+    async with shared_pages(url) as first, shared_pages(url) as second, shared_pages(url) as third:
+        all_of_them = (first, second, third)
+        await asyncio.gather(*(write(pages, turn) for turn, pages in enumerate(all_of_them)))
+        for pages in all_of_them:
+            await until(lambda pages=pages: nothing_waits(pages))  # type: ignore[misc]
+            stats = await pages.stats()
+            assert (stats.lost, stats.pages, stats.problem) == (0, 30, None)
+        found = await first.search("word4", principal="local", allowed=NONE, limit=50)
+        assert len(found.hits) == 30
+        assert not (await first.search("word0", principal="local", allowed=NONE, limit=50)).hits
+
+
+async def test_what_is_read_again_and_again_outlives_what_is_newer(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scraper.store import page_rows
+    from scraper.store.postgres import pages as pages_module
+
+    monkeypatch.setattr(page_rows, "TOUCH_AFTER_S", -1.0)
+    monkeypatch.setattr(pages_module, "TOUCH_EVERY_S", 0.0)
+    async with shared_pages(await postgres.database(), limit_bytes=1_000_000) as pages:
+        pages.put(entry("https://example.org/loved", text="loved"))
+        for number in range(100):
+            pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
+            if number % 5 == 0:
+                await pages.settled()
+                assert await text_of(pages, "https://example.org/loved") == "loved"
+                await asyncio.sleep(0.02)
+        assert await text_of(pages, "https://example.org/0") is None
+
+
+async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp_path: Path) -> None:
+    url = await postgres.database()
+    async with store_of(url, tmp_path / "a") as one, store_of(url, tmp_path / "b") as other:
+        one.pages.put(entry(text="shared mill"))
+        await one.pages.settled()
+        assert len((await other.pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 1
+        one.searches.put("key", answer(), shelf=Shelf())
+        one.searches.set_rest("bing", "direct", Rest("captcha", 2, 1, 5.0))
+        assert await one.searches.rest("bing", "direct") == Rest("captcha", 2, 1, 5.0)
+        assert await other.searches.get("key", shelf=Shelf(), max_age_s=60) is not None
+        assert await other.searches.rest("bing", "direct") == Rest("captcha", 2, 1, 5.0)
+        await one.indexes.create("kept", principal="local", backend="sqlite")
+        for number in range(20):
+            writer = one if number % 2 else other
+            await writer.indexes.add(
+                "kept", IndexDocument(str(number), f"mill \0 {number}"), principal="local"
+            )
+        for store in (one, other):
+            assert (await store.indexes.search("kept", "mill", principal="local", limit=5)).total == 20
+            assert await store.indexes.document("kept", "3", principal="local") == IndexDocument(
+                "3", "mill \0 3"
+            )
+        with pytest.raises(IndexFault, match="already exists"):
+            await other.indexes.create("kept", principal="local", backend="sqlite")
+    assert not list(tmp_path.rglob("*.sqlite"))
