@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import fetch as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, Whole
+from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, RENDER, RESULT_CHARS, body_budget, compact, new_region
+from scraper.tools.shared import (
+    FORMAT,
+    RENDER,
+    RESULT_CHARS,
+    body_budget,
+    compact,
+    max_age,
+    max_age_s,
+    new_region,
+)
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
@@ -19,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tool"]
 
-HOUR_S = 3_600.0
-MAX_AGE_HOURS = 87_600
 MAX_START = 100_000_000
 
 
@@ -30,11 +37,7 @@ def tool(settings: Settings) -> Tool:
         Parameter("url", Text(), "Absolute http(s) URL.", required=True),
         RENDER,
         Parameter("force_refresh", Flag(), "Read it anew.", default=False),
-        Parameter(
-            "max_age_hours",
-            Number(0, MAX_AGE_HOURS),
-            f"Take a kept page only if younger; 0 reads anew. Not given: {settings.cache_ttl_h:g}.",
-        ),
+        max_age("Take a kept page only if younger; 0 reads anew.", settings),
         FORMAT,
         Parameter("start", Whole(0, MAX_START), "Character to begin at.", default=0),
         Parameter(
@@ -54,13 +57,12 @@ def tool(settings: Settings) -> Tool:
 
 
 async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
-    hours = given["max_age_hours"]
     reading = await app.fetcher.fetch(
         given["url"],
         render=given["render"],
         force_refresh=given["force_refresh"],
         continuing=given["start"] > 0,
-        max_age_s=None if hours is None else hours * HOUR_S,
+        max_age_s=max_age_s(given),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,

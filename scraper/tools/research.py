@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from scraper.render import research as render
 from scraper.search.research import MAX_DEPTH, Inquiry, Researcher
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Number, Parameter, Parameters, Text, Whole
+from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.search import ENGINES_PARAMETER, HOUR_S, MAX_AGE_HOURS, blocked
-from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+from scraper.tools.search import ENGINES_PARAMETER, blocked
+from scraper.tools.shared import FORMAT, body_budget, compact, max_age, max_age_s, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -30,11 +30,7 @@ def tool(settings: Settings) -> Tool:
         replace(ENGINES_PARAMETER, about="As in `search`."),
         Parameter("fetch", Flag(), "false: only list the sources.", default=True),
         Parameter("use_cache", Flag(), "Take kept searches and pages.", default=True),
-        Parameter(
-            "max_age_hours",
-            Number(0, MAX_AGE_HOURS),
-            f"Kept ones only if younger; 0: all anew. Not given: {settings.cache_ttl_h:g}.",
-        ),
+        max_age("Kept ones only if younger; 0: all anew.", settings),
         FORMAT,
     )
     return Tool(
@@ -47,14 +43,13 @@ def tool(settings: Settings) -> Tool:
 
 
 async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
-    hours = given["max_age_hours"]
     inquiry = Inquiry(
         given["question"],
         depth=given["depth"],
         engines=given["engines"],
         fetch=given["fetch"],
         use_cache=given["use_cache"],
-        max_age_s=None if hours is None else hours * HOUR_S,
+        max_age_s=max_age_s(given),
     )
     brief = await Researcher(app.searcher, app.fetcher, app.workers).research(
         inquiry,

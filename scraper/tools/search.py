@@ -12,19 +12,16 @@ from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
 from scraper.search.query import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Number, OneOf, Parameter, Parameters, Text, Texts, Whole
+from scraper.tools.arguments import Flag, OneOf, Parameter, Parameters, Text, Texts, Whole
 from scraper.tools.boundary import guarded
 from scraper.tools.descriptions import described
 from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, compact, new_region
+from scraper.tools.shared import FORMAT, compact, max_age, max_age_s, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["ENGINES_PARAMETER", "HOUR_S", "MAX_AGE_HOURS", "blocked", "tool"]
-
-HOUR_S = 3_600.0
-MAX_AGE_HOURS = 87_600
+__all__ = ["ENGINES_PARAMETER", "blocked", "tool"]
 
 ENGINES_PARAMETER = Parameter(
     "engines",
@@ -40,11 +37,7 @@ def tool(settings: Settings) -> Tool:
         ENGINES_PARAMETER,
         Parameter("max_results", Whole(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
         Parameter("use_cache", Flag(), "Take a kept answer.", default=True),
-        Parameter(
-            "max_age_hours",
-            Number(0, MAX_AGE_HOURS),
-            f"Take a kept answer only if younger; 0 asks anew. Not given: {settings.cache_ttl_h:g}.",
-        ),
+        max_age("Take a kept answer only if younger; 0 asks anew.", settings),
         Parameter("freshness", OneOf(tuple(FRESHNESS)), "Only this recent."),
         Parameter("include_domains", Texts(MAX_DOMAINS), "Only these domains."),
         Parameter("exclude_domains", Texts(MAX_DOMAINS), "Not these domains."),
@@ -63,7 +56,6 @@ def tool(settings: Settings) -> Tool:
 
 
 async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
-    hours = given["max_age_hours"]
     answer = await app.searcher.search(
         given["query"],
         engines=given["engines"],
@@ -75,7 +67,7 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
         include_text=given["include_text"],
         exclude_text=given["exclude_text"],
         use_cache=given["use_cache"],
-        max_age_s=None if hours is None else hours * HOUR_S,
+        max_age_s=max_age_s(given),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
