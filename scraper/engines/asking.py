@@ -11,7 +11,7 @@ from scraper.engines import operators
 from scraper.engines.categories import asked_domains
 from scraper.engines.model import SearchQuery
 
-__all__ = ["FRESHNESS_DAYS", "form_request", "page_request", "worded"]
+__all__ = ["FRESHNESS_DAYS", "form_request", "page_request", "profile_of", "worded"]
 
 FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
@@ -25,7 +25,7 @@ def page_request(
         url=f"{url}?{query}" if query else url,
         tier=Tier.FULL,
         mode=Mode.RENDER,
-        site_profile=_profile(engine),
+        site_profile=profile_of(engine),
         language=language,
         wait=wait,
         headers={},
@@ -43,7 +43,7 @@ def form_request(
         form=dict(form),
         tier=Tier.FULL,
         mode=Mode.RENDER,
-        site_profile=_profile(engine),
+        site_profile=profile_of(engine),
         language=language,
         headers=headers if referer else {},
     )
@@ -61,5 +61,6 @@ def worded(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, 
     )
 
 
-def _profile(engine: str) -> str:
+def profile_of(engine: str) -> str:
+    """Under which name the cookies of an engine are kept."""
     return f"engine-{engine}"

@@ -14,27 +14,35 @@ _MAX_LEAD = 60
 """No date and its separator is longer."""
 
 
+_LONG_NAMES = (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janner feber maerz - - - - - - - - -",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "- - - - - - - - setiembre - - -",
+    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "ocak subat mart nisan mayis haziran temmuz agustos eylul ekim kasim aralik",
+    "ledna unora brezna dubna kvetna cervna cervence srpna zari rijna listopadu prosince",
+    "januar februar marts april maj juni juli august september oktober november december",
+    "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesakuuta heinakuuta elokuuta syyskuuta "
+    "lokakuuta marraskuuta joulukuuta",
+)
+"""Of the months in their order, folded; a dash where a language has no other name for it."""
+_PREFERRED = MappingProxyType(
+    {"mar": 3, "jun": 6, "jul": 7, "mai": 5, "ma": 5, "lis": 11, "мар": 3, "sept": 9, "mag": 5, "cze": 6}
+)
+"""Short forms that more than one name begins with, or that stand for one month all the same."""
+
+
 def _months() -> Mapping[str, int]:
     table: dict[str, int] = {}
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar marz april mai juni juli august september oktober november dezember",
-        "janner feber maerz - - - - - - - - -",
-        "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "- - - - - - - - setiembre - - -",
-        "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "januari februari maart april mei juni juli augustus september oktober november december",
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
-        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-        "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
-        "ocak subat mart nisan mayis haziran temmuz agustos eylul ekim kasim aralik",
-        "ledna unora brezna dubna kvetna cervna cervence srpna zari rijna listopadu prosince",
-        "januar februar marts april maj juni juli august september oktober november december",
-        "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesakuuta heinakuuta elokuuta syyskuuta "
-        "lokakuuta marraskuuta joulukuuta",
-    ):
+    for names in _LONG_NAMES:
         for number, name in enumerate(names.split(), 1):
             if name != "-":
                 table.setdefault(name, number)
@@ -44,19 +52,7 @@ def _months() -> Mapping[str, int]:
         for length in range(3, len(name)):
             beginnings.setdefault(name[:length], set()).add(number)
     short = {name: months.pop() for name, months in beginnings.items() if len(months) == 1}
-    preferred = {
-        "mar": 3,
-        "jun": 6,
-        "jul": 7,
-        "mai": 5,
-        "ma": 5,
-        "lis": 11,
-        "мар": 3,
-        "sept": 9,
-        "mag": 5,
-        "cze": 6,
-    }
-    return MappingProxyType(short | preferred | table)
+    return MappingProxyType(short | _PREFERRED | table)
 
 
 _MONTHS = _months()

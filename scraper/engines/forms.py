@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from browsers.model import Mode, Request, Tier
+from scraper.engines.asking import profile_of
 from scraper.engines.layout import Select
 from scraper.engines.page import ResultPage
 from scraper.extract.xpath import Element, elements
@@ -26,7 +27,7 @@ def hidden_form(page: ResultPage, select: Select, engine: str) -> Request | None
         form=fields,
         tier=Tier.FULL,
         mode=Mode.RENDER,
-        site_profile=f"engine-{engine}",
+        site_profile=profile_of(engine),
         headers={},
     )
 
@@ -37,7 +38,7 @@ def next_link(page: ResultPage, select: Select, engine: str) -> Request | None:
     target = page.absolute(links[0].get("href")) if links else ""
     if not target:
         return None
-    return Request(url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=f"engine-{engine}", headers={})
+    return Request(url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=profile_of(engine), headers={})
 
 
 def _fields(form: Element) -> dict[str, str]:

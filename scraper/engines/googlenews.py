@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines import arbitration, feed, operators
+from scraper.engines.asking import profile_of
 from scraper.engines.categories import asked_domains
 from scraper.engines.locales import Locale, locale
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
@@ -40,7 +41,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
         url=f"{_URL}?{urlencode(parameters)}",
         tier=Tier.LIGHT,
         mode=Mode.PEEK,
-        site_profile=f"engine-{_NAME}",
+        site_profile=profile_of(_NAME),
         language=query.language,
         headers={},
     )

@@ -26,6 +26,8 @@ _TITLED = elements("descendant-or-self::*[@title]")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
+    """A link that may be a row's, with where it leads and the heading that belongs to it."""
+
     link: Element
     href: str
     url: str

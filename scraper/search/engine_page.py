@@ -10,6 +10,7 @@ from typing import Protocol
 
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot, Tier
+from scraper.engines.asking import profile_of
 from scraper.engines.model import Engine, EngineResponse, Entrance, Outcome, SearchQuery
 from scraper.reading.deadline import Deadline
 from scraper.reading.door import Door
@@ -75,7 +76,7 @@ class EnginePages:
 
     def forget(self, asked: Asked) -> bool:
         """Let the engine see a stranger in this caller's next visit; whether it had left any cookies."""
-        return self._browsers.forget(asked.principal, _profile(asked.engine))
+        return self._browsers.forget(asked.principal, profile_of(asked.engine.name))
 
     async def read(self, asked: Asked, request: Request) -> EngineResponse:
         """The page behind a request; what goes wrong is an outcome, not an exception."""
@@ -167,10 +168,6 @@ def reason_of(response: EngineResponse) -> str:
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
 
-def _profile(engine: Engine) -> str:
-    return f"engine-{engine.name}"
-
-
 def _or_no_wall(ready: str | None) -> str | None:
     """Rows, or a page that is no wall: also where the rows have moved, nothing waits for them in vain."""
     return f"{ready}, html:not(:has({_WALLS}))" if ready else None
@@ -184,7 +181,7 @@ def _shaped(asked: Asked, request: Request) -> Request:
         # Also what is always rendered is looked at as served: nothing waits for rows that will not come.
         mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
         principal=asked.principal,
-        site_profile=request.site_profile or _profile(asked.engine),
+        site_profile=request.site_profile or profile_of(asked.engine.name),
         wait=request.wait or _or_no_wall(asked.engine.ready),
         deadline_s=max(0.1, min(request.deadline_s, left_s)),
         limits=replace(request.limits, settle_s=WALL_LIMIT_S),
