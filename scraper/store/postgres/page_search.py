@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+
+import asyncpg
 
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import Wanted, parse
@@ -52,48 +54,64 @@ async def search(
     look = WEIGHED if question.is_near else limit * FIRST_LOOK
     while True:
         ranked = await hits(connection, wish, look, desk.counts)
-        found = await _shown(connection, ranked, wanted, question, limit, desk)
+        found = await _shown(connection, ranked, owners, wanted, question, limit, desk)
         if len(found) == limit or len(ranked) < look or look >= WEIGHED:
             return PageHits(tuple(found), wanted.note)
         look = min(look * FIRST_LOOK, WEIGHED)
 
 
 async def _shown(
-    connection: Connection, ranked: list[Hit], wanted: Wanted, question: Asked, limit: int, desk: Desk
+    connection: Connection,
+    ranked: list[Hit],
+    owners: list[int],
+    wanted: Wanted,
+    question: Asked,
+    limit: int,
+    desk: Desk,
 ) -> list[PageHit]:
     """The first hits of different addresses that are what was asked for."""
     loop = asyncio.get_running_loop()
     found: dict[str, PageHit] = {}
+    # As many as are wanted; more at once where most may turn out to be nothing.
+    count = READ_AT_ONCE if question.is_near else limit
     while ranked and len(found) < limit:
-        # As many as are missing; more at once where most may turn out to be nothing.
-        count = READ_AT_ONCE if question.is_near else limit - len(found)
         part, ranked = ranked[:count], ranked[count:]
-        part = [hit for hit in part if hit.url not in found]
+        # The owner once more: ranking may have looked over somebody who has just put his first page.
         rows = await connection.fetch(
-            "SELECT id, reading FROM pages WHERE id = ANY($1)", [hit.number for hit in part]
+            "SELECT id, url, reading FROM pages WHERE id = ANY($1) AND owner = ANY($2)",
+            [hit.number for hit in part],
+            owners,
         )
-        readings = {row["id"]: row["reading"] for row in rows}
+        kept = {row["id"]: row for row in rows}
+        known = frozenset(found)
         for hit in await loop.run_in_executor(
-            desk.thread, _read, part, readings, wanted, question, desk.cutter
+            desk.thread, _read, part, kept, known, wanted, question, desk.cutter
         ):
             found.setdefault(hit.url, hit)
     return list(found.values())[:limit]
 
 
 def _read(
-    ranked: Sequence[Hit], readings: dict[int, bytes], wanted: Wanted, question: Asked, cutter: Cutter
+    ranked: Sequence[Hit],
+    kept: Mapping[int, asyncpg.Record],
+    known: frozenset[str],
+    wanted: Wanted,
+    question: Asked,
+    cutter: Cutter,
 ) -> list[PageHit]:
-    """What of these pages is shown; nothing of those that only looked like hits."""
+    """What of these pages is shown; nothing of those that only looked like hits, or that are `known`."""
     found: dict[str, PageHit] = {}
     for hit in ranked:
-        data = readings.get(hit.number)
-        reading = None if data is None or hit.url in found else page_rows.reading_of(data)
+        row = kept.get(hit.number)
+        if row is None or row["url"] in known or row["url"] in found:
+            continue
+        reading = page_rows.reading_of(row["reading"])
         if reading is None:
             continue
         uncertain = question.is_near or (question.counts_places and hit.is_long)
         if uncertain and not _is_meant(reading, wanted, cutter):
             continue
-        found[hit.url] = _hit(reading, wanted, hit.score)
+        found[row["url"]] = _hit(reading, wanted, hit.score)
     return list(found.values())
 
 

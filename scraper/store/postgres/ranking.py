@@ -28,6 +28,8 @@ CHECKED, CHECKING_S = 1_500, 1.0
 long another step is begun. In a million pages a phrase of frequent words took longer than anybody waits."""
 SAMPLE = 200
 """Pages whose mean length stands for all."""
+OTHERS_ASKED = 32
+"""Other owners who are looked for; with so many, some of them have pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,6 @@ class Hit:
 
     number: int
     score: float
-    url: str
     is_long: bool
 
 
@@ -53,15 +54,19 @@ class Search:
     counts_places: bool = False
     """Whether PostgreSQL must look into each page that the index names."""
 
-    def within(self, window: Window) -> list[str]:
-        """Everything that hits of a window meet; the words come first, as they are on the fewest pages."""
+    def within(self, window: Window, *, are_all: bool) -> list[str]:
+        """Everything that hits of a window meet; the words come first, as they are on the fewest pages.
+
+        `are_all`: nobody else has pages, and the index need not look whose they are.
+        """
         marks = " | ".join(f"'{owner_mark(owner)}'" for owner in self.owners)
-        return [*self.conditions, *window.conditions, marks]
+        return [*self.conditions, *window.conditions, *([] if are_all else [marks])]
 
 
 async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
     """The best `limit` pages, best first."""
-    newest, own, usual = await _extent(connection, search.owners)
+    extent = await _extent(connection, search.owners)
+    newest, own = extent.newest, extent.own
     is_large = newest >= LARGE
     few = ENOUGH_CHECKED if search.counts_places else ENOUGH
     enough = few if is_large else WEIGHED
@@ -76,12 +81,12 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
     found: list[Hit] = []
     seen = 0
     while True:
-        conditions = search.within(window)
+        conditions = search.within(window, are_all=extent.is_sole)
         statement = _statement(len(search.ranked), len(conditions))
         rows = await connection.fetch(
-            statement, window.high, WEIGHED - seen, limit, usual, *words, *conditions
+            statement, window.high, WEIGHED - seen, limit, extent.usual, *words, *conditions
         )
-        found += [Hit(row["id"], row["score"], row["url"], row["is_long"]) for row in rows]
+        found += [Hit(row["id"], row["score"], row["is_long"]) for row in rows]
         seen += rows[0]["matching"] if rows else 0
         if window.low <= 0 or seen >= enough or time.monotonic() >= until:
             break
@@ -90,18 +95,35 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
     return found[:limit]
 
 
-async def _extent(connection: Connection, owners: Sequence[int]) -> tuple[int, int, float]:
-    """The newest page's number, that of the newest of these owners, and how long pages are."""
-    row = await connection.fetchrow(
-        "SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8, "
-        "(SELECT coalesce(max(own.id), 0) FROM unnest($2::int[]) AS o (owner) CROSS JOIN LATERAL "
-        "(SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own) "
-        "FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT $1) newest",
-        SAMPLE,
-        list(owners),
-    )
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """How the table stands for a search."""
+
+    newest: int
+    """The newest page's number."""
+    own: int
+    """That of the newest of these owners."""
+    usual: float
+    """Words of a page."""
+    is_sole: bool
+    """Whether nobody else is known to have pages; somebody may put his first at this moment."""
+
+
+async def _extent(connection: Connection, owners: Sequence[int]) -> _Extent:
+    row = await connection.fetchrow(_EXTENT, SAMPLE, list(owners), OTHERS_ASKED)
     assert row is not None
-    return int(row[0]), int(row[2]), max(1.0, float(row[1]))
+    return _Extent(int(row[0]), int(row[2]), max(1.0, float(row[1])), bool(row[3]))
+
+
+_EXTENT = """
+    SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8,
+        (SELECT coalesce(max(own.id), 0) FROM unnest($2::int[]) AS o (owner) CROSS JOIN LATERAL
+            (SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own),
+        (SELECT count(*) < $3 AND NOT coalesce(bool_or(others.has_pages), false) FROM
+            (SELECT EXISTS (SELECT 1 FROM pages WHERE pages.owner = owners.id) AS has_pages
+            FROM owners WHERE id <> ALL ($2::int[]) LIMIT $3) others)
+    FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT $1) newest
+"""
 
 
 def _most_pages(search: Search, likely: Shares | None) -> float:
@@ -130,15 +152,14 @@ def _statement(words: int, conditions: int) -> str:
     matches = " AND ".join(f"vector @@ ${5 + 2 * words + at}::text::tsquery" for at in range(conditions))
     # OFFSET 0: each step is computed once, where the planner would write it out wherever it is used.
     # The newest are chosen by their places alone: to sort whole rows took a third of a frequent word's time.
+    # How many they are is counted when their rows are narrow, as each is copied for it.
     return f"""
-        SELECT best.id, best.score, best.matching, best.is_long, pages.url FROM (
-            SELECT id, is_long, matching, {score or "0::float8"} AS score FROM (
-                SELECT id, is_long, matching, {norm}{counts} FROM (
-                    SELECT id, is_long, length, counts, count(*) OVER () AS matching, {unknown}{places}
-                    FROM words WHERE ctid = ANY(ARRAY(
-                        SELECT ctid FROM words WHERE {matches} AND id < $1 ORDER BY id DESC LIMIT $2
-                    )) OFFSET 0
-                ) placed OFFSET 0
-            ) counted ORDER BY score DESC, id DESC LIMIT $3
-        ) best JOIN pages USING (id) ORDER BY best.score DESC, best.id DESC
+        SELECT id, is_long, count(*) OVER () AS matching, {score or "0::float8"} AS score FROM (
+            SELECT id, is_long, {norm}{counts} FROM (
+                SELECT id, is_long, length, counts, {unknown}{places}
+                FROM words WHERE ctid = ANY(ARRAY(
+                    SELECT ctid FROM words WHERE {matches} AND id < $1 ORDER BY id DESC LIMIT $2
+                )) OFFSET 0
+            ) placed OFFSET 0
+        ) counted ORDER BY score DESC, id DESC LIMIT $3
     """

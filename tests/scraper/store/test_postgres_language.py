@@ -13,7 +13,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from scraper.store.pages import SqlitePages
+from scraper.store.postgres import page_search, ranking
+from scraper.store.postgres.counting import Counts
 from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.ranking import Hit, Search
+from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import Entry, Pages, Shelf
 
 from .conftest import entry, opened, shared_pages
@@ -279,3 +283,33 @@ async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those
             ]
             same, of = same + len(first[0] & first[1]), of + len(first[0])
         assert same / of > 0.9
+
+
+async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranked = ranking.hits
+    looked: list[int] = []
+
+    async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
+        found = await ranked(connection, search, limit, counts)
+        looked.append(len(found))
+        # As if somebody's first page came between the look at who there is and the search itself.
+        numbers = await connection.fetch("SELECT id FROM pages")
+        return [Hit(row["id"], 1.0, False) for row in numbers]
+
+    async def found_by(pages: Pages, principal: str) -> list[str]:
+        said = await pages.search("mill", principal=principal, allowed=NONE, limit=5)
+        return sorted(hit.url for hit in said.hits)
+
+    async with shared_pages(await postgres.database()) as pages:
+        pages.put(entry("https://example.org/mine", text="a mill"))
+        await pages.settled()
+        assert await found_by(pages, "local") == ["https://example.org/mine"]
+        pages.put(entry("https://example.org/theirs", text="a mill", shelf=Shelf("other")))
+        await pages.settled()
+        assert await found_by(pages, "local") == ["https://example.org/mine"]
+        monkeypatch.setattr(page_search, "hits", hits)
+        assert await found_by(pages, "local") == ["https://example.org/mine"]
+        assert await found_by(pages, "other") == ["https://example.org/theirs"]
+    assert looked == [1, 1]
