@@ -3,12 +3,22 @@
 
 const byId = (id) => document.getElementById(id);
 const REVISION = "2026-07-28";
+const SOON_MS = 2000;
 let number = 0;
 
 function made(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
+}
+
+async function posted(path, headers, message) {
+  try {
+    const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(message) });
+    return { ok: answer.ok, status: answer.status, text: await answer.text() };
+  } catch {
+    throw new Error("The server does not answer. Does it still run?");
+  }
 }
 
 async function asked(method, params, name) {
@@ -25,12 +35,19 @@ async function asked(method, params, name) {
     ...(name ? { "Mcp-Name": name } : {}),
   };
   const message = { jsonrpc: "2.0", id: ++number, method, params: { ...params, _meta: meta } };
-  const answer = await fetch("/mcp", { method: "POST", headers, body: JSON.stringify(message) });
-  const text = await answer.text();
+  const { status, text } = await posted("/mcp", headers, message);
   const lines = text.split("\n").filter((line) => line.startsWith("data:"));
-  const body = JSON.parse(lines.length ? lines.at(-1).slice(5) : text);
-  if (!body.result) throw new Error(body.error?.message ?? body.error ?? `HTTP ${answer.status}`);
+  const body = parsed(lines.length ? lines.at(-1).slice(5) : text, `The answer (HTTP ${status})`);
+  if (!body.result) throw new Error(body.error?.message ?? body.error ?? `HTTP ${status}`);
   return body.result;
+}
+
+function parsed(text, what) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${what} is no JSON.`);
+  }
 }
 
 function told(output, text, wrong = false) {
@@ -41,6 +58,7 @@ function told(output, text, wrong = false) {
 async function during(form, work) {
   const button = form.querySelector("button");
   const output = form.querySelector("output");
+  const held = document.activeElement === button;
   button.disabled = true;
   told(output, "Working ...");
   try {
@@ -50,20 +68,19 @@ async function during(form, work) {
     told(output, error.message, true);
   } finally {
     button.disabled = false;
+    if (held) button.focus();
     status();
   }
 }
 
 async function sides(form) {
   const { url, render } = Object.fromEntries(new FormData(form));
-  const answer = await fetch("/try", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ url, render }),
-  });
-  const found = await answer.json();
-  document.querySelector(".sides").hidden = !answer.ok;
-  if (!answer.ok) return { text: found.error, wrong: true };
+  const parts = document.querySelector(".sides");
+  parts.hidden = true;
+  const { ok, status, text } = await posted("/try", { "Content-Type": "application/json" }, { url, render });
+  const found = parsed(text, `The answer (HTTP ${status})`);
+  if (!ok) return { text: found.error, wrong: true };
+  parts.hidden = false;
   byId("markdown").textContent = found.markdown;
   byId("seen").textContent = found.seen;
   byId("dropped").textContent = found.dropped.join("\n");
@@ -73,7 +90,7 @@ async function sides(form) {
 }
 
 function field(name, schema, required) {
-  const properties = { name, required, title: schema.description ?? "" };
+  const properties = { name, required };
   if (schema.enum) {
     const options = schema.enum.map((value) => made("option", { value, textContent: value }));
     return made("select", properties, ...(required ? [] : [made("option", { value: "" })]), ...options);
@@ -88,7 +105,8 @@ function field(name, schema, required) {
     return made("input", { ...properties, ...bounds, type: "number", placeholder });
   }
   const hint = schema.type === "array" ? "one, or [\"several\"]" : schema.type === "object" ? "{ }" : placeholder;
-  return made("input", { ...properties, type: "text", placeholder: hint });
+  const type = name === "password" ? "password" : "text";
+  return made("input", { ...properties, type, placeholder: hint, autocomplete: "off" });
 }
 
 function given(form, schema) {
@@ -98,7 +116,7 @@ function given(form, schema) {
     const type = schema.properties[name].type;
     if (type === "integer" || type === "number") values[name] = Number(text);
     else if (type === "boolean") values[name] = text === "true";
-    else if (type === "object" || (type === "array" && text.startsWith("["))) values[name] = JSON.parse(text);
+    else if (type === "object" || (type === "array" && text.startsWith("["))) values[name] = parsed(text, name);
     else values[name] = type === "array" ? [text] : text;
   }
   return values;
@@ -108,8 +126,10 @@ function tool(described) {
   const schema = described.inputSchema;
   const required = new Set(schema.required ?? []);
   const labels = Object.entries(schema.properties ?? {}).map(([name, one]) =>
-    made("label", {}, name, field(name, one, required.has(name))));
-  const form = made("form", {}, ...labels, made("button", { textContent: "Call" }), made("output"));
+    made("label", {}, required.has(name) ? `${name} (required)` : name,
+      made("small", { textContent: one.description ?? "" }), field(name, one, required.has(name))));
+  const call = made("button", { textContent: `Call ${described.name}` });
+  const form = made("form", {}, ...labels, call, made("output"));
   form.dataset.tool = described.name;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -125,20 +145,40 @@ function tool(described) {
 }
 
 async function status() {
-  const answer = await fetch("/status");
-  if (!answer.ok) return;
-  const { version, calls, pool, cache } = await answer.json();
+  try {
+    const answer = await fetch("/status");
+    if (!answer.ok) return true;
+    const told = await answer.json();
+    shown(told);
+    return Boolean(told.pool?.ready);
+  } catch {
+    fact("State", "does not answer");
+    return false;
+  }
+}
+
+function shown({ version, calls, draining, pool, cache }) {
   const megabytes = cache && `${cache.pages} pages, ${(cache.bytes / 1e6).toFixed(1)} MB, ${cache.hits} hits`;
   const browsers = pool && `${pool.browsers} browsers, ${pool.reading} pages being read, ${pool.waiting} waiting`;
-  const facts = {
-    Version: version,
-    State: pool?.ready ? "ready" : "starting",
-    Calls: calls,
-    Pool: browsers ?? "none yet",
-    Cache: megabytes ?? "none yet",
-  };
-  byId("status").replaceChildren(...Object.entries(facts).map(([name, value]) =>
-    made("div", {}, made("dt", { textContent: name }), made("dd", { textContent: value }))));
+  fact("Version", version);
+  fact("State", draining ? "shutting down" : pool?.ready ? "ready" : "starting");
+  fact("Calls", calls);
+  fact("Pool", browsers ?? "none yet");
+  fact("Cache", megabytes ?? "none yet");
+}
+
+// What has not changed is left alone: readers of screens say each change aloud.
+function fact(name, value) {
+  const id = `fact-${name.toLowerCase()}`;
+  const known = byId(id);
+  if (!known) {
+    const pair = [made("dt", { textContent: name }), made("dd", { id, textContent: value })];
+    byId("status").append(made("div", {}, ...pair));
+  } else if (known.textContent !== String(value)) known.textContent = value;
+}
+
+async function untilReady() {
+  while (!(await status())) await new Promise((done) => setTimeout(done, SOON_MS));
 }
 
 byId("sides").addEventListener("submit", (event) => {
@@ -149,4 +189,4 @@ asked("tools/list", {}).then(
   (listed) => byId("tools").append(...listed.tools.map(tool)),
   (error) => told(byId("tools").appendChild(made("output")), error.message, true),
 );
-status();
+untilReady();

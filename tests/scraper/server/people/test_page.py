@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from scraper.tools import registry
 from tests.scraper.process import SOON_S, Program, browsers_say, serving, until
@@ -103,6 +103,66 @@ async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: 
     await form.locator("[name=length]").fill("300")
     await form.locator("button").click()
     await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=30_000)
+
+
+async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> None:
+    await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
+    unnamed = "fields => fields.filter(field => !field.labels.length).map(field => field.name)"
+    assert await page.locator("input, select").evaluate_all(unnamed) == []
+    form = page.locator("form[data-tool=fetch]")
+    await form.evaluate("form => form.closest('details').open = true")
+    await expect(form.get_by_label("url (required)")).to_be_visible()
+    await expect(form.get_by_text("Absolute http(s) URL.")).to_be_visible()
+
+
+async def test_a_list_that_is_no_json_is_told_by_its_name(page: Page) -> None:
+    form = page.locator("form[data-tool=search]")
+    await form.evaluate("form => form.closest('details').open = true")
+    await form.locator("[name=query]").fill("tides")
+    await form.locator("[name=engines]").fill("[bing")
+    await form.locator("button").click()
+    await expect(form.locator("output")).to_have_text("engines is no JSON.")
+
+
+async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
+    await page.keyboard.press("Tab")
+    await page.keyboard.type(site.url("/static/7"))
+    for key in ("Tab", "Tab", "Enter"):  # past the choice, on the button
+        await page.keyboard.press(key)
+    await expect(page.locator(".sides")).to_be_visible(timeout=30_000)
+    await expect(page.locator("form#sides button")).to_be_focused()
+    for name in ("markdown", "seen", "dropped"):
+        await page.keyboard.press("Tab")
+        await expect(page.locator(f"#{name}")).to_be_focused()
+
+
+async def test_nothing_is_wider_than_a_narrow_window(page: Page, site: Site) -> None:
+    await page.set_viewport_size({"width": 320, "height": 640})
+    await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
+    await page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    await read(page, site.url("/static/7"))
+    await read(page, "http://127.0.0.1:9/" + "long" * 200)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+async def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
+    await expect(page.locator("#fact-state")).to_have_text("ready")
+    await page.context.set_offline(True)
+    await read(page, "http://site.example/")
+    await expect(page.locator("form#sides output")).to_contain_text("The server does not answer.")
+    await expect(page.locator("#fact-state")).to_have_text("does not answer")
+
+
+async def test_whoever_comes_early_sees_when_it_is_ready(page: Page) -> None:
+    answers = [{"version": "1", "calls": 0, "draining": False}]
+
+    async def early(route: Route) -> None:
+        await (route.fulfill(json=answers.pop()) if answers else route.continue_())
+
+    await page.route("**/status", early)
+    await page.reload()
+    await expect(page.locator("#fact-state")).to_have_text("starting")
+    await expect(page.locator("#fact-state")).to_have_text("ready", timeout=30_000)
 
 
 async def test_pool_and_cache_are_seen_at_a_glance(page: Page) -> None:
