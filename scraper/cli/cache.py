@@ -95,10 +95,21 @@ def clear(yes: bool, **flags: Any) -> int:
     settings = load(flags)
     if not yes:
         where = "the shared database" if settings.database_url else settings.data_dir
-        click.confirm(f"Forget every page kept in {where}?", abort=True)
+        if not _agreed(f"Forget every page kept in {where}?"):
+            click.echo("Nothing is forgotten. Where nobody can be asked, say --yes.", err=True)
+            return 1
     count = _with_library(settings, lambda library: library.clear())
     click.echo(f"{_pages(count)} forgotten.")
     return 0
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        # The end of the input or Ctrl-C, which stand in the middle of the question's line.
+        click.echo(err=True)
+        return False
 
 
 def _pages(count: int) -> str:

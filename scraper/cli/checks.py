@@ -57,6 +57,8 @@ def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
     for setting in setting_table():
         if value := environ.get(setting.variable):
             yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
+        elif setting.secret and (file := environ.get(setting.file_variable)):
+            yield good(f"{setting.file_variable}={file}")
     for sentence in unknown_variables(environ):
         yield poor(sentence)
 
@@ -144,7 +146,7 @@ def port(settings: Settings) -> Iterator[Finding]:
             yield good(f"{where} is free for `search-mcp serve`")
     except OSError as error:
         yield poor(
-            f"`search-mcp serve` could not listen on {where}: {error.strerror or error}",
+            f"`search-mcp serve` could not listen on {where}: {_reason(error)}",
             "Unless that is a search-mcp already, choose another with SEARCH_MCP_PORT",
         )
 
@@ -182,7 +184,18 @@ def proxy(settings: Settings) -> Iterator[Finding]:
         return
     try:
         where = survey.proxy_address(settings.proxy)
+    except ValueError as error:
+        yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
+        return
+    named = f"The proxy at {where[0]}:{where[1]}"
+    try:
         with contextlib.closing(socket.create_connection(where, timeout=_ANSWER_LIMIT_S)):
-            yield good(f"The proxy at {where[0]}:{where[1]} listens")
-    except (OSError, ValueError) as error:
-        yield bad(f"The proxy does not answer: {error}", "Check SEARCH_MCP_PROXY")
+            yield good(f"{named} listens")
+    except OSError as error:
+        yield bad(f"{named} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
+
+
+def _reason(error: OSError) -> str:
+    """What the system says, without what libraries add to it."""
+    plain = error.errno is not None and not isinstance(error, socket.gaierror)
+    return os.strerror(error.errno) if plain else error.strerror or str(error)

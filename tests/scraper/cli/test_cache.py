@@ -64,7 +64,8 @@ async def test_a_single_page_is_one_page(tmp_path: Path) -> None:
 
 async def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
     refused = await output_of(*SEARCH_MCP, "cache", "clear", env=kept)
-    assert refused.code != 0
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.splitlines()[-1] == "Nothing is forgotten. Where nobody can be asked, say --yes."
     assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("2 pages")
     told = await output_of(*SEARCH_MCP, "cache", "clear", "--yes", env=kept)
     assert (told.code, told.out) == (0, "2 pages forgotten.\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
-from scraper.cli import trial
+from scraper.cli import checks, trial
 from scraper.cli.findings import Level
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
@@ -73,6 +74,18 @@ async def test_a_machine_without_the_web_is_told_to_look_at_its_network(
     assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
 
 
+def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        (found,) = checks.port(Settings(port=taken.getsockname()[1]))
+    assert found.level is Level.POOR
+    assert found.text.endswith(": Address already in use")
+
+
+def test_a_secret_in_a_file_is_told_by_the_file() -> None:
+    (found,) = checks.configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
+    assert found.text == "SEARCH_MCP_TOKEN_FILE=/run/secrets/token"
+
+
 async def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:
     told = await output_of(*SEARCH_MCP, "doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
     assert told.code == 1
@@ -83,5 +96,5 @@ async def test_a_proxy_that_does_not_listen_is_told_without_its_password(tmp_pat
     arguments = ("--proxy", "http://user:hunter2@127.0.0.1:9", "--data", str(tmp_path), "--port", "0")
     told = await output_of(*SEARCH_MCP, "doctor", *arguments)
     assert told.code == 1
-    assert "[no] The proxy does not answer" in told.out
+    assert "[no] The proxy at 127.0.0.1:9 does not answer: Connection refused\n" in told.out
     assert "hunter2" not in told.out + told.err
