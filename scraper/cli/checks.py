@@ -197,5 +197,6 @@ def proxy(settings: Settings) -> Iterator[Finding]:
 
 def _reason(error: OSError) -> str:
     """What the system says, without what libraries add to it."""
-    plain = error.errno is not None and not isinstance(error, socket.gaierror)
-    return os.strerror(error.errno) if plain else error.strerror or str(error)
+    if error.errno is None or isinstance(error, socket.gaierror):  # names have numbers of their own
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
