@@ -76,11 +76,12 @@ install_with_uv() {
     uv pip install --quiet --python "$python" --no-deps --no-build-isolation -e .
 }
 
+# Quiet twice: pip warns of how packages of others were built, which whoever installs can do nothing about.
 install_with_pip() {
     # An environment that uv made has no pip of its own.
     "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip --default-pip >/dev/null
-    "$python" -m pip install --quiet --disable-pip-version-check --require-hashes "$@"
-    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+    "$python" -m pip install -qq --disable-pip-version-check --require-hashes "$@"
+    "$python" -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 }
 
 new_enough "$python" || make_environment

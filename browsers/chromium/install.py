@@ -224,7 +224,7 @@ def _run(command: Sequence[str], host: Host, limit_s: float, log: Log) -> bool:
     environ = {**os.environ, "PATH": host.path, "DEBIAN_FRONTEND": "noninteractive"}
     log("  " + " ".join(command))
     try:
-        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=_STDERR)
+        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=_told(command))
     except OSError as error:
         log(f"  {command[0]} does not start: {error.strerror}")
         return False
@@ -235,6 +235,12 @@ def _run(command: Sequence[str], host: Host, limit_s: float, log: Log) -> bool:
         return False
     finally:
         _stop(process)
+
+
+def _told(command: Sequence[str]) -> int:
+    """Where a command may print; what goes wrong it says on stderr in any case."""
+    # However quiet apt-get is, dpkg tells three times of each of 160 packages.
+    return subprocess.DEVNULL if command[0] == "apt-get" else _STDERR
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

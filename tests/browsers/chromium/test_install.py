@@ -247,6 +247,16 @@ def test_an_ordinary_user_is_told_which_library_the_driver_needs(tmp_path: Path)
     assert "a library that Playwright's driver needs" in computer.log[-1]
 
 
+def test_of_a_package_manager_only_what_goes_wrong_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    computer = Computer(tmp_path)
+    computer.command("apt-get", f"echo Unpacking; echo 'E: no lock' >&2; {computer.put(DEBIAN_FULL)}")
+    assert install(computer.log.append, host=computer.host).usable
+    said = capfd.readouterr()
+    assert said.out == "" and "Unpacking" not in said.err and "E: no lock" in said.err
+
+
 @pytest.mark.browser
 def test_the_command_names_what_it_found_on_stderr_and_nothing_on_stdout() -> None:
     run = subprocess.run(
