@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called 
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
@@ -68,6 +69,10 @@ for _command in (
 
 def main() -> None:
     """Run the command line of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # One that is told to be Latin shows the letters of the rest of the world by their numbers.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -75,7 +75,7 @@ def _ended_by_sigterm() -> Iterator[None]:
 @contextlib.contextmanager
 def _bar() -> Iterator[Progress | None]:
     """A progress bar on stderr while the block runs, where stderr is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # there is none where its descriptor was closed
         yield None
         return
     from rich.console import Console
