@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from lxml import etree
 
 from browsers.model import JsonResponse, Snapshot
 from scraper.extract import jsonld, markup, metadata, tree
 from scraper.extract.facts import page_currency, product, recipe, scripts
+from scraper.extract.facts.countries import country_of
 from scraper.extract.facts.items import Graph, cleaned
 from scraper.extract.facts.model import Source
 from scraper.extract.jsonld import Item
@@ -129,7 +129,8 @@ def _facts(
     # The only heading names a thing more often than what the head says for search engines.
     title = headings[0] if len(headings) == 1 else about.title or ""
     states = {Source.STATE: scripts.read(page.head.scripts), Source.XHR: fetched}
-    country = _country(snapshot.url, about.language)
+    locales = (content for name, content in page.head.metas if name == "og:locale")
+    country = country_of(snapshot.url, filter(None, (about.language, *locales)))
     wellformed = Wellformed(reading.base)
     picture = opengraph.picture(tags, reading.base)
     cooked = recipe.read(graphs, page.body, title, author=about.author, picture=picture)
@@ -142,6 +143,7 @@ def _facts(
         country,
         lambda: page_currency.codes(page.head.scripts),
         picture,
+        lambda: scripts.in_attributes(page.body),
     )
     sold = product.read(told, page.body, title)
     return wellformed.value(sold), wellformed.value(cooked)
@@ -149,15 +151,6 @@ def _facts(
 
 def _is_json_ld(script: Element) -> bool:
     return "ld+json" in (script.get("type") or "").lower()
-
-
-def _country(url: str, language: str | None) -> str:
-    """The country of a page in lower case: by its host's name, else by its language."""
-    last = (urlsplit(url).hostname or "").rpartition(".")[2]
-    if len(last) == 2:
-        return last
-    region = (language or "").rpartition("-")[2].lower()
-    return region if len(region) == 2 and region != language else ""
 
 
 def _fetched(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:

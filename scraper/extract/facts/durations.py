@@ -7,7 +7,7 @@ import re
 __all__ = ["minutes"]
 
 _ISO = re.compile(
-    r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
+    r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,3})W)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
     re.IGNORECASE,
 )
 _SPELT = re.compile(
@@ -48,8 +48,8 @@ def minutes(text: str | None) -> int | None:
     return int(found) if found is not None and 0 <= found <= MAX_MINUTES else None
 
 
-def _of_parts(days: float, hours: float, whole: float, seconds: float) -> float | None:
-    total = days * 1440 + hours * 60 + whole + seconds / 60
+def _of_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:
+    total = (weeks * 7 + days) * 1440 + hours * 60 + whole + seconds / 60
     return None if seconds and total < _LEAST_WITH_SECONDS else total
 
 

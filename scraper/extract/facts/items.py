@@ -26,6 +26,9 @@ MAX_ITEMS = 5_000
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--.*?--)>", re.DOTALL)
+_IN_A_WORD = re.compile(
+    r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE
+)
 _MAX_TEXT = 50_000
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
@@ -101,9 +104,18 @@ class Graph:
 def held(item: Item, name: str) -> Any:
     """What stands under a name, however its letters are cased, with its vocabulary or not: `schema:name`."""
     if name in item:
-        return item[name]
+        return _as_list(item[name])
     lowered = name.lower()
-    return next((value for other, value in item.items() if last_word(other).lower() == lowered), None)
+    return next(
+        (_as_list(value) for other, value in item.items() if last_word(other).lower() == lowered), None
+    )
+
+
+def _as_list(value: Any) -> Any:
+    """A list that was written as an object with its places for names: `{"0": a, "1": b}`."""
+    if isinstance(value, dict) and "0" in value:
+        return [part for name, part in value.items() if name.isdecimal()]
+    return value
 
 
 def last_word(name: str) -> str:
@@ -139,7 +151,7 @@ def cleaned(text: str) -> str:
     if "&" in text:
         text = html.unescape(html.unescape(text))
     if "<" in text:
-        text = _TAG.sub(" ", text)
+        text = _TAG.sub(" ", _IN_A_WORD.sub("", text))
     return " ".join(text.split())
 
 

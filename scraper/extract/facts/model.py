@@ -22,6 +22,8 @@ class Source(enum.StrEnum):
     """A property outside of every item."""
     STATE = "scripts"
     """Data that the page's own scripts work with."""
+    ATTRIBUTE = "attributes"
+    """An attribute that the page's own scripts read."""
     XHR = "xhr"
     """Data that the page fetched while it rendered."""
     VISIBLE = "visible"
@@ -40,6 +42,7 @@ CONFIDENCE: Mapping[Source, float] = MappingProxyType(
         Source.OPENGRAPH: 0.85,
         Source.FRAGMENT: 0.8,
         Source.STATE: 0.8,
+        Source.ATTRIBUTE: 0.6,
         Source.XHR: 0.7,
         Source.VISIBLE: 0.6,
         Source.ADDRESS: 0.7,

@@ -10,7 +10,17 @@ from types import MappingProxyType
 
 from price_parser import Price
 
-__all__ = ["Amount", "code_of", "likely_code", "number", "seen", "stated", "with_decimals"]
+__all__ = [
+    "ROUND",
+    "Amount",
+    "code_of",
+    "currency",
+    "likely_code",
+    "number",
+    "seen",
+    "stated",
+    "with_decimals",
+]
 
 _MAX_CHARACTERS = 80
 _MAX_AMOUNT = 1e12
@@ -31,21 +41,33 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "₸": "KZT", "тг": "KZT", "₾": "GEL", "₦": "NGN", "R": "ZAR", "RM": "MYR", "Rp": "IDR", "ر.س": "SAR",
         "د.إ": "AED", "ج.م": "EGP", "د.ك": "KWD", "ر.ق": "QAR", "дин": "RSD", "ден": "MKD",
         "RUR": "RUB", "Fr.": "CHF", "SFr.": "CHF", "евро": "EUR", "euro": "EUR",
-        "S/": "PEN", "S/.": "PEN", "Bs": "BOB", "kn": "HRK", "€.": "EUR",
+        "S/": "PEN", "S/.": "PEN", "Bs": "BOB", "kn": "HRK", "€.": "EUR", "US $": "USD", "U.S. $": "USD",
+        "J$": "JMD", "RD$": "DOP", "TT$": "TTD", "CL$": "CLP", "AR$": "ARS", "CO$": "COP", "RMB": "CNY",
+        "CN¥": "CNY", "৳": "BDT", "บาท": "THB", "KSh": "KES", "KM": "BAM", "₡": "CRC", "₲": "PYG",
+        "₼": "AZN", "₮": "MNT", "₭": "LAK", "៛": "KHR", "؋": "AFN", "֏": "AMD", "GH₵": "GHS", "₵": "GHS",
+        "SFr": "CHF",
     }
 )  # fmt: skip
 """Signs that stand for one currency. `$`, `kr`, `¥`, `Rs` do not, and stay as they are."""
 _BY_LOWER = {sign.lower().rstrip("."): code for sign, code in _SIGNS.items()}
 
 _LOCAL_SIGN = re.compile(
-    r"S/(?=\.?\s?\d)|(?-i:(?<![^\W_])R)(?=\s?\d)|(?<![^\W\d_])(?:тг|kn|ден|дин|лв|元|円|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق)(?![^\W\d_])",
+    r"S/(?=\.?\s?\d)|(?-i:(?<![^\W_])(?:R|S?Fr\.?|KSh|RMB))(?=\s?\d)|บาท|(?-i:(?<=\d)\s?KM(?![^\W_]))|"
+    r"(?<![^\W\d_])(?:тг|kn|ден|дин|лв|元|円|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق)(?![^\W\d_])|"
+    r"(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])",
     re.IGNORECASE,
 )
 """Signs that the library does not know."""
 
-_PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’", "0123456789" * 3 + ".,,.'")
+_PLAIN_MARKS = str.maketrans(
+    "٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--"
+)
 """Digits of other scripts and the marks among them, as the library knows them."""
 
+ROUND = frozenset({":-", ",-", ".-"})
+"""What stands for no cents in some countries: a sign of a price, not of a currency."""
+
+_PENCE = re.compile(r"(?:now |only )?(\d{1,2})p(?: each)?", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"[$¥￥]|kr\.?|rs\.?|元", re.IGNORECASE)
 _BY_COUNTRY: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -58,8 +80,18 @@ _BY_COUNTRY: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "¥": {"cn": "CNY", "jp": "JPY"},
         "元": {"cn": "CNY", "hk": "HKD", "tw": "TWD"},
         "rs": {"in": "INR", "lk": "LKR", "np": "NPR", "pk": "PKR"},
+        ":-": {"no": "NOK", "se": "SEK"},
+        ",-": {"dk": "DKK", "no": "NOK"},
+        ".-": {"ch": "CHF"},
     }
 )  # fmt: skip
+_CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        sign: re.compile(rf"(?<![A-Za-z])(?:{'|'.join(codes.values())})(?![A-Za-z])|U\.?S\.? \$")
+        for sign, codes in _BY_COUNTRY.items()
+    }
+)
+"""What beside a sign that several currencies share says which one it is: `$12 MXN`, `US $12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +122,9 @@ def seen(text: str) -> Amount | None:
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
         return None
+    pence = _PENCE.fullmatch(text.strip())
+    if pence:
+        return Amount(int(pence.group(1)) / 100, "£")
     price = Price.fromstring(text)
     value = None if price.amount is None else _bounded(float(price.amount))
     return None if value is None else Amount(value, _sign_in(text, price.currency))
@@ -97,10 +132,13 @@ def seen(text: str) -> Amount | None:
 
 def _sign_in(text: str, sign: str | None) -> str | None:
     """The sign beside the number; letters count only as a word of their own, `Le` of `Legend` does not."""
+    beside = _CODES_BESIDE.get(_shared(sign))
+    if beside and (told := beside.search(text)):
+        return told.group()
     if sign and (not sign[0].isalpha() or re.search(rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])", text)):
         return sign
     other = _LOCAL_SIGN.search(text)
-    return other.group() if other else None
+    return "".join(other.group().split()) if other else None
 
 
 def number(value: float) -> float | int:
@@ -119,6 +157,11 @@ def code_of(sign: str | None, country: str = "") -> str | None:
     if _CODE.fullmatch(word.upper()) and word.isascii() and not _AMBIGUOUS.fullmatch(word):
         return word.upper()
     return _BY_COUNTRY.get(_shared(word), {}).get(country)
+
+
+def currency(sign: str | None) -> str | None:
+    """The code that a sign stands for, else the sign; None for one that only says: this is a price."""
+    return code_of(sign) or (None if sign in ROUND else sign)
 
 
 def likely_code(sign: str | None, country: str, stated: Set[str]) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from scraper.extract.facts import (
     money,
+    product_attributes,
     product_brand,
     product_markup,
     product_price,
@@ -72,6 +73,8 @@ class Told:
     """The codes of currencies that the page's scripts state."""
     picture: str | None = None
     """The page's own, which is the product's where it names none."""
+    given: Callable[[], Sequence[Any]] = tuple
+    """What components of the page are given in attributes; asked for where no price is known otherwise."""
 
 
 def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
@@ -84,13 +87,17 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
         return product_price.shown(body, place)
 
     for source, graph in told.graphs.items():
-        product_markup.add_items(facts, graph, source, folded(title), shown)
+        product_markup.add_items(facts, graph, source, folded(title), shown, told.url)
     product_tags.add_tags(facts, told.tags)
     product_tags.add_fragments(facts, told.fragments)
     for source, values in told.states.items():
         product_state.add(facts, values, source, folded(title), told.country, shown)
     is_told = any(name in facts for name in ("price", "availability", "sku"))
+    product_attributes.add(facts, body, shown)
     _add_price(facts, shown, told)
+    if "price" not in facts:
+        product_state.add(facts, told.given(), Source.STATE, folded(title), told.country, shown)
+        is_told = is_told or "price" in facts
     if "availability" not in facts:
         facts.add("availability", product_stock.seen(body, place), Source.VISIBLE, confidence=0.9)
     labels = _LABELS.seen(body)
@@ -122,7 +129,8 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
-        facts.note("currency", sign=shown().signs[price])
+        sign = shown().signs[price]
+        facts.note("currency", sign=None if sign in money.ROUND else sign)
     sign = facts.value("currency")
     if sign and money.code_of(sign) is None:
         facts.note("currency", likely=money.likely_code(sign, told.country, told.currencies()))
@@ -130,6 +138,9 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     if amount is None:
         return
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
+    if amount.sign in money.ROUND:
+        facts.add("currency", money.code_of(amount.sign, told.country), Source.VISIBLE)
+        return
     code = money.code_of(amount.sign)
     likely = None if code else money.likely_code(amount.sign, told.country, told.currencies())
     beside = amount.sign if code and code != amount.sign else None

@@ -55,10 +55,12 @@ MAX_CODE = 60
 """Characters of a number or a word for a state."""
 
 
-def add_items(facts: Facts, graph: Graph, source: Source, title: str, shown: Callable[[], Shown]) -> None:
-    """What the items of one syntax say of the product that the page is about."""
+def add_items(
+    facts: Facts, graph: Graph, source: Source, title: str, shown: Callable[[], Shown], url: str = ""
+) -> None:
+    """What the items of one syntax say of the product that the page, at `url`, is about."""
     for item in _products(graph, title):
-        offers = list(_offers(graph, item))
+        offers = _chosen_first(graph, list(_offers(graph, item)), url)
         _add_price(facts, graph, offers, source, shown)
         _add_availability(facts, graph, offers, source)
         facts.add("name", short(graph.text(item, "name"), _MAX_NAME), source)
@@ -128,6 +130,23 @@ def _offers(graph: Graph, item: Item) -> Iterator[Item]:
             waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_by_measure)]
 
 
+def _chosen_first(graph: Graph, offers: list[Item], url: str) -> list[Item]:
+    """The variant that the page's address chooses, and its offer, before the others."""
+    asked = _query(url)
+    return sorted(offers, key=lambda offer: not _leads_to(graph, offer, asked)) if asked else offers
+
+
+def _leads_to(graph: Graph, offer: Item, asked: frozenset[str]) -> bool:
+    places = (offer, *graph.objects(offer, "offers"))
+    queries = [_query(graph.text(place, "url") or "") for place in places]
+    return any(query and query <= asked for query in queries)
+
+
+def _query(url: str) -> frozenset[str]:
+    asked = url.partition("#")[0].partition("?")[2]
+    return frozenset(asked.split("&")) - {""}
+
+
 def _is_by_measure(specification: Item) -> bool:
     """Whether a price may be that of a litre or a kilo, not of the whole."""
     return any(held(specification, name) for name in ("referenceQuantity", "unitCode", "unitText"))
@@ -149,7 +168,7 @@ def _add_price(
         texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
         signs = (amount.sign for amount in map(money.seen, texts) if amount is not None)
         sign = next(filter(None, signs), None)
-        facts.add("currency", money.code_of(sign) or sign, source)
+        facts.add("currency", money.currency(sign), source)
 
 
 def _price_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> float | None:

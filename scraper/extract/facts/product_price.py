@@ -14,7 +14,7 @@ from scraper.extract.facts.money import Amount
 from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["Shown", "names_of", "shown", "title_place"]
+__all__ = ["Shown", "names_of", "shown", "speaks_against", "title_place"]
 
 MAX_ELEMENTS = 40_000
 _MAX_PRICE_TEXT = 60
@@ -22,10 +22,12 @@ _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30
 
 _SIGN = re.compile(
-    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦元円원]|zł|kč|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق|(?<=\d)\s?đ|S/(?=\.?\s?\d)|"
+    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦৳₡₲₼₮₭៛؋֏₵元円원]|บาท|تومان|ريال|﷼|zł|kč|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق|(?<=\d)\s?đ|S/(?=\.?\s?\d)|"
     r"(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|тг|руб|р\.|грн|lei|sek|nok|dkk|pln|czk|лв|дин|ден|"
     r"(?-i:[Kk]n|TL|Rs|Ft|RM|Rp|AED|ARS|BRL|CLP|CNY|COP|EGP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KWD|KZT|MAD|"
-    r"MXN|MYR|NGN|NZD|PEN|PHP|PKR|QAR|RON|RSD|RUB|SAR|SGD|THB|TRY|TWD|UAH|VND|ZAR))(?![^\W\d_])",
+    r"MXN|MYR|NGN|NZD|PEN|PHP|PKR|QAR|RON|RSD|RUB|SAR|SGD|THB|TRY|TWD|UAH|VND|ZAR|AMD|AZN|BAM|BDT|BGN|BHD|"
+    r"BOB|BYN|CRC|DOP|DZD|GEL|GHS|GTQ|HNL|IQD|IRR|JMD|JOD|KHR|LBP|LKR|MDL|MKD|MMK|MNT|MUR|NPR|OMR|PYG|RMB|TND|"
+    r"TZS|UGX|UYU|UZS|XAF|XOF|ZMW|KSh))(?![^\W\d_])",
     re.IGNORECASE,
 )
 """Where letters of a sign are those of a unit, `ft` or `kn`, their case tells them apart."""
@@ -51,8 +53,11 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
-_RAND = re.compile(r"(?<![^\W_])R\s?\d{1,3}(?:[ ,\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)")
-"""A letter that is a sign only in what is called a price."""
+_NAMED_SIGN = re.compile(
+    r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
+    r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
+)
+"""What is a sign only in what is called a price: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
 _PAST = re.compile(
     r"(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
     r"list-?price|strike|line-?through",
@@ -60,7 +65,11 @@ _PAST = re.compile(
 )
 _PAST_AMOUNT = re.compile(
     r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
-    r"antes|avant|prima)\s*:?\s*[^\w\s]{0,3}\s?\d[\d.,]*",
+    r"bisher|antes|pvp|de(?=:?\s?R\$)|precio (?:anterior|original)|avant|ancien prix|prix conseillé|prima|"
+    r"prezzo (?:di listino|precedente)|van(?= ?€)|adviesprijs|ord\.?(?:inarie)? ?pris|tidigare(?: pris)?|"
+    r"før(?:pris)?|førpris|normalpris|veil\.? ?pris|vejl\.? ?pris|norm\. ?hinta|původní cena|běžná cena|"
+    r"cena regularna|najniższa cena(?: z \d+ dni)?(?: przed obniżką)?|старая цена)\s*:?\s*"
+    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*",
     re.IGNORECASE,
 )
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
@@ -127,6 +136,11 @@ def names_of(element: Element) -> str:
     return " ".join(filter(None, told))
 
 
+def speaks_against(element: Element) -> bool:
+    """Whether where an element stands tells of an old price, or of that of something else."""
+    return _against(element, names_of(element)) > 0
+
+
 def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
     """Where the title stands, and every price with its place."""
     found: list[_Candidate] = []
@@ -134,9 +148,7 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
     for place, element in enumerate(_elements(body), start=1):
         if element is title:
             at_title = place
-        candidate = _candidate(element, place)
-        if candidate is not None:
-            found.append(candidate)
+        found += filter(None, (_candidate(element, place), _behind(element, place)))
     return at_title, found
 
 
@@ -161,8 +173,27 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     if _NUMBER.fullmatch(text):
         text = _with_sign_beside(element, text)
     itemprop = element.get("itemprop") == "price"
-    if not itemprop and not _SIGN.search(text) and not (named and _RAND.search(text)):
+    if not itemprop and not _SIGN.search(text) and not (named and _NAMED_SIGN.search(text)):
         return None
+    return _judged(element, text, place, names, named=named, itemprop=itemprop)
+
+
+def _behind(element: Element, place: int) -> _Candidate | None:
+    """The price in a text behind an element, of which nothing around it says that it is one."""
+    text = " ".join((element.tail or "").split())
+    around = element.getparent()
+    if not text or len(text) > _MAX_PLAIN_TEXT or around is None or around.tag in _PASSED | _STRUCK:
+        return None
+    names = names_of(around)
+    if not _SIGN.search(text) or PRICE_NAMES.search(names):
+        return None
+    return _judged(around, text, place, names)
+
+
+def _judged(
+    element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
+) -> _Candidate | None:
+    """A text as a price, and what speaks against it."""
     amount = money.seen(text)
     if amount is None or not amount.value or not (amount.sign or itemprop):
         return None

@@ -30,7 +30,7 @@ def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
     told = {name: _told(tags, names) for name, names in _TAGS.items()}
     card = _price_on_card(tags)
     if card is not None and not told["price"]:
-        told |= {"price": str(card.value), "currency": told["currency"] or card.sign}
+        told |= {"price": str(card.value), "currency": told["currency"] or money.currency(card.sign)}
     code = money.code_of(told["currency"])
     _state_price(facts, told["price"], told["currency"], Source.OPENGRAPH)
     if code or told["currency"]:

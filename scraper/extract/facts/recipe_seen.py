@@ -98,7 +98,7 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     lines: list[str] = []
     for element in _PROPERTIES(body):
         if (element.get("itemprop") or "").lower() in properties:
-            lines += _lines_in(element) or [cleaned(text_of(element))]
+            lines += _lines_in(element) or [cleaned(_parted(element))]
     return [line for line in lines if line][:_MAX_LINES]
 
 
@@ -108,7 +108,7 @@ def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> li
     for item in islice(body.iter("li", "dt"), _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None and next(item.iter("ul", "ol"), None) is None:
-            kinds.setdefault(_called(around), []).append(_unmarked(cleaned(text_of(item))))
+            kinds.setdefault(_called(around), []).append(_unmarked(cleaned(_parted(item))))
     best = max(kinds.values(), key=len, default=[])
     lines = [line for line in dict.fromkeys(best) if line and len(line) < _MAX_LINE]
     return lines if 1 < len(lines) < _MAX_LINES else []
@@ -179,7 +179,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     lines = [
         line
         for element in chosen
-        for line in (_broken(element) if element.tag == "p" else [cleaned(text_of(element))])
+        for line in (_broken(element) if element.tag == "p" else [cleaned(_parted(element))])
     ]
     return [_unmarked(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
@@ -196,7 +196,7 @@ def _ends(element: Element, heading: Element) -> bool:
 
 
 def _lines_in(element: Element) -> list[str]:
-    items = [cleaned(text_of(item)) for item in element.iter("li")]
+    items = [cleaned(_parted(item)) for item in element.iter("li")]
     if items:
         return items
     paragraphs = list(element.iter("p"))
@@ -210,6 +210,21 @@ def _broken(element: Element) -> list[str]:
         for piece in cast("list[Any]", _PIECES(element))
     )
     return [line for line in map(cleaned, text.split("\n")) if line]
+
+
+def _parted(element: Element) -> str:
+    """The text of an element; a space between parts that touch, as an amount and a name in cells do."""
+    if len(element) < 2:
+        return text_of(element)
+    said = element.text or ""
+    before: Element | None = None
+    for part in element:
+        inner = _parted(part)
+        if before is not None and not before.tail and said[-1:].isalnum() and inner[:1].isalnum():
+            said += " "
+        said += inner + (part.tail or "")
+        before = part
+    return said
 
 
 def _unmarked(line: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import chompjs
+from lxml import etree
 
 from scraper.extract.tree import Script
+from scraper.extract.xpath import Element
 
-__all__ = ["read"]
+__all__ = ["in_attributes", "read"]
 
 MAX_CHARACTERS = 3_000_000
 """Of all scripts that are read; state trees of large shops have one or two million."""
@@ -21,6 +23,10 @@ _MAX_OBJECT = 400_000
 """Of an object that is no JSON: reading it costs ten times as much."""
 
 _TELLING = re.compile(r"price|amount", re.IGNORECASE)
+_OBJECTS = etree.XPath(
+    ".//@*[starts-with(., '{') or starts-with(., '[')][contains(., 'rice') or contains(., 'mount')]",
+    smart_strings=False,
+)
 _OPENING = re.compile(
     r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:\s*)\s*(?=\{\s*[\"'\w])",
     re.ASCII,
@@ -37,6 +43,17 @@ def read(scripts: Iterable[Script]) -> list[Any]:
             continue
         left -= len(text)
         found += _json(text) if "json" in script.type else _objects(text)
+    return found
+
+
+def in_attributes(body: Element) -> list[Any]:
+    """Objects in attributes that mention a price: what components of the page are given to begin with."""
+    found: list[Any] = []
+    left = MAX_CHARACTERS
+    for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
+        left -= len(text)
+        if left >= 0 and _TELLING.search(text):
+            found += _json(text)
     return found
 
 

@@ -10,7 +10,7 @@ from extruct.utils import parse_xmldom_html
 from lxml import etree
 
 from scraper.extract.jsonld import Item
-from scraper.extract.xpath import Element, having
+from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["MAX_ELEMENTS", "is_carried", "linked", "read"]
 
@@ -51,6 +51,7 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     found = RDFaExtractor().extract_items(document, base_url=base)
     nodes = [node for node in found if not _says_nothing(node)]
+    _put_in_order(nodes, " ".join(text_of(root).split()))
     return tuple(_renamed(sorted(nodes[:MAX_NODES], key=_order)))
 
 
@@ -80,6 +81,33 @@ def _plain(value: Any, by_id: dict[str, Item], depth: int) -> Any:
 
 def _last_word(name: str) -> str:
     return name.replace("#", "/").rpartition("/")[2].rpartition(":")[2]
+
+
+def _put_in_order(nodes: list[Item], text: str) -> None:
+    """Sort the values of each property as the page has them: the graph of RDF keeps no order."""
+    places: dict[Any, tuple[int, str]] = {}
+    for node in nodes:
+        own = [_place(value, text, places) for values in node.values() for value in _listed(values)]
+        places[node.get("@id")] = min(own, default=(len(text), ""))
+    for node in nodes:
+        for values in node.values():
+            if isinstance(values, list) and len(values) > 1:
+                values.sort(key=lambda value: _place(value, text, places))
+
+
+def _listed(values: Any) -> list[Any]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def _place(value: Any, text: str, places: dict[Any, tuple[int, str]]) -> tuple[int, str]:
+    """Where a text or a node stands on the page; what is not shown stands behind, by its letters."""
+    told = value.get("@value", "") if isinstance(value, dict) else value
+    if isinstance(value, dict) and "@id" in value:
+        name = str(value["@id"])
+        return places.get(name, (len(text), "" if name.startswith("_:") else name))
+    words = " ".join(str(told).split())
+    at = text.find(words) if words else -1
+    return (at if at >= 0 else len(text), words)
 
 
 def _says_nothing(node: Item) -> bool:

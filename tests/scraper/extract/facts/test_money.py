@@ -62,7 +62,7 @@ def test_codes_are_given_only_where_they_are_known(sign: str | None, country: st
         ("20 min, then 2 hours of rest", 20),
         ("PT1H30", 90), ("1h30", 90), ("1 h 05", 65), ("1h30-2h", 90), ("P0Y0M0DT1H30M0.000S", 90),
         ("PT-5M", None),
-        ("Prep: 10-20 min", 20), ("soon", None), ("", None), ("PT", None), ("P999999D", None),
+        ("Prep: 10-20 min", 20), ("soon", None), ("", None), ("PT", None), ("P999999D", None), ("P1W", 10080),
     ],
 )  # fmt: skip
 def test_spans_are_minutes(text: str, span: int | None) -> None:

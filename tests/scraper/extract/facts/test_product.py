@@ -396,3 +396,66 @@ def test_the_price_on_a_card_is_one() -> None:
     card = "<meta name=twitter:label1 content=Price><meta name=twitter:data1 content='€19.99'>"
     found = told(f"{card}<meta property=og:type content=product><h1>Copper kettle</h1>")
     assert found["price"] == (19.99, "opengraph") and found["currency"] == ("EUR", "opengraph")
+
+
+@pytest.mark.parametrize(
+    "offers",
+    [
+        {"0": {"price": "49.90", "priceCurrency": "EUR"}, "1": {"price": "59"}},
+        {"@type": "Offer", "0": {"price": 49.9, "priceCurrency": "EUR"}},
+    ],
+)
+def test_a_list_that_was_written_as_an_object_is_a_list(offers: dict[str, Any]) -> None:
+    found = told(ld(product(offers=offers)))
+    assert (found["price"], found["currency"]) == ((49.9, "json_ld"), ("EUR", "json_ld"))
+
+
+def test_the_variant_in_the_address_gives_the_number() -> None:
+    def variant(number: int) -> dict[str, Any]:
+        offer = {"price": f"{number}9", "priceCurrency": "EUR", "url": f"{URL}?variant={number}"}
+        return {"@type": "Product", "name": f"Kettle {number}", "sku": f"K-{number}", "offers": offer}
+
+    group = {"@type": "ProductGroup", "name": "Kettle", "hasVariant": [variant(1), variant(2)]}
+    found = told(ld(group) + "<h1>Kettle</h1>", f"{URL}?variant=2&utm_source=x")
+    assert (found["price"][0], found["sku"][0]) == (29, "K-2")
+    assert told(ld(group) + "<h1>Kettle</h1>")["sku"][0] == "K-1"
+
+
+def test_several_products_of_other_names_are_a_list() -> None:
+    others = "".join(ld(product(name=name)) for name in ("Mug", "Cup", "Pan"))
+    assert facts(f"{others}<h1>Kitchen</h1>", "https://shop.example/c/kitchen") == {}
+
+
+def test_a_number_with_a_wrong_check_digit_is_no_gtin() -> None:
+    assert "gtin" not in told(ld(product(gtin13="4006381333932")))
+
+
+def test_a_button_that_does_nothing_sells_nothing() -> None:
+    html = ld({"@type": "Product", "name": "Copper kettle", "sku": "K-77"}) + "<h1>Copper kettle</h1>"
+    assert told(f"{html}<button>Add to cart</button>")["availability"] == ("InStock", "visible")
+    assert "availability" not in told(f"{html}<button disabled>Add to cart</button>")
+
+
+def test_what_is_said_of_stock_above_the_title_is_not_the_product_s() -> None:
+    html = (
+        "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
+    )
+    assert told(html)["availability"] == ("InStock", "visible")
+
+
+def test_a_short_title_names_no_object_of_the_scripts() -> None:
+    script = '<script>var p = {"name": "Potato peeler", "price": 9.5, "currency": "EUR"};</script>'
+    assert "price" not in told(f"<h1>Pot</h1><p>SKU: P-100</p>{script}")
+
+
+def test_a_long_text_is_no_number() -> None:
+    html = f"{ld(product(sku=None))}<h1>Copper kettle</h1><p itemprop=sku>{'Number of many words ' * 5}</p>"
+    assert "sku" not in told(html)
+
+
+def test_a_reference_may_repeat_the_type_of_what_it_refers_to() -> None:
+    graph = {"@graph": [
+        {"@type": "Product", "name": "Kettle", "offers": {"@type": "Offer", "@id": "#offer"}},
+        {"@type": "Offer", "@id": "#offer", "price": 12, "priceCurrency": "USD"},
+    ]}  # fmt: skip
+    assert told(ld(graph))["price"] == (12, "json_ld")
