@@ -9,6 +9,7 @@ from scraper.extract.characters import line
 from scraper.model import Document, Reading
 from scraper.render.paging import KEEP_WHOLE, Cut, cut
 from scraper.render.sealed import EXPLANATION, NOTICE, seal
+from scraper.urls import MAX_URL_CHARS
 
 __all__ = [
     "BODY_BUDGET",
@@ -37,7 +38,7 @@ MAX_LENGTH = 100_000
 
 MAX_FACT = 300
 MAX_URL = 500
-"""Of an address in the header: some have thousands of characters. JSON has all of them."""
+"""Of an address in the header: some have thousands of characters. JSON has all that can be asked for."""
 _USUAL_URL = 200
 """Characters of an address for which the budget of an answer leaves room."""
 _MAX_WARNING = 300
@@ -76,7 +77,7 @@ def as_json(
     Raises:
         BadArgument: a negative length.
     """
-    excess = tokens.estimate(reading.url[_USUAL_URL:])
+    excess = tokens.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
     return page_object(reading, piece_of(reading.document, start, length, max(1, budget - excess)))
 
 
@@ -85,7 +86,7 @@ def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
     document = reading.document
     content = piece.shown
     answer: dict[str, object] = {
-        "url": reading.url,
+        "url": line(reading.url, MAX_URL_CHARS),
         "title": _fact(document.title),
         "content": content,
         "method": reading.method,

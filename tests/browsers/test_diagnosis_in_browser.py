@@ -112,6 +112,15 @@ async def test_each_way_to_fail_has_its_own_words(
     assert "ERR_" not in str(caught.value)
 
 
+async def test_a_host_that_answered_and_sent_the_visit_to_a_dead_one_is_told_from_a_dead_host(
+    door: Browsers,
+) -> None:
+    for url, redirected in (("http://gone.example/", True), ("http://nowhere.example/", False)):
+        with pytest.raises(errors.NameNotResolved) as caught:
+            await door.visit(Request(url, mode=Mode.PEEK))
+        assert caught.value.redirected is redirected
+
+
 async def test_a_site_that_accepts_and_stays_silent_runs_into_the_deadline(door: Browsers) -> None:
     with pytest.raises(errors.DeadlineExceeded, match="did not answer"):
         await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))

@@ -19,8 +19,10 @@ pytestmark = pytest.mark.browser
 HOST = "plain.example"
 BODIES = {
     "/first": "<!doctype html><title>First</title><script>location = '/second'</script>",
+    "/framed": "<!doctype html><title>Framed</title><iframe src='/missing' width=300 height=200></iframe>",
     "/nowhere": "<!doctype html><title>Misled</title><script>fetch('/ran')</script><p>Nowhere</p>",
 }
+STATUSES = {"/nowhere": ("302 x", "Location: \r\n"), "/missing": ("404 x", "X-Frame: its own\r\n")}
 
 
 async def until_end_of_head(reader: asyncio.StreamReader) -> bytes:
@@ -46,7 +48,7 @@ class Plain:
             self.ports[path].append(writer.get_extra_info("peername")[1])
             if (length := head.lower().partition(b"content-length: ")[2]) and line.startswith("POST"):
                 await reader.readexactly(int(length.split(b"\r\n")[0]))
-            status, extra = ("302 x", "Location: \r\n") if path == "/nowhere" else ("200 OK", "")
+            status, extra = STATUSES.get(path, ("200 OK", ""))
             body = BODIES.get(path, "<!doctype html><p>Arrived</p>")
             told = f"{extra}Content-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}"
             writer.write(f"HTTP/1.1 {status}\r\n{told}".encode())
@@ -81,6 +83,12 @@ async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(
     assert (snapshot.status, snapshot.hops) == (302, ())
     assert "Nowhere" in snapshot.html
     assert plain.lines == ["GET /nowhere"]
+
+
+async def test_a_frame_does_not_speak_for_its_page(door: Browsers) -> None:
+    snapshot = await door.visit(Request(f"http://{HOST}/framed", mode=Mode.RENDER))
+    assert [frame.url for frame in snapshot.frames] == [f"http://{HOST}/missing"]
+    assert (snapshot.status, "x-frame" in snapshot.headers) == (200, False)
 
 
 async def test_a_form_is_sent_once_though_its_answer_moves_on(door: Browsers, plain: Plain) -> None:

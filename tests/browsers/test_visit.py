@@ -43,6 +43,15 @@ async def test_what_is_enough_is_not_rendered(browsers: Browsers, site: Site) ->
     assert marks(seen[0]) == marks(snapshot) == 60
 
 
+async def test_a_page_that_was_served_in_time_is_given_as_served(browsers: Browsers, site: Site) -> None:
+    async def undecided(_: Snapshot) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    snapshot = await browsers.visit(Request(site.url("/static/1"), deadline_s=2.0), undecided)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
+
+
 async def test_a_compressed_page_is_peeked_at_and_rendered(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/slow-body", Mode.AUTO)
     assert snapshot.rendered
@@ -57,6 +66,11 @@ async def test_redirects_are_followed_and_told(browsers: Browsers, site: Site) -
     assert {hop.status for hop in snapshot.hops} <= {301, 302, 303, 307, 308}
     assert snapshot.hops[-1].location == snapshot.url
     assert marks(snapshot) == 10
+
+
+async def test_the_address_is_the_one_that_the_page_gave_itself(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/pushstate")
+    assert (snapshot.url, snapshot.hops) == (site.url("/pushed/here"), ())
 
 
 async def test_a_redirect_without_end_is_an_error(browsers: Browsers, site: Site) -> None:
