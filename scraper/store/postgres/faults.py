@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -86,12 +87,15 @@ def is_away(error: BaseException) -> bool:
 def is_of_the_value(error: BaseException | None) -> bool:
     """Whether what was to be kept is at fault, and not the database."""
     at_fault = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
-    return at_fault and not is_of_the_url(error)
+    # A certificate that cannot be trusted is a ValueError, too.
+    return at_fault and not isinstance(error, OSError) and not is_of_the_url(error)
 
 
 def is_of_the_url(error: BaseException | None) -> bool:
     """Whether the operator has to mend the URL or what it names before anything can go well."""
-    return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError))
+    return isinstance(
+        error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError)
+    )
 
 
 def told(error: BaseException, address: Address, limit_s: float) -> str:
@@ -104,10 +108,21 @@ def told(error: BaseException, address: Address, limit_s: float) -> str:
         case asyncpg.ClientConfigurationError():
             # What follows the first line is a hint for programmers.
             return f"the URL of {address} cannot be used: {str(error).partition(chr(10))[0]}"
+        case ssl.SSLCertVerificationError():
+            return f"the certificate of {address} cannot be trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return f"TLS with {address} fails ({error.reason})"
+        case ConnectionError() if "SSL upgrade" in str(error):
+            return f"{address} does not speak TLS, which its URL asks for"
         case TimeoutError():
             return f"{address} did not answer within {limit_s:g} s"
-        case asyncpg.InvalidAuthorizationSpecificationError():
+        case asyncpg.InvalidPasswordError():
             return f"{address} does not take the user {address.user} with the password given"
+        case asyncpg.InvalidAuthorizationSpecificationError():
+            # No entry for this machine, or none without TLS, or no such user: the database says which.
+            return f"{address} does not let the user {address.user} in: {error}"
+        case asyncpg.UndefinedObjectError():
+            return f"{address} does not know what is asked of it: {error}"
         case asyncpg.InvalidCatalogNameError():
             return f"there is no database {address.database} at {address.place}"
         case asyncpg.TooManyConnectionsError():

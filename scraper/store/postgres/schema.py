@@ -16,6 +16,7 @@ NAME = "search_mcp"
 VERSION = 1
 OLDEST_SERVER = 12
 """The oldest PostgreSQL whose language the tables are written in."""
+ENCODING = "UTF8"
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
@@ -120,12 +121,15 @@ async def prepare(connection: Connection) -> None:
     """Make the tables, or bring older ones forward.
 
     Raises:
-        Refused: they are a newer version's, another program's, or the server is too old for them.
+        Refused: they are a newer version's, another program's, or the database cannot hold them.
     """
     if connection.get_server_version().major < OLDEST_SERVER:
         raise Refused(
             f"is PostgreSQL {connection.get_server_version().major}; {OLDEST_SERVER} or newer is needed"
         )
+    encoding = connection.get_settings().server_encoding
+    if encoding != ENCODING:
+        raise Refused(f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed")
     if await _version(connection) == VERSION:
         return
     async with connection.transaction():

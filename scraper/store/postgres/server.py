@@ -47,7 +47,6 @@ RELEASE_LIMIT_S = 2.0
 CLOSE_LIMIT_S = 2.0
 
 _SESSION = {
-    "application_name": "search-mcp",
     "search_path": NAME,
     # Texts are found through the index whatever the planner thinks of it: reading them all is never quicker.
     "enable_seqscan": "off",
@@ -171,7 +170,7 @@ class Server:
                     min_size=0,
                     max_size=CONNECTIONS,
                     timeout=CONNECT_LIMIT_S,
-                    server_settings=_SESSION,
+                    server_settings={"application_name": "search-mcp"},
                     init=_made_ready,
                     reset=_leave,
                 )
@@ -207,17 +206,19 @@ class Server:
 
 
 async def _made_ready(connection: Connection) -> None:
-    """Vectors are sent as they are made here, without being written as text and read again.
+    """Set up a connection of its own; what is set with the connection itself, poolers do not let through.
 
-    Pages that match lie scattered: what is not in memory is asked of the disk before it is needed, where the
-    database's system can do that (where it cannot, the setting is 0, and any other refused).
+    Vectors are sent as they are made here, without being written as text and read again. Pages that match lie
+    scattered: what is not in memory is asked of the disk before it is needed, where the database's system can
+    do that (where it cannot, the setting is 0, and any other refused).
     """
+    settings = "; ".join(f"SET {name} = '{value}'" for name, value in _SESSION.items())
+    await connection.execute(
+        f"{settings}; SELECT set_config('effective_io_concurrency', '32', false) "
+        "WHERE current_setting('effective_io_concurrency')::int BETWEEN 1 AND 31"
+    )
     await connection.set_type_codec(
         "tsvector", schema="pg_catalog", format="binary", encoder=_same, decoder=_same
-    )
-    await connection.execute(
-        "SELECT set_config('effective_io_concurrency', '32', false) "
-        "WHERE current_setting('effective_io_concurrency')::int BETWEEN 1 AND 31"
     )
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import certifi
 import pytest
 
 from scraper.settings import Settings
@@ -13,6 +16,7 @@ from scraper.store.indexes.model import IndexDocument, IndexFault
 from scraper.store.opening import database_fault
 from scraper.store.protocols import Shelf
 from scraper.store.searches import Rest
+from tests.site.certificate import server_context
 
 from .conftest import entry, shared_pages, text_of
 from .patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
@@ -57,6 +61,8 @@ async def test_tables_of_a_version_that_never_was_are_left_alone(postgres: Postg
         (lambda server: server.url(password="wrong"), "does not take the user keeper"),
         (lambda server: server.url("nowhere"), "there is no database nowhere"),
         (lambda server: server.url(port=free_port()), "no PostgreSQL answers at 127.0.0.1"),
+        (lambda server: server.url() + "?sslmode=require", "does not speak TLS, which its URL asks for"),
+        (lambda server: server.url() + "?nonsense=1", "unrecognized configuration parameter"),
     ],
 )
 async def test_what_is_wrong_is_said_at_once_without_the_password(
@@ -135,3 +141,65 @@ async def test_tables_dropped_in_use_are_made_anew(postgres: PostgresServer) -> 
         await until(lambda: nothing_waits(pages))
         assert await text_of(pages) == "after"
         assert len((await pages.search("after", principal="local", allowed=NONE, limit=5)).hits) == 1
+
+
+async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(
+    postgres: PostgresServer,
+) -> None:
+    await postgres.say("DROP DATABASE IF EXISTS latin")
+    await postgres.say(
+        "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    )
+    async with shared_pages(postgres.url("latin")) as pages:
+        pages.put(entry("https://example.org/1", text="\u6f22"))
+        await pages.settled()
+        stats = await pages.stats()
+        assert (stats.usable, stats.waiting, stats.lost) == (False, 1, 0)
+        assert "is in LATIN1, which cannot hold every page's text; UTF8 is needed" in str(stats.problem)
+
+
+@asynccontextmanager
+async def door_of_a_database(
+    answer: bytes, meet: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+) -> AsyncIterator[str]:
+    """The URL of what answers the question for TLS as PostgreSQL does, and then does as told."""
+
+    async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            await reader.readexactly(8)
+            writer.write(answer)
+            await meet(reader, writer)
+        writer.close()
+
+    server = await asyncio.start_server(met, "127.0.0.1", 0)
+    try:
+        yield f"postgresql://keeper:{PASSWORD}@127.0.0.1:{server.sockets[0].getsockname()[1]}/pages"
+    finally:
+        server.close()
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_told_and_pages_wait() -> None:
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await writer.start_tls(server_context(["database.example"]))
+
+    async with door_of_a_database(b"S", meet) as url:
+        vouched = url + f"?sslmode=verify-full&sslrootcert={certifi.where()}"
+        async with shared_pages(vouched) as pages:
+            pages.put(entry("https://example.org/1"))
+            await pages.settled()
+            stats = await pages.stats()
+            assert (stats.usable, stats.waiting, stats.lost) == (False, 1, 0)
+            assert "cannot be trusted: self-signed certificate" in str(stats.problem)
+
+
+async def test_a_connection_asks_for_nothing_that_poolers_do_not_let_through() -> None:
+    names: set[bytes] = set()
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        length = int.from_bytes(await reader.readexactly(4), "big")
+        message = await reader.readexactly(length - 4)
+        names.update(message[4:].rstrip(b"\0").split(b"\0")[::2])
+
+    async with door_of_a_database(b"N", meet) as url, shared_pages(url) as pages:
+        assert await text_of(pages) is None
+    assert names == {b"user", b"database", b"client_encoding", b"application_name"}
