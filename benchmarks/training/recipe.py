@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.training import linear, trees, types
+from benchmarks.training.boosting import lightgbm
 from benchmarks.training.table import FOLDS, KEEP, Row
 from scraper.extract.content import hashing
 from scraper.extract.content.columns import SCORE_PREFIX

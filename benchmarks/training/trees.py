@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.training.boosting import lightgbm
 from scraper.extract.content.forest import MAX_LEAVES, Nodes
 
 __all__ = ["grow", "nodes_of"]

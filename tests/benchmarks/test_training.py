@@ -1,9 +1,13 @@
+"""The reader's training learns what pages show, the same way each time."""
+
 from __future__ import annotations
 
 import io
 import random
 
 import pytest
+
+pytest.importorskip("benchmarks.training.recipe", exc_type=ImportError)
 
 from benchmarks.training.labels import matched_shares
 from benchmarks.training.pages import Sample

@@ -1,0 +1,10 @@
+"""LightGBM, or in a sentence why it does not load: its wheel brings all but the runtime of OpenMP."""
+
+from __future__ import annotations
+
+try:
+    import lightgbm
+except OSError as error:
+    raise ImportError(f"LightGBM does not load: {error}. On Debian: apt-get install -y libgomp1") from error
+
+__all__ = ["lightgbm"]
