@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["is_text", "sniffed"]
 
 TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 TEXT_SUFFIXES = ("+json", "+xml")
+_PAGE = re.compile(
+    rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
+)
+"""What browsers take for a page (MIME Sniffing, section 7.1), in lower case."""
 
 
 def is_text(media_type: str) -> bool:
@@ -16,7 +22,7 @@ def is_text(media_type: str) -> bool:
 def sniffed(data: bytes) -> str:
     """The type of a body that came without one: a page, text, or neither."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<p", b"<div", b"<!--")):
+    if _PAGE.match(head):
         return "text/html"
     if head.startswith(b"%pdf-"):
         return "application/pdf"

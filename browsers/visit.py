@@ -117,7 +117,9 @@ class Visit:
         response = await self._navigation.response()
         self._timing = replace(self._timing, response_s=self._elapsed())
         mode = self._request.mode
-        if mode is Mode.RENDER and response.is_page and not _asks_for_password(response):
+        # What is not declared may be any file: it is looked at first.
+        is_declared = response.is_page and response.media_type
+        if mode is Mode.RENDER and is_declared and not _asks_for_password(response):
             await may_render()
             return await self._render(response, Body())
         body = await self._read(response)

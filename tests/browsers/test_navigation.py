@@ -20,9 +20,17 @@ HOST = "plain.example"
 BODIES = {
     "/first": "<!doctype html><title>First</title><script>location = '/second'</script>",
     "/framed": "<!doctype html><title>Framed</title><iframe src='/missing' width=300 height=200></iframe>",
+    "/undeclared": "<h1>Undeclared</h1><script>document.body.append('rendered')</script>",
+    "/undeclared-file": "%PDF-1.4\n%%EOF",
     "/nowhere": "<!doctype html><title>Misled</title><script>fetch('/ran')</script><p>Nowhere</p>",
 }
-STATUSES = {"/nowhere": ("302 x", "Location: \r\n"), "/missing": ("404 x", "X-Frame: its own\r\n")}
+HTML = "Content-Type: text/html\r\n"
+HEADS = {
+    "/nowhere": ("302 x", HTML + "Location: \r\n"),
+    "/missing": ("404 x", HTML + "X-Frame: its own\r\n"),
+    "/undeclared": ("200 OK", ""),
+    "/undeclared-file": ("200 OK", ""),
+}
 
 
 async def until_end_of_head(reader: asyncio.StreamReader) -> bytes:
@@ -48,10 +56,10 @@ class Plain:
             self.ports[path].append(writer.get_extra_info("peername")[1])
             if (length := head.lower().partition(b"content-length: ")[2]) and line.startswith("POST"):
                 await reader.readexactly(int(length.split(b"\r\n")[0]))
-            status, extra = STATUSES.get(path, ("200 OK", ""))
+            status, headers = HEADS.get(path, ("200 OK", HTML))
             body = BODIES.get(path, "<!doctype html><p>Arrived</p>")
-            told = f"{extra}Content-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-            writer.write(f"HTTP/1.1 {status}\r\n{told}".encode())
+            told = f"HTTP/1.1 {status}\r\n{headers}Content-Length: {len(body)}\r\n\r\n{body}"
+            writer.write(told.encode())
             await writer.drain()
 
 
@@ -83,6 +91,13 @@ async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(
     assert (snapshot.status, snapshot.hops) == (302, ())
     assert "Nowhere" in snapshot.html
     assert plain.lines == ["GET /nowhere"]
+
+
+async def test_what_is_not_declared_is_looked_at_before_it_is_rendered(door: Browsers) -> None:
+    page = await door.visit(Request(f"http://{HOST}/undeclared", mode=Mode.RENDER))
+    file = await door.visit(Request(f"http://{HOST}/undeclared-file", mode=Mode.RENDER))
+    assert page.rendered and "rendered</body>" in page.html
+    assert (file.rendered, file.media_type, file.body) == (False, "application/pdf", b"%PDF-1.4\n%%EOF")
 
 
 async def test_a_frame_does_not_speak_for_its_page(door: Browsers) -> None:
