@@ -91,15 +91,12 @@ async function sides(form) {
 
 function field(name, schema, required) {
   const properties = { name, required };
-  if (schema.enum) {
-    const options = schema.enum.map((value) => made("option", { value, textContent: value }));
-    return made("select", properties, ...(required ? [] : [made("option", { value: "" })]), ...options);
-  }
-  if (schema.type === "boolean") {
-    const options = ["", "true", "false"].map((value) => made("option", { value, textContent: value }));
-    return made("select", properties, ...options);
-  }
   const placeholder = schema.default === undefined ? "" : String(schema.default);
+  if (schema.enum || schema.type === "boolean") {
+    const options = (schema.enum ?? ["true", "false"]).map((value) => made("option", { value, textContent: value }));
+    const usual = made("option", { value: "", textContent: placeholder && `${placeholder} (usual)` });
+    return made("select", properties, ...(required ? [] : [usual]), ...options);
+  }
   if (schema.type === "integer" || schema.type === "number") {
     const bounds = { min: schema.minimum ?? "", max: schema.maximum ?? "", step: "any" };
     return made("input", { ...properties, ...bounds, type: "number", placeholder });

@@ -113,6 +113,9 @@ async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> Non
     await form.evaluate("form => form.closest('details').open = true")
     await expect(form.get_by_label("url (required)")).to_be_visible()
     await expect(form.get_by_text("Absolute http(s) URL.")).to_be_visible()
+    assert await form.locator("[name=render] option").all_text_contents() == [
+        "auto (usual)", "auto", "http", "browser",
+    ]  # fmt: skip
 
 
 async def test_a_list_that_is_no_json_is_told_by_its_name(page: Page) -> None:
