@@ -81,9 +81,6 @@ def _server(
 ) -> Server[Any]:
     listing = ListToolsResult(tools=[described.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
-    # The schemas that the SDK holds a call's headers against. Without `get_tool_input_schema` it lists all
-    # tools for each call, and through a schema that names no header it walks to no end.
-    naming_headers = {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
 
     async def list_tools(_context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -107,12 +104,21 @@ def _server(
         cache_hints=_CACHE_HINTS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        get_tool_input_schema=naming_headers.get,
+        get_tool_input_schema=_naming_headers(tools).get,
     )
     if not _is_traced():
         server.middleware.clear()  # the SDK's spans, at a tenth of what the protocol costs a call
     server.middleware.append(notice)
     return server
+
+
+def _naming_headers(tools: Sequence[Tool]) -> dict[str, Mapping[str, Any]]:
+    """The schemas that the SDK holds a call's headers against.
+
+    Without `get_tool_input_schema` it lists all tools for each call, and through a schema that names no
+    header it walks to no end.
+    """
+    return {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
 
 
 def _is_traced() -> bool:
