@@ -156,6 +156,10 @@ class Fetcher:
         """The pause between two visits to the host of a URL; None: nobody has asked what its site wants."""
         return self._manners.gap_s(parse_target(url))
 
+    def hosts_were_asked(self) -> None:
+        """Somebody who was cut off may have asked any host just now: every gap counts from now on."""
+        self._manners.hosts_were_asked()
+
     async def fetch_batch(
         self,
         urls: Sequence[str],

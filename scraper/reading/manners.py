@@ -39,6 +39,10 @@ class Manners:
         asked_s = 0.0 if self._robots is None else self._robots.gap_s(url)
         return None if asked_s is None else self._politeness.gap_s(asked_s)
 
+    def hosts_were_asked(self) -> None:
+        """Somebody who was cut off may have asked any host just now: every gap counts from now on."""
+        self._politeness.hosts_were_asked()
+
     @asynccontextmanager
     async def visiting(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
         """Be allowed to visit a canonical URL while the block runs; yields what is to be told of it.

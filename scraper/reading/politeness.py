@@ -63,6 +63,12 @@ class Politeness:
         self._gates: dict[str, _Gate] = {}
         self._waiting: Counter[str] = Counter()
         self._usual_s = USUAL_S
+        self._asked_at = -math.inf
+        """By then somebody else may have asked any host."""
+
+    def hosts_were_asked(self) -> None:
+        """Somebody who was cut off may have asked any host just now: every gap counts from now on."""
+        self._asked_at = time.monotonic()
 
     @asynccontextmanager
     async def turn(
@@ -74,6 +80,8 @@ class Politeness:
             HostBusy: there is no turn before the deadline.
         """
         gap_s = self._terms.gap_s if gap_s is None else gap_s
+        if (left_s := self._asked_at + gap_s - time.monotonic()) > 0:
+            await self._leases.rest(host, left_s)
         lease = await self._taken(host, principal, deadline, Terms(self._terms.at_once, gap_s))
         since = time.monotonic()
         try:

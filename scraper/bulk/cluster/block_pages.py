@@ -7,7 +7,7 @@ import math
 import pickle
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from scraper.bulk.cluster.desk import Begun
@@ -61,9 +61,12 @@ class BlockPages:
         *,
         concurrency: int,
         hosts_are_heard: bool = False,
+        on_again: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_again`: is told when a block comes that somebody else has begun."""
         self._desk = desk
         self._pace = pace
+        self._on_again = on_again
         self._schedule = Schedule(pace, hosts_are_heard=hosts_are_heard)
         self._pages = UnderWay(
             self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
@@ -105,6 +108,8 @@ class BlockPages:
         begun = await self._desk.begin(number, tuple(page.number for page in pages))
         if self._over:
             return self._result(0)
+        if begun.again:
+            self._on_again()
         left = set(begun.left)
         wanted = [page for page in pages if page.number in left]
         block = _Block(len(wanted))

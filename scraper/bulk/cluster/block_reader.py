@@ -33,7 +33,13 @@ class BlockReader:
     """One in each process; called by several threads at once."""
 
     def __init__(
-        self, order: Order, settings: Settings, desk: ActorHandle[Any], *, keep_snapshots: bool
+        self,
+        order: Order,
+        settings: Settings,
+        desk: ActorHandle[Any],
+        *,
+        keep_snapshots: bool,
+        resumed: bool,
     ) -> None:
         # Ray's own lines are many; a page that fails stands in the output.
         logging.basicConfig(level=logging.ERROR)
@@ -41,6 +47,7 @@ class BlockReader:
         self._settings = settings
         self._desk = _Desk(desk)
         self._keep_snapshots = keep_snapshots
+        self._resumed = resumed
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
@@ -65,6 +72,8 @@ class BlockReader:
     async def _open(self) -> BlockPages:
         app = await self._services.enter_async_context(App.open(self._settings))
         reader = PageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
+        if self._resumed:
+            app.fetcher.hosts_were_asked()
         at_once = self._order.pace.concurrency or self._settings.peek_slots + self._settings.render_slots
         pages = BlockPages(
             self._desk,
@@ -72,6 +81,7 @@ class BlockReader:
             self._order.pace,
             concurrency=at_once,
             hosts_are_heard=self._settings.robots != "off",
+            on_again=app.fetcher.hosts_were_asked,
         )
         await self._services.enter_async_context(_running(pages))
         return pages

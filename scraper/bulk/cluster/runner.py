@@ -82,7 +82,8 @@ class _Run:
         self._stop = stop
         self._processes = processes
         self._cpus = cpus
-        self._begun = False
+        self._resumed = job.resumed
+        """Somebody may have asked any host just now."""
 
     async def one_pass(self) -> bool:
         """Give out all that is left, and write what comes back; whether everything came."""
@@ -92,6 +93,7 @@ class _Run:
         desk = self._new_desk()
         try:
             dataset = await self._dataset(desk, counts.pages - counts.done)
+            self._resumed = True
             working = aside(lambda: _consume(dataset), name="blocks")
             try:
                 await self._collected(desk, working)
@@ -108,9 +110,7 @@ class _Run:
     def _new_desk(self) -> Any:
         """On the node where the job is: no other that dies takes it along. It waits most of the time."""
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        # Whoever was cut off may have asked any host just now.
-        rest_s = self._job.order.pace.gap_s if self._job.resumed or self._begun else 0.0
-        self._begun = True
+        rest_s = self._job.order.pace.gap_s if self._resumed else 0.0
         return ray.remote(Desk).options(num_cpus=0, scheduling_strategy=here).remote(rest_s)
 
     async def _dataset(self, desk: ActorHandle[Any], pages: int) -> ray.data.Dataset:
@@ -124,7 +124,10 @@ class _Run:
             batch_size=None,
             batch_format="pyarrow",
             fn_constructor_args=(self._job.order, self._settings, desk),
-            fn_constructor_kwargs={"keep_snapshots": self._job.wants_snapshots},
+            fn_constructor_kwargs={
+                "keep_snapshots": self._job.wants_snapshots,
+                "resumed": self._resumed,
+            },
             compute=ray.data.ActorPoolStrategy(
                 size=min(self._processes, number),
                 max_tasks_in_flight_per_actor=BLOCKS_AT_ONCE,

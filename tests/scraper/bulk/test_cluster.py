@@ -160,6 +160,17 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
     await asyncio.wait({working})
 
 
+async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked_just_now() -> None:
+    desk, told = Desk(), list[None]()
+    await desk.begin(1, (1, 2))
+    blocks_of = BlockPages(desk, Pages(), Pace(), concurrency=2, on_again=lambda: told.append(None))
+    working = asyncio.create_task(blocks_of.run())
+    assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
+    assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
+    working.cancel()
+    await asyncio.wait({working})
+
+
 async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
     class Gone(Desk):
         async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
