@@ -9,7 +9,7 @@ from browsers.cdp import CommandFailed, Event, Session
 from browsers.errors import PageCrashed
 from browsers.model import Frame
 from browsers.scripts import MARK
-from browsers.settle import WORLD
+from browsers.settle import WORLD, Settling
 
 __all__ = ["Captured", "capture"]
 
@@ -18,6 +18,8 @@ MAX_ELEMENTS = 150_000
 MAX_FRAMES = 20
 FRAME_DEPTH = 3
 FRAME_LIMIT_S = 2.0
+MARKING = f"({MARK})({MAX_ELEMENTS})"
+"""Comes to the document."""
 
 SEEN_AND_MARKED = """function(mark) {
   const box = this.getBoundingClientRect();
@@ -46,22 +48,32 @@ class _Place:
     mark: str
 
 
-async def capture(session: Session, others: dict[str, Session], *, limit_s: float) -> Captured:
+async def capture(
+    session: Session, settling: Settling, others: dict[str, Session], *, limit_s: float
+) -> Captured:
     """Read the main frame and every visible frame below it; `others` are frames with a process of their own.
 
     Raises:
         TimeoutError: the page's renderer does not answer, even after its script was ended.
         CommandFailed: the page went away meanwhile.
     """
-    tree = (await session.send("Page.getFrameTree", limit_s=limit_s))["frameTree"]
+    told, document = await asyncio.gather(
+        session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, settling, limit_s)
+    )
+    tree = told["frameTree"]
     # Frames are marked in their parent before the parent is read.
     frames = await _visible_frames(session, tree, others, "", FRAME_DEPTH)
+    html = await _outer_html(session, document, limit_s)
+    return Captured(_address(tree["frame"]), html, frames)
+
+
+async def _marked(session: Session, settling: Settling, limit_s: float) -> str:
+    """The main frame's document, in the world that it was looked at from."""
     try:
-        html = await _html(session, tree["frame"]["id"], limit_s=limit_s)
+        return await settling.object_of(MARKING, limit_s=limit_s)
     except TimeoutError:
         session.post("Runtime.terminateExecution")
-        html = await _html(session, tree["frame"]["id"], limit_s=limit_s)
-    return Captured(_address(tree["frame"]), html, frames)
+        return await settling.object_of(MARKING, limit_s=limit_s)
 
 
 async def _visible_frames(
@@ -112,17 +124,13 @@ async def _is_seen(owner: Session, place: _Place) -> bool:
 async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
     made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD, limit_s=limit_s)
     marked = await session.send(
-        "Runtime.evaluate",
-        expression=f"({MARK})({MAX_ELEMENTS})",
-        contextId=made["executionContextId"],
-        limit_s=limit_s,
+        "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
     )
-    outer = await session.send(
-        "DOM.getOuterHTML",
-        objectId=marked["result"]["objectId"],
-        includeShadowDOM=True,
-        limit_s=limit_s,
-    )
+    return await _outer_html(session, marked["result"]["objectId"], limit_s)
+
+
+async def _outer_html(session: Session, object_id: str, limit_s: float) -> str:
+    outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
     return str(outer["outerHTML"])
 
 

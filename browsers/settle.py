@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 
-from browsers.cdp import CommandFailed, Session
+from browsers.cdp import CommandFailed, Event, Session
 from browsers.habits import Course
 from browsers.scripts import PROBE
 from browsers.settle_rules import (
@@ -162,25 +162,31 @@ class Settling:
             TimeoutError: the page does not answer.
             CommandFailed: it is between two documents.
         """
+        answer = await self._evaluated(expression, limit_s, returnByValue=True, awaitPromise=promise)
+        value: object = answer.get("result", {}).get("value")
+        return value
+
+    async def object_of(self, expression: str, *, limit_s: float) -> str:
+        """The id of the object that an expression comes to; asked again where a new document came between."""
+        try:
+            answer = await self._evaluated(expression, limit_s)
+        except CommandFailed:
+            answer = await self._evaluated(expression, limit_s)
+        return str(answer["result"]["objectId"])
+
+    async def _evaluated(self, expression: str, limit_s: float, **how: bool) -> Event:
         try:
             if self._world is None:
                 made = await self._session.send(
                     "Page.createIsolatedWorld", frameId=self._frame_id, worldName=WORLD, limit_s=limit_s
                 )
                 self._world = made["executionContextId"]
-            answer = await self._session.send(
-                "Runtime.evaluate",
-                expression=expression,
-                contextId=self._world,
-                returnByValue=True,
-                awaitPromise=promise,
-                limit_s=limit_s,
+            return await self._session.send(
+                "Runtime.evaluate", expression=expression, contextId=self._world, limit_s=limit_s, **how
             )
         except CommandFailed:
             self._world = None
             raise
-        value: object = answer.get("result", {}).get("value")
-        return value
 
     def _clock(self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float) -> Clock:
         return Clock(

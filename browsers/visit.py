@@ -207,7 +207,7 @@ class Visit:
             raise errors.PageCrashed("The page's renderer does not answer.", url=self._request.url) from None
 
     async def _captured(self, page: Page, body: Body, *, complete: bool) -> Snapshot:
-        taken = await capture(self._session, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        taken = await capture(self._session, page.settling, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
         response = page.response
         assert response is not None
         return Snapshot(
