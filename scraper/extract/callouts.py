@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from scraper.extract.rules import Rules
 from scraper.extract.walk import Context
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["CALLOUT_TAGS", "CalloutRules", "kind_of"]
+__all__ = ["CALLOUT_TAGS", "CalloutRules", "kind_of", "settle"]
 
 CALLOUT_TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 
@@ -34,10 +34,38 @@ _COMPOUND = re.compile(
     r"(?:markdown-alert|alert|callout|admonition|theme-admonition|hint|custom-block|starlight-aside"
     r"|confluence-information-macro)--?([a-z]+)"
 )
-_TITLE = re.compile(r"(?:^|[-_])(?:title|heading)(?:$|[-_])")
+_TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LISTED = elements(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
+"""Explanations of the numbers in a block of code, as AsciiDoc has them."""
+_FRAMED = elements(
+    ".//td[@class='content'][ancestor::table[1]/parent::div[contains(@class, 'admonitionblock')]]"
+)
 _MAX_TITLE = 200
 _MAX_TITLE_DEPTH = 3
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
+
+
+def settle(root: Element, names: str) -> None:
+    """Take the table out of the notes that are set in one, an icon in its first cell; make lists lists.
+
+    `names` are the tree's classes.
+    """
+    if "admonitionblock" not in names and "colist" not in names:
+        return
+    for cell in _FRAMED(root):
+        note = next(around for around in cell.iterancestors("div"))
+        if note.tag == "div" and "admonitionblock" in (note.get("class") or ""):
+            cell.tag = "div"
+            note[:] = [cell]
+    for table in _LISTED(root):
+        rows = [row for row in table.iter("tr") if len(row) > 1]
+        for row in rows:
+            row.tag = "li"
+            row.remove(row[0])
+            row[0].tag = "div"
+        table.tag = "ol"
+        table[:] = rows
 
 
 def kind_of(element: Element, classes: Sequence[str]) -> str:
@@ -87,7 +115,7 @@ def _title_of(element: Element) -> Element | None:
         inner = next((child for child in place if text_of(child).strip()), None)
         if inner is None:
             return None
-        named = any(_TITLE.search(name.lower()) for name in (inner.get("class") or "").split())
+        named = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
         if named or inner.tag == "summary":
             return inner if len(text_of(inner)) <= _MAX_TITLE else None
         place = inner

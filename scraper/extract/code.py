@@ -11,16 +11,24 @@ from lxml import etree
 
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["code_in_table", "code_text", "fence", "is_bare_block", "is_language", "language_of"]
+__all__ = [
+    "NUMBERING",
+    "code_in_table",
+    "code_text",
+    "fence",
+    "is_bare_block",
+    "is_language",
+    "language_of",
+]
 
-_NUMBERING = frozenset(
+NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
-    "line-numbers-wrapper react-syntax-highlighter-line-number".split()
+    "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num".split()
 )
 """Classes of elements that hold line numbers."""
 
 _CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
-_NOT_CODE = _NUMBERING | _CONTROLS
+_NOT_CODE = NUMBERING | _CONTROLS
 _NOT_CODE_TAGS = frozenset({"button", "clipboard-copy", "input", "select"})
 _SHAPING_TAGS = ("br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
@@ -31,7 +39,7 @@ _NUMBERED_TABLES = frozenset({"highlighttable", "lntable", "rouge-table"})
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language")
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:language|lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
-    r"|brush:\s*([\w#+-]+)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
+    r"|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
     re.IGNORECASE,
 )
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
@@ -47,6 +55,8 @@ _NO_LANGUAGE = frozenset(
 _ALIASES = {
     "shell": "bash",
     "pycon": "python",
+    "ipython": "python",
+    "ipython2": "python",
     "ipython3": "python",
     "text-html-basic": "html",
     "html-basic": "html",
@@ -137,22 +147,30 @@ def code_in_table(table: Element) -> Element | None:
     """The code of a table that sets line numbers beside it, in one cell or a row a line; None for others."""
     rows = list(islice(table.iter("tr"), _MAX_LINES))
     numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
-        bool(rows) and any(not _NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
+        bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
     )
     if not numbered:
         return None
     if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
-        block = etree.Element("pre", {"class": table.get("class") or ""})
-        block.text = "\n".join(text_of(row[-1]).strip("\n") for row in rows)
+        lines = [_marker(row[-1]) + text_of(row[-1]).strip("\n") for row in rows]
+        changes = any(_marker(row[-1]).strip() for row in rows)
+        block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
+        block.text = "\n".join(lines)
         return block
-    cells = [cell for cell in table.iter("td") if _NUMBERING.isdisjoint(_classes(cell))]
+    cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
+
+
+def _marker(cell: Element) -> str:
+    """The sign before a line of a comparison, which style sheets write out of an attribute."""
+    marked = next((one for one in cell.iter() if one.get("data-code-marker") is not None), None)
+    return (marked.get("data-code-marker") or "") if marked is not None else ""
 
 
 def _is_numbered_line(row: Element) -> bool:
     """Whether a row is a number and a line of code."""
     return len(row) > 1 and all(
-        not _NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
+        not NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
     )
 
 
@@ -211,18 +229,22 @@ def _styles(block: Element) -> list[str]:
 
 
 def _pieces(block: Element) -> Iterator[str]:
-    if block.text:
-        yield block.text
+    before = block.text or ""
+    if before:
+        yield before
     for child in block:
         if child.tag == "br":
             yield "\n"
         elif not _is_apparatus(child):
             pieces = list(_pieces(child))
+            if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
+                yield "\n"
             yield from pieces
             if _is_line(child) and not (pieces and pieces[-1].endswith("\n")):
                 yield "\n"
-        if child.tail:
-            yield child.tail
+        before = child.tail or ""
+        if before:
+            yield before
 
 
 def _is_apparatus(element: Element) -> bool:
@@ -268,7 +290,8 @@ def _noted_language(element: Element) -> str:
         language = _language_named(element.get(attribute) or "")
         if language:
             return language
-    for match in _LANGUAGE_CLASS.finditer(element.get("class") or ""):
+    told = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
+    for match in _LANGUAGE_CLASS.finditer(told):
         language = _language_named(next(group for group in match.groups() if group))
         if language:
             return language

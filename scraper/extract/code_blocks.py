@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from textwrap import dedent
 
-from scraper.extract.code import code_text, is_bare_block, is_language
+from lxml import etree
+
+from scraper.extract.code import NUMBERING, code_text, is_bare_block, is_language
 from scraper.extract.markup import remove
 from scraper.extract.xpath import Element, elements, text_of
 
@@ -21,16 +24,29 @@ _MAX_CLIMB = 6
 _BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = elements(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
+_LINED = elements(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
+"""Doxygen's blocks of code."""
+_SIGNATURES = elements(".//table[contains(concat(' ', @class, ' '), ' memname ')]")
+_AFTER_BRACKET = re.compile(r"(?<=\() | (?=\))|(?<= ) ")
 _OTHER_WORDS = elements(
     ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
 )
 _NO_CODE = frozenset("pre table p ul ol h1 h2 h3 h4 h5 h6 img blockquote form".split())
-_COPY = re.compile(r"\b(?:copy|copied|copy code|run|edit|download|wrap|expand)\b", re.IGNORECASE)
+_COPY = re.compile(
+    r"\b(?:select all|copy to clipboard|copy|copied|copy code|run|edit|download|wrap|expand)\b", re.IGNORECASE
+)
 
 
-def settle(root: Element) -> None:
-    """Make every block of code in the tree a `pre`."""
+def settle(root: Element, names: str) -> None:
+    """Make every block of code in the tree, whose classes are `names`, a `pre`."""
+    for box in _LINED(root) if "fragment" in names else ():
+        if _is_lined(box):
+            box.tag = "pre"
+    for table in _SIGNATURES(root) if "memname" in names else ():
+        _settle_signature(table)
     for block in list(root.iter("pre")):
+        _take_numbers(block)
+        _take_labels(block)
         _take_bar(block)
     for box in _BOXES(root):
         _settle_box(box)
@@ -38,11 +54,52 @@ def settle(root: Element) -> None:
     _settle_lines(root)
 
 
+def _is_lined(box: Element) -> bool:
+    """Whether an element holds lines of code and nothing else, each in an element of its own."""
+    return len(box) > 0 and all("line" in (line.get("class") or "").split() for line in box)
+
+
+def _settle_signature(table: Element) -> None:
+    """A function with its parameters in the cells of a table, as Doxygen sets them: one line of code."""
+    words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
+    code = etree.Element("code")
+    code.text = _AFTER_BRACKET.sub("", " ".join(words.split()))
+    table.tag = "p"
+    table[:] = [code]
+    table.text = None
+
+
+def _take_numbers(block: Element) -> None:
+    """Take out the column of line numbers beside a block."""
+    for beside in (block.getprevious(), block.getnext()):
+        called = beside is not None and not NUMBERING.isdisjoint((beside.get("class") or "").split())
+        if beside is not None and called and "".join(text_of(beside).split()).isdecimal():
+            remove(beside)
+
+
+def _take_labels(block: Element) -> None:
+    """Take out what stands beside the code within its block: the language, buttons."""
+    code = next(block.iterdescendants("code"), None)
+    if code is None or code.getparent() is block or len(list(islice(block.iter("code"), 2))) == 2:
+        return
+    place: Element | None = code
+    while place is not None and place is not block:
+        for before in list(place.itersiblings(preceding=True)):
+            label = _label(before)
+            if before.tag == "div" and _is_short(before) and (not label or is_language(label)):
+                if label and not block.get("data-lang"):
+                    block.set("data-lang", label)
+                remove(before)
+        place = place.getparent()
+
+
 def _take_bar(block: Element) -> None:
-    """Take out the bar in or over a block, and note the language it names."""
+    """Take out the bar in, over or under a block, and note the language it names."""
     bar = _bar_inside(block)
     if bar is None:
         bar = _bar_above(block)
+    if bar is None:
+        bar = _bar_below(block)
     if bar is None:
         return
     label = _label(bar)
@@ -86,6 +143,14 @@ def _bar_above(block: Element) -> Element | None:
     return None
 
 
+def _bar_below(block: Element) -> Element | None:
+    """A bar of buttons that is set over a block from behind it, as Prism does."""
+    after = block.getnext()
+    if after is None or (block.tail or "").strip() or "toolbar" not in (after.get("class") or "").split():
+        return None
+    return after if _is_short(after) and (not _label(after) or is_language(_label(after))) else None
+
+
 def _names_language(bar: Element) -> bool:
     if (
         bar.tag not in ("div", "span", "p", "figcaption", "header")
@@ -93,7 +158,9 @@ def _names_language(bar: Element) -> bool:
         or not _is_short(bar)
     ):
         return False
-    has_button = next(bar.iterdescendants("button"), None) is not None
+    has_button = next(bar.iterdescendants("button"), None) is not None or any(
+        link.get("href") == "#" for link in bar.iterdescendants("a")
+    )
     named = _BAR_CLASS.search((bar.get("class") or "").lower()) is not None
     return (has_button or named) and is_language(_label(bar))
 

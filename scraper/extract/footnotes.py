@@ -79,8 +79,11 @@ def _linked(root: Element) -> list[tuple[Element, Element, str]]:
         return []
     places = {element: at for at, element in enumerate(root.iter())}
     targets = _targets(root, marks)
+    marks = [mark for mark in marks if mark.name in targets]
+    # A link that leads back to its mark is none: to cut the text at marks would tear it.
+    marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
     bodies: dict[Element, Element] = {}
-    for block, led_to in _by_block(targets.values()):
+    for block, led_to in _by_block(targets[mark.name] for mark in marks):
         bodies.update(split_block(block, led_to))
     pairs = []
     for mark in marks:
@@ -119,12 +122,12 @@ def _mark_of(link: Element) -> _Mark | None:
 def _targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
     """The element of each name; where a page names none, the link that leads back from the note."""
     wanted = {mark.name for mark in marks}
-    own = {mark.element for mark in marks}
+    own = {mark.element: mark.name for mark in marks}
     found: dict[str, Element] = {}
     back: dict[str, Element] = {}
     for element in root.iter():
         name = element.get("id") or (element.get("name") if element.tag == "a" else None)
-        if name in wanted and name is not None and (element not in own or element.get("name") == name):
+        if name in wanted and name is not None and (own.get(element) != name or element.get("name") == name):
             found.setdefault(name, element)
         if element.tag == "a":
             number = _BACK_NAME.search((element.get("href") or "").rpartition("#")[2])

@@ -16,7 +16,7 @@ MAX_LINK_TEXT = 300
 _MAX_TITLE = 100
 """Of a player: nobody sees it, so it is kept short."""
 
-_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b"})
+_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6"})
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()

@@ -4,14 +4,50 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from scraper.extract.markup import remove
 from scraper.extract.rules import Rules, Tags
 from scraper.extract.walk import Context, Handler, Node
-from scraper.extract.xpath import Element
+from scraper.extract.xpath import Element, text_of
 
-__all__ = ["MAX_INDENTS", "ListRules"]
+__all__ = ["MAX_INDENTS", "ListRules", "settle"]
 
 MAX_INDENTS = 10
 """Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
+
+
+_CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
+_NOTED = {"true": "[x] ", "false": "[ ] "}
+
+
+def settle(root: Element) -> None:
+    """Put lists that stand between items into the item before them, and say which items are ticked."""
+    for row in list(root.iter("ul", "ol")):
+        around, before = row.getparent(), row.getprevious()
+        if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
+            before.tail = None
+            before.append(row)
+    for item in root.iter("li"):
+        box = _NOTED.get(item.get("data-checked") or "", "")
+        first = next(iter(item), None)
+        if not box and first is not None and not text_of(first).strip():
+            names = (first.get("class") or "").split()
+            box = next((_CHECKED[name] for name in names if name in _CHECKED), "")
+            if box:
+                remove(first)
+        if box:
+            place = _beginning(item)
+            place.text = box + (place.text or "").lstrip()
+
+
+def _beginning(item: Element) -> Element:
+    """The element in which the words of an item begin."""
+    place = item
+    while not (place.text or "").strip():
+        first = next((child for child in place if text_of(child).strip()), None)
+        if first is None or first.tag not in ("div", "p", "span"):
+            break
+        place = first
+    return place
 
 
 class ListRules(Rules):

@@ -9,7 +9,18 @@ from typing import ClassVar
 
 from lxml import etree
 
-from scraper.extract import code_blocks, emphasis, footnotes, formulas, tex
+from scraper.extract import (
+    callouts,
+    code_blocks,
+    controls,
+    emphasis,
+    footnotes,
+    formulas,
+    grids,
+    labels,
+    lists,
+    tex,
+)
 from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of
 from scraper.extract.class_names import named, names_in
 from scraper.extract.code_rules import CodeRules
@@ -81,12 +92,17 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     names = names_in(root)
     if may_hold_formulas:
         formulas.settle(root, names)
-    code_blocks.settle(root)
+    controls.settle(root, names)
+    callouts.settle(root, names)
+    code_blocks.settle(root, names)
+    grids.settle(root, names)
+    lists.settle(root)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
     _part_readings(root)
     for typed in root.iter("tt"):
         typed.tag = "samp"  # what it was called before HTML 5
     footnotes.settle(root, names)
+    labels.part(root)
     emphasis.join(root)
     converter = _PageConverter(base)
     if _CLASSES_OF_NOTE.search(names):

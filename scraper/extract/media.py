@@ -37,13 +37,23 @@ _PLAYERS = tuple(
 )  # fmt: skip
 """Addresses of players, and of the pages on which the same videos stand."""
 
-_LITE = {"lite-youtube": "https://www.youtube.com/watch?v={id}", "lite-vimeo": "https://vimeo.com/{id}"}
+_LITE = {
+    "lite-youtube": ("videoid", "https://www.youtube.com/watch?v={id}"),
+    "lite-vimeo": ("videoid", "https://vimeo.com/{id}"),
+    "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v={id}"),
+    "amp-vimeo": ("data-videoid", "https://vimeo.com/{id}"),
+    "amp-dailymotion": ("data-videoid", "https://www.dailymotion.com/video/{id}"),
+}
+"""Elements that stand for a player: the attribute with the video's name, and the video's page."""
+
 _LITE_ID = re.compile(r"[\w-]{1,80}")
 _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 
 def settle(root: Element, base: str) -> None:
     """Put late pictures into their places, and turn the players of known sites into `VIDEO` elements."""
+    for picture in list(root.iter("amp-img", "amp-anim")):
+        picture.tag = "img"
     for number, fallback in enumerate(list(root.iter("noscript"))):
         if number == _MAX_MEDIA:
             break
@@ -94,8 +104,9 @@ def _is_there(picture: Element) -> bool:
 def _page_of(frame: Element, base: str) -> str | None:
     lite = _LITE.get(frame.tag)
     if lite is not None:
-        video = _LITE_ID.fullmatch(frame.get("videoid") or "")
-        return lite.format(id=video.group()) if video else None
+        attribute, page = lite
+        video = _LITE_ID.fullmatch(frame.get(attribute) or "")
+        return page.format(id=video.group()) if video else None
     for name in ("src", "data-src", "data-lazy-src"):
         address = _absolute(base, (frame.get(name) or "")[:_MAX_ADDRESS])
         for player, page in _PLAYERS:

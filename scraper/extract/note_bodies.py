@@ -18,6 +18,8 @@ _BACK = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|rev
 _ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*(?:back|return|jump up)?[\s\]^↩↑↵⏎]*", re.IGNORECASE)
 _TRAILING = re.compile(r"[\s,]*[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
+_OWN_MARK = re.compile(r"\A[.:)]\s+")
+"""What stood behind a number that was a link, and went with it."""
 _MAX_STEPS = 40
 
 
@@ -121,7 +123,7 @@ def strip_label(body: Element, label: str) -> None:
 def _without(pattern: re.Pattern[str], text: str) -> str:
     stripped = text.lstrip().removeprefix("^").lstrip()
     match = pattern.match(stripped)
-    return stripped[match.end() :] if match else stripped
+    return stripped[match.end() :] if match else _OWN_MARK.sub("", stripped)
 
 
 def _strip_end(body: Element) -> None:

@@ -60,6 +60,8 @@ def is_layout(table: Element) -> bool:
     rows = [cells_of(row) for row in rows_of(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
+    if len(rows) == 1 and sum(map(_says_something, rows[0])) == 1:
+        return True
     if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
@@ -115,6 +117,12 @@ def _is_bare_formula(cell: Element) -> bool:
 
 def _has_content(cell: Element) -> bool:
     return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
+
+
+def _says_something(cell: Element) -> bool:
+    """Whether a cell holds text or a picture that is described; others only keep room."""
+    described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
+    return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
 
 
 def _holds_blocks(cell: Element) -> bool:

@@ -62,3 +62,22 @@ def test_the_body_of_a_note_keeps_its_blocks() -> None:
 )
 def test_a_class_that_names_no_kind_makes_no_note(html: str) -> None:
     assert markdown_of(html) == "x"
+
+
+def test_a_note_that_is_set_in_a_table_is_a_note() -> None:
+    html = (
+        "<div class='admonitionblock warning'><table><tr><td class=icon><div class=title>Warning</div>"
+        "<td class=content><p>Hot.</p></table></div>"
+    )
+    assert markdown_of(html) == "> [!warning] Warning\n> Hot."
+
+
+def test_explanations_of_numbers_in_code_are_a_list() -> None:
+    html = "<div class='colist arabic'><table><tr><td>1<td>First<tr><td>2<td>Second</table></div>"
+    assert markdown_of(html) == "1. First\n2. Second"
+
+
+def test_a_long_first_part_is_no_title() -> None:
+    title = f"<p class=admonition-title>{'Words that go on. ' * 20}</p>"
+    html = f"<div class='admonition note'>{title}<p>x</p></div>"
+    assert markdown_of(html).startswith("> [!note] Note\n> Words")

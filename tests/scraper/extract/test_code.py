@@ -117,3 +117,65 @@ def test_the_plain_text_keeps_the_lines_of_code() -> None:
 )
 def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) -> None:
     assert markdown_of(html) == f"```{language}\nx = 1\n```"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<pre><div><div>python</div><div><button>Copy code</button></div>"
+            "<div><code>x = 1</code></div></div></pre>",
+            "```python\nx = 1\n```",
+        ),
+        (
+            "<div class=code-toolbar><pre><code>ls</code></pre><div class=toolbar><span>Bash</span>"
+            "<button>Copy</button></div></div><p>x</p>",
+            "```bash\nls\n```\n\nx",
+        ),
+        (
+            "<pre><code>a\nb</code></pre>"
+            "<div class=line-numbers-wrapper><span>1</span><br><span>2</span></div>",
+            "```\na\nb\n```",
+        ),
+        ("<p class=lineno>One line</p><pre>a</pre>", "One line\n\n```\na\n```"),
+        (
+            "<div class=fragment><div class=line><span class=lineno>1</span>int a;</div>"
+            "<div class=line><span class=lineno>2</span>int b;</div></div>",
+            "```\nint a;\nint b;\n```",
+        ),
+        ("<div class=fragment><div class=line>A poem</div><p>and more</p></div>", "A poem\n\nand more"),
+        (
+            "<table class=memname><tr><td>int f<td>(<td>int <td>a,"
+            "<tr><td><td><td>int <td>b<tr><td><td>)</table>",
+            "`int f (int a, int b)`",
+        ),
+        (
+            "<table><tr><td class=blob-num>1<td><i data-code-marker='-'>a</i><tr><td class=blob-num>1<td>"
+            "<i data-code-marker='+'>b</i></table>",
+            "```diff\n-a\n+b\n```",
+        ),
+        ("<div class='highlight hl-ipython3'><pre>x</pre></div>", "```python\nx\n```"),
+        ("<pre data-syntaxhighlighter-params='brush: java; gutter: false'>x</pre>", "```java\nx\n```"),
+        ("<pre>struct A<div>where\n  A: B,</div>{}</pre>", "```\nstruct A\nwhere\n  A: B,\n{}\n```"),
+        (
+            "<table><tr><td class=crayon-nums><div class=crayon-num>1</div></td>"
+            "<td><div><div>a</div><div>b</div></div></table>",
+            "```\na\nb\n```",
+        ),
+        (
+            "<div class=codebox><p>Code: <a href='#'>Select all</a></p><pre>a</pre></div>",
+            "```\na\n```",
+        ),
+    ],
+)
+def test_what_tools_set_around_code_is_no_code(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+def test_a_fence_is_longer_than_any_in_the_code() -> None:
+    assert markdown_of("<pre>````\nx\n````</pre>") == "`````\n````\nx\n````\n`````"
+
+
+def test_a_wrapper_of_several_blocks_gives_none_of_them_its_language() -> None:
+    html = "<div class=language-js><pre>a</pre><p>x</p><pre>b</pre><p>y</p><pre>c</pre></div>"
+    assert "js" not in markdown_of(html)

@@ -150,3 +150,29 @@ def test_the_reader_keeps_notes_that_stand_outside_of_the_content() -> None:
         "<div><h4>Footnotes</h4><ol><li id='footnote-1'>The source of it.</li></ol></div></body>"
     )
     assert read(html).markdown.endswith("[^1]: The source of it.")
+
+
+def test_links_back_do_not_tear_the_paragraph_of_their_marks() -> None:
+    html = (
+        "<p>One<sup id=r1><a href='#n1'>1</a></sup> two<sup id=r2><a href='#n2'>2</a></sup> three.</p>"
+        "<p id=n1><a href='#r1'>1</a>. First.</p><p id=n2><a href='#r2'>2</a>. Second.</p>"
+    )
+    assert markdown_of(html) == "One[^1] two[^2] three.\n\n[^1]: First.\n\n[^2]: Second."
+
+
+def test_the_number_of_a_note_may_be_the_name_that_is_led_to() -> None:
+    html = (
+        "<p>One<a class=footnote-anchor id=footnote-anchor-1 href='#footnote-1'>1</a> two.</p>"
+        "<div><a id=footnote-1 href='#footnote-anchor-1'>1</a><div><p>First.</p></div></div>"
+    )
+    assert markdown_of(html) == "One[^1] two.\n\n[^1]: First."
+
+
+def test_what_stands_before_its_mark_is_no_note() -> None:
+    html = "<p id=note1>1. The rule.</p><p>See the rule<sup><a href='#note1'>1</a></sup> above.</p>"
+    assert "[^1]:" not in markdown_of(html)
+
+
+def test_a_part_with_headings_is_no_note() -> None:
+    html = "<p>See<sup><a href='#note1'>1</a></sup></p><div id=note1><h3>Part</h3><p>One.</p></div>"
+    assert "[^1]" not in markdown_of(html)

@@ -32,3 +32,16 @@ def test_lists(html: str, markdown: str) -> None:
 
 def test_text_right_before_an_item_stands_on_a_line_of_its_own() -> None:
     assert markdown_of("<ul>Berths:<li>a</li><li>b</li></ul>") == "Berths:\n- a\n- b"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"),
+        ("<ul><ul><li>b</li></ul><li>c</li></ul>", "- b\n\n- c"),
+        ("<ul><li data-checked=true>a<li data-checked=false><p>b</p></ul>", "- [x] a\n- [ ] b"),
+        ("<ul><li><i class='checkbox checkbox-on'></i> <span>a</span></ul>", "- [x] a"),
+    ],
+)
+def test_lists_as_editors_write_them(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown

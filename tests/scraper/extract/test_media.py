@@ -86,3 +86,10 @@ def test_what_a_player_shows_in_its_frame_is_no_content() -> None:
 )
 def test_other_frames_are_left_out(frame: str) -> None:
     assert read(f"<main><p>{WORDS}</p>{frame}</main>").markdown == WORDS.strip()
+
+
+def test_pages_for_phones_have_pictures_and_videos_of_their_own() -> None:
+    more = "<amp-img src=/real.jpg alt='A harbour'></amp-img><amp-youtube data-videoid=abc></amp-youtube>"
+    document = read(f"<main><p>{WORDS}</p>{more}<p>{WORDS}</p></main>")
+    assert f"![A harbour]({PICTURE})" in document.markdown
+    assert "https://www.youtube.com/watch?v=abc" in document.markdown

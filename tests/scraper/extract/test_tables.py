@@ -96,3 +96,10 @@ def test_a_numbered_table_of_values_stays_a_table() -> None:
 def test_spans_of_a_thousand_columns_are_bounded() -> None:
     html = "<table>" + "<tr><td colspan=1000 rowspan=1000>x<td>y</tr>" * 50 + "</table>"
     assert len(markdown_of(html)) < 50_000
+
+
+def test_a_row_with_one_cell_that_says_something_is_no_table() -> None:
+    html = "<table><tr><td><img src=s.gif width=40></td><td></td><td><p>A reply.</p><p>Its end.</p></table>"
+    assert markdown_of(html) == "A reply.\n\nIts end."
+    described = html.replace("s.gif", "/s.gif alt=Face")
+    assert markdown_of(described).startswith("| ![Face]")
