@@ -50,7 +50,8 @@ class Driver:
                 async with asyncio.timeout(START_LIMIT_S):
                     playwright: Playwright = await module.async_api.async_playwright().start()
         except Exception as error:  # Playwright has no class of its own for it
-            raise NoBrowser(f"Playwright's driver does not start: {error or type(error).__name__}") from error
+            first = (str(error) or type(error).__name__).strip().splitlines()[0]
+            raise NoBrowser(f"Playwright's driver does not start: {first}") from error
         return playwright
 
     async def restart(self, dead: Playwright) -> None:

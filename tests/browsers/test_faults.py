@@ -104,6 +104,17 @@ async def test_a_kill_under_load_is_survived(fresh: Browsers, site: Site, victim
             await asyncio.sleep(0.05)
 
 
+async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browsers, site: Site) -> None:
+    before = set(ours())
+    await visit(fresh, site, "/static/1")
+    for pid, line in ours().items():
+        if pid not in before and VICTIMS["browser"](line) and "pytest" not in line:
+            os.kill(pid, signal.SIGKILL)
+    async with asyncio.timeout(30):
+        while not (fresh.status().restarts and fresh.status().ready):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
 async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

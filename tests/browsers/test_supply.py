@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
-from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.supply import Supply
+from browsers.tab import Tab
 from tests.browsers.reading import visit
 from tests.site.running import Site
 
@@ -56,3 +58,32 @@ async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
             await asyncio.sleep(0.02)
     assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
     assert not set(supply._ready) & set(dead)
+
+
+async def test_a_tab_serves_so_many_peeks_and_no_more(browser_settings: BrowserSettings, site: Site) -> None:
+    async with Browsers(replace(browser_settings, peeks_per_tab=2)) as door:
+        for _ in range(8):
+            await visit(door, site, "/static/1", Mode.PEEK)
+        (browser,) = door.status().browsers
+        assert (browser.peeks, browser.tabs_opened >= 4) == (8, True)
+
+
+async def test_a_browser_that_opens_no_tab_is_replaced(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> Tab:
+        raise TimeoutError
+
+    supply = await _at_rest(fresh)
+    supply._end(supply._ready)
+    supply._ready = []
+    with monkeypatch.context() as broken:
+        broken.setattr(Tab, "open", refuse)
+        with pytest.raises(errors.BrowserGone):
+            await visit(fresh, site, "/static/1", Mode.PEEK)
+        with pytest.raises(errors.BrowserGone):
+            await visit(fresh, site, "/static/1", Mode.PEEK)
+    async with asyncio.timeout(30):
+        while not fresh.status().restarts:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert "MARK-" in (await visit(fresh, site, "/static/1", Mode.PEEK)).html

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -98,5 +99,6 @@ def test_a_driver_that_does_not_start_is_told_in_words() -> None:
         timeout=60,
         check=False,
     )
-    assert asked.stdout.startswith("Playwright's driver does not start"), asked.stderr
+    assert re.match(r"Playwright's driver does not start: \S", asked.stdout), asked.stderr
+    assert asked.stdout.count("\n") == 1
     assert "install-browser" in asked.stdout
