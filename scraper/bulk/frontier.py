@@ -129,8 +129,14 @@ class Frontier:
 
     # Filling it
 
+    def empty(self) -> None:
+        """Forget what there is of a list that was not taken in to its end: another may come in its place."""
+        with _transaction(self._connection):
+            self._connection.execute("DELETE FROM pages")
+            self._connection.execute("DELETE FROM hosts")
+
     def add(self, lines: Iterable[Line]) -> None:
-        """Take in the list; begun anew where it was cut off, which changes nothing of what is there."""
+        """Take in the list."""
         hosts: dict[str, int] = {
             str(name): int(str(number))
             for number, name in self._connection.execute("SELECT id, name FROM hosts")

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from scraper.bulk.errors import MissingExtra, UnusableList
 from scraper.bulk.model import STDIN
@@ -28,6 +28,7 @@ _MAX_FIELD = 1 << 24
 """Of a CSV file: a page's whole text may stand beside its URL."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Begin what Windows saves as "Unicode"."""
+_GZIP = b"\x1f\x8b"
 _START_CHARS = 4_096
 _ARRAY = re.compile(r"\s*\[\s*(?:[\"{\]]|$)")
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
@@ -50,7 +51,10 @@ def read(source: str) -> Iterator[Line]:
         MissingExtra: it is Parquet, and pyarrow is not there.
     """
     if source == STDIN:
-        yield from _texts(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
+        try:
+            yield from _texts(_standard_input())
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(_named(STDIN), error) from None
         return
     path = Path(source)
     kind = path.with_suffix("").suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
@@ -59,10 +63,15 @@ def read(source: str) -> Iterator[Line]:
             yield from _parquet(path)
             return
         with _opened(path) as stream:
-            _refuse_what_has_no_lines(stream, source)
+            _refuse_what_has_no_lines(stream.read(_START_CHARS), source)
+            stream.seek(0)
             yield from _rows(stream, source, kind) if kind in _SEPARATORS else _texts(stream)
     except (OSError, EOFError, zlib.error) as error:
-        raise UnusableList(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise _unreadable(source, error) from None
+
+
+def _unreadable(source: str, error: Exception) -> UnusableList:
+    return UnusableList(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.")
 
 
 def fingerprint(source: str) -> str:
@@ -87,23 +96,41 @@ def fingerprint(source: str) -> str:
 def _opened(path: Path) -> IO[str]:
     is_packed = path.suffix == ".gz"
     with gzip.open(path) if is_packed else path.open("rb") as file:
-        encoding = "utf-16" if file.read(2) in _UTF_16 else "utf-8-sig"
+        encoding = _encoding(file.read(2))
     if is_packed:
         return gzip.open(path, "rt", encoding=encoding, errors="replace", newline="")
     return path.open(encoding=encoding, errors="replace", newline="")
 
 
-def _refuse_what_has_no_lines(stream: IO[str], source: str) -> None:
+def _standard_input() -> IO[str]:
+    """What another program writes; it can be read once, so that its beginning is looked at beforehand."""
+    source: io.BufferedReader | gzip.GzipFile = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
+    if source.peek(2).startswith(_GZIP):
+        source = gzip.GzipFile(fileobj=source)
+    start = source.peek(_START_CHARS)[:_START_CHARS]
+    encoding = _encoding(start[:2])
+    _refuse_what_has_no_lines(start.decode(encoding, "ignore"), STDIN)
+    return io.TextIOWrapper(cast(io.BufferedReader, source), encoding=encoding, errors="replace", newline="")
+
+
+def _named(source: str) -> str:
+    return "Standard input" if source == STDIN else source
+
+
+def _encoding(start: bytes) -> str:
+    return "utf-16" if start in _UTF_16 else "utf-8-sig"
+
+
+def _refuse_what_has_no_lines(start: str, source: str) -> None:
     """Before each of thousands of its lines becomes a row that says so."""
-    start = stream.read(_START_CHARS)
-    stream.seek(0)
     if "\0" in start:
         raise UnusableList(
-            f"{source} is no text: a list is text, CSV, JSON lines or Parquet, told by its name."
+            f"{_named(source)} is no text: a list is text, CSV, JSON lines or Parquet, told by its name."
         )
     if _ARRAY.match(start):
+        command = "jq -c '.[]'" if source == STDIN else f"jq -c '.[]' {source}"
         raise UnusableList(
-            f"{source} is one JSON array: make a line of each URL, as `jq -c '.[]' {source}` does."
+            f"{_named(source)} is one JSON array: make a line of each URL, as `{command}` does."
         )
 
 

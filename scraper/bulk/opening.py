@@ -87,8 +87,9 @@ def _agree(order: Order, frontier: Frontier) -> None:
         "list": lists.fingerprint(order.source),
     }
     begun = frontier.fact("order")
-    if begun is None or not (frontier.filled or frontier.counts().pages):
-        # Also where nothing came of the first command: its list could not be used, say.
+    if begun is None or not frontier.filled:
+        # Also where nothing came of the first command: its list could not be used, or not be read to its end.
+        frontier.empty()
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
         frontier.note({"order": asked, "run": run, "source": order.source})
         return

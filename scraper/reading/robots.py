@@ -38,12 +38,17 @@ LIMIT_BYTES = 500 * 1024
 """RFC 9309, 2.5: what must be parsed at least; we parse no more."""
 HOPS = 5
 """RFC 9309, 2.3.1.2: redirects that are followed at least."""
+CLOCKS_S = 300.0
+"""So far the clocks of servers may differ."""
 FETCH_S = 10.0
 FETCH_SHARE = 0.5
 """Of the call's time."""
 FAIR_S = 3.0
 """A site that had less time than this did not fail: the caller is in a hurry."""
-HOSTS_KEPT = 1_000
+HOSTS_KEPT = 4_000
+"""More than a long list has under work at once: each of its hosts is asked once."""
+TEXT_KEPT = 64_000_000
+"""Characters of all their files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Robots:
         self._politeness = politeness
         self._texts = texts
         self._files: OrderedDict[str, _File] = OrderedDict()
+        self._characters = 0
         self._flights: Flights[str, _File] = Flights()
 
     async def close(self) -> None:
@@ -103,13 +109,16 @@ class Robots:
         file = self._files.get(origin)
         if file is None or file.ask_again_at <= now:
             file = await self._flights.join(origin, lambda: self._found(origin, principal, deadline))
-        self._files.move_to_end(origin)
+        if origin in self._files:
+            self._files.move_to_end(origin)
         return _said(file, url, now)
 
     async def _found(self, origin: str, principal: str, deadline: Deadline) -> _File:
         """As this server or another has it, or as the site gives it now."""
         file = self._files.get(origin, _File())
-        if self._texts is not None and (kept := _loaded(await self._texts.get(_key(origin)))) is not None:
+        kept = None if self._texts is None else _loaded(await self._texts.get(_key(origin)))
+        # How old a file is that a server with another clock has kept is not known.
+        if kept is not None and kept.ask_again_at <= time.time() + DAY_S + CLOCKS_S:
             file = max(file, kept, key=lambda one: one.ask_again_at)
         if file.ask_again_at <= time.time():
             file = await self._fetched(origin, principal, deadline, file)
@@ -117,10 +126,17 @@ class Robots:
                 self._texts.put(_key(origin), _dumped(file), GIVEN_UP_S if file.fetched_at else DAY_S)
         # The longest files take a second, in which other pages go on.
         rules = await asyncio.to_thread(rules_of, file.text)
-        self._files[origin] = file = replace(file, rules=rules)
-        if len(self._files) > HOSTS_KEPT:
-            self._files.popitem(last=False)
+        file = replace(file, rules=rules)
+        self._keep(origin, file)
         return file
+
+    def _keep(self, origin: str, file: _File) -> None:
+        before = self._files.pop(origin, None)
+        self._files[origin] = file
+        self._characters += len(file.text) - (0 if before is None else len(before.text))
+        while len(self._files) > HOSTS_KEPT or (self._characters > TEXT_KEPT and len(self._files) > 1):
+            _, gone = self._files.popitem(last=False)
+            self._characters -= len(gone.text)
 
     async def _fetched(self, origin: str, principal: str, deadline: Deadline, before: _File) -> _File:
         request = Request(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gzip
 import io
 import itertools
 import json
@@ -180,6 +181,20 @@ async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> No
     source.write_text(f"url\n{URLS[0]}\n")
     async with BulkJob.open(order) as job:
         assert (await job.counts()).pages == 1
+
+
+async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
+    source = tmp_path / "urls.txt.gz"
+    lines = "".join(f"http://a.example/{number}\n" for number in range(3 * LINES_AT_ONCE))
+    packed = gzip.compress(lines.encode())
+    source.write_bytes(packed[: len(packed) * 3 // 4])
+    order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
+    with pytest.raises(UnusableList, match="cannot be read"):
+        async with BulkJob.open(order):
+            pass
+    source.write_bytes(gzip.compress(URLS[0].encode()))
+    async with BulkJob.open(order) as job:
+        assert (await job.counts()).pages == 1 and len(await job.hosts()) == 1
 
 
 async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(

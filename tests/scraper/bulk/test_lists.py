@@ -112,6 +112,40 @@ def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.Mo
     assert list(lists.read("-")) == [Line("http://a.example/")]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "http://a.example/\r\nhttp://b.example/\n".encode("utf-16"),
+        gzip.compress(b'http://a.example/\n{"url": "http://b.example/"}\n'),
+        b"http://a.example/\rhttp://b.example/",
+    ],
+)
+def test_standard_input_is_read_in_the_forms_of_files(
+    monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert list(lists.read("-")) == [Line("http://a.example/"), Line("http://b.example/")]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PAR1\0\0", "Standard input is no text"),
+        (b'["http://a.example/"]', r"Standard input is one JSON array.*`jq -c '\.\[\]'` does"),
+        (
+            gzip.compress(b"http://a.example/\n" * 9_000)[:60],
+            "Standard input cannot be read: Compressed file",
+        ),
+    ],
+)
+def test_standard_input_that_has_no_lines_is_refused(
+    monkeypatch: pytest.MonkeyPatch, content: bytes, said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.raises(UnusableList, match=said):
+        list(lists.read("-"))
+
+
 def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
     # A block of the kind that does not exist, behind a good head.

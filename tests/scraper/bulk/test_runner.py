@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 
 from browsers.model import Request, Snapshot
+from scraper.app import App
 from scraper.bulk import start
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Page
@@ -112,7 +113,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
             yield OnlyReader(reads, workers)
             await reads.close()
 
-        monkeypatch.setattr(start.App, "open", opened)
+        monkeypatch.setattr(App, "open", opened)
         async with asyncio.timeout(60):
             await start.bulk(order, Settings(robots="obey"), stop=stop)
     first, again = (door.pages for door in doors)

@@ -12,10 +12,15 @@ from protego import Protego
 from browsers import errors as door_errors
 from browsers.model import Hop, Mode, Request, Snapshot
 from scraper import errors
+from scraper.reading import robots
+from scraper.reading.deadline import Deadline
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.politeness import Politeness
+from scraper.reading.robots import Robots
 from scraper.reading.robots_rules import RobotsRules
 from scraper.settings import Settings
 from scraper.store.protocols import Pages
+from scraper.store.shared.local_leases import LocalLeases
 from scraper.workers import Workers
 
 from .standins import CountingPages, ScriptedWorkers
@@ -75,6 +80,23 @@ async def refusal(reads: Fetcher, path: str) -> errors.ScraperError:
     with pytest.raises(errors.ScraperError) as refused:
         await reads.fetch(SITE + path, deadline_s=20)
     return refused.value
+
+
+class KeptTexts:
+    """What servers have fetched for each other."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    async def get(self, key: str) -> bytes | None:
+        return self._kept.get(key)
+
+    def put(self, key: str, value: bytes, keep_s: float) -> None:
+        self._kept[key] = value
+
+
+def robots_of(door: RobotsDoor, texts: KeptTexts | None = None) -> Robots:
+    return Robots(door, Politeness(LocalLeases(), Settings()), texts)
 
 
 class TestTheRules:
@@ -302,3 +324,28 @@ class TestTime:
         door.status = 200
         await reads.fetch(SITE + "/1")
         assert len(door.robots) == 2
+
+    @pytest.mark.parametrize(("ahead_s", "asked"), [(0, 1), (250, 1), (100 * 86_400, 2)])
+    async def test_what_another_server_has_kept_is_believed_where_its_clock_is_ours(
+        self, now: Callable[[float], None], ahead_s: float, asked: int
+    ) -> None:
+        door, texts = RobotsDoor(), KeptTexts()
+        now(ahead_s)
+        await robots_of(door, texts).said(SITE + "/1", "local", Deadline.within(20))
+        now(0)
+        for _ in range(2):
+            ours = robots_of(door, texts)
+            assert not (await ours.said(SITE + "/private", "local", Deadline.within(20))).allowed
+        assert len(door.robots) == asked
+
+    @pytest.mark.parametrize(("name", "bound"), [("HOSTS_KEPT", 2), ("TEXT_KEPT", 2 * len(RULES))])
+    async def test_the_files_of_sites_that_were_asked_last_stay(
+        self, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
+    ) -> None:
+        monkeypatch.setattr(robots, name, bound)
+        door = RobotsDoor()
+        ours = robots_of(door)
+        for host in ("a", "b", "a", "c", "a", "b"):
+            await ours.said(f"http://{host}.example/1", "local", Deadline.within(20))
+        asked = [request.url[7] for request in door.robots]
+        assert asked == ["a", "b", "c", "b"]
