@@ -62,8 +62,10 @@ class Rendezvous:
     async def meet(self) -> PipeWire:
         """The wire of the browser that is being launched now."""
         assert self._listener is not None
-        loop = asyncio.get_running_loop()
-        peer, _ = await loop.sock_accept(self._listener)
+        # asyncio's own `sock_accept`, cancelled just when somebody knocks, logs a fault of the closed socket.
+        await _readable(self._listener)
+        peer, _ = self._listener.accept()
+        peer.setblocking(False)
         try:
             await _readable(peer)
             # Nothing is awaited from here on until the descriptors have their owner.
@@ -251,8 +253,10 @@ def _session_of(message: bytes) -> str | None:
 
 async def _readable(peer: socket.socket) -> None:
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(peer, ready.set)
+    # By its number: whoever gives up waiting may have closed it.
+    descriptor = peer.fileno()
+    loop.add_reader(descriptor, ready.set)
     try:
         await ready.wait()
     finally:
-        loop.remove_reader(peer)
+        loop.remove_reader(descriptor)
