@@ -41,6 +41,12 @@ def test_what_is_no_type_is_as_good_as_none(declared: str, media_type: str) -> N
     assert declaring.is_page == (media_type in {"", "text/html"})
 
 
+def test_what_is_sent_to_be_kept_is_no_page() -> None:
+    assert not response(content_type="text/html", content_disposition='Attachment; filename="a.html"').is_page
+    assert response(content_type="text/html", content_disposition="inline").is_page
+    assert not response(204, content_type="text/html").is_page
+
+
 def test_only_an_address_redirects() -> None:
     assert response(302, location="/next").location == "/next"
     assert response(302, location="").location is None

@@ -39,6 +39,16 @@ async def test_a_page_without_rest_ends_within_its_limits(browsers: Browsers, si
     assert snapshot.timing.total_s < 45
 
 
+@pytest.mark.parametrize("path", ["/reload-loop", "/meta-loop"])
+async def test_a_page_that_asks_for_itself_again_is_soon_given_nothing(
+    browsers: Browsers, site: Site, path: str
+) -> None:
+    before = site.hits(path)
+    await visit(browsers, site, path, deadline_s=45.0)
+    # One more may be on its way when the limit of five is found to be passed.
+    assert site.hits(path) - before <= 7
+
+
 async def test_a_page_that_eats_its_heap_is_read_as_served(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/heap-hog", Mode.AUTO)
     assert marks(snapshot) == 10
