@@ -109,11 +109,12 @@ class _StyleJudge:
         """Against the nearest background that is written down; white only where no style sheet may differ."""
         around: Element | None = element
         while around is not None:
-            background = background_of(self._style(around.get("style") or "")[0])
-            background = background or colour_named(around.get("bgcolor") or "")
-            if background:
-                return same_colour(colour, background)
-            if "background" in (around.get("style") or ""):
-                return False
+            style, attribute = around.get("style"), around.get("bgcolor")
+            if style or attribute:
+                background = background_of(self._style(style or "")[0]) or colour_named(attribute or "")
+                if background:
+                    return same_colour(colour, background)
+                if style and "background" in style:
+                    return False
             around = around.getparent()
         return self._plain and same_colour(colour, _WHITE)

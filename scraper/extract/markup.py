@@ -70,7 +70,9 @@ def parse(text: str, *, flatten: bool = True) -> Markup:
     if is_binary(text):
         return Markup(None, degraded=True)
     bounded = _bounded(text)
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, huge_tree=True
+    )
     root: Element | None = etree.fromstring(_encoded(bounded), parser)
     if root is None:
         return Markup(None)
@@ -155,22 +157,27 @@ def _bounded(text: str) -> str:
         text = text[: len(text) * MAX_TAGS // tags]
         tags = text.count("<")
     if len(text) > _LONG_TAG and (
-        _has_stretch(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))
+        _has_long_tag(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))
     ):
         text = _with_short_tags(text)
     return text
 
 
-def _has_stretch(text: str) -> bool:
-    """Whether as many characters stand behind an opening bracket before the next one as a long tag has."""
+def _has_long_tag(text: str) -> bool:
+    """Whether a tag has to be shortened, as far as it holds no other opening bracket."""
+    tags = (_TAG.match(text, at) for at in _before_stretches(text))
+    return any(tag is not None and _short_tag(tag) != tag.group() for tag in tags)
+
+
+def _before_stretches(text: str) -> Iterator[int]:
+    """The opening brackets behind which as many characters as a long tag has stand before the next one."""
     at = text.find("<")
-    if at < 0:
-        return False
-    while at < len(text) - _LONG_TAG:
-        at = text.rfind("<", at + 1, at + 1 + _LONG_TAG)
-        if at < 0:
-            return True
-    return False
+    while 0 <= at < len(text) - _LONG_TAG:
+        last = text.rfind("<", at + 1, at + 1 + _LONG_TAG)
+        if last < 0:
+            yield at
+            last = text.find("<", at + 1 + _LONG_TAG)
+        at = last
 
 
 def _has_quoted_openings(text: str) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from scraper.extract.xpath import Element, elements, having, text_of
+from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["FOLDED", "fold"]
 
@@ -40,10 +40,17 @@ _CONTROLS = (
     (having("data-target"), "data-target"),
     (having("data-bs-target"), "data-bs-target"),
 )
-_PAGE_LINKS = elements("//a[starts-with(@href, '#')]")
 _UNREAD = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
 """Characters. What folds is a passage; a hidden word or line has no control of its own."""
+
+_ASCII = bytes(range(128))
+_WHITE_OR_INSIDE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
+"""White space in ASCII, and in UTF-8 all but the first byte of a character."""
+_OTHER_WHITE = re.compile(
+    b"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
+)
+"""The other white space, as `str.split` takes it, in UTF-8."""
 
 _WRAPPER_SHARE = 2 / 3
 """An element with so much of the page's text is hidden only until its scripts have run."""
@@ -99,7 +106,10 @@ def _controlled(root: Element) -> frozenset[str]:
     for having_it, name in _CONTROLS:
         for element in having_it(root):
             ids.update((element.get(name) or "").replace("#", " ").split())
-    ids.update((link.get("href") or "#")[1:] for link in _PAGE_LINKS(root))
+    for link in root.iter("a"):
+        address = link.get("href")
+        if address and address[0] == "#":
+            ids.add(address[1:])
     return frozenset(ids - {""})
 
 
@@ -110,4 +120,10 @@ def _length(element: Element) -> int:
 
 
 def _word_characters(element: Element) -> int:
-    return sum(map(len, text_of(element).split()))
+    """Characters that are no white space; bytes are counted in a tenth of the time of parting words."""
+    text = text_of(element)
+    encoded = text.encode()
+    count = len(encoded.translate(None, _WHITE_OR_INSIDE))
+    if text.isascii():
+        return count
+    return count - len(_OTHER_WHITE.findall(encoded.translate(None, _ASCII)))

@@ -43,9 +43,10 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     verdict = verdict_on(snapshot, survey)
     notes = footnotes.lift(page.body, page.classes)
     content = content_of(page, model)
+    root = content.cut()
     if content.page_type not in _SELLING:
-        footnotes.attach(content.root, notes)
-    converted = markdown.convert(content.root, page.base, may_hold_formulas=page.may_hold_formulas)
+        footnotes.attach(root, notes)
+    converted = markdown.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
     text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
     return Document(

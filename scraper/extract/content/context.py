@@ -126,12 +126,14 @@ def _siblings(page: Measures, p: Floats) -> list[Floats]:
 def _equal_before(page: Measures, p: Floats) -> Floats:
     """The greatest probability of an equal text before; -1 where there is none."""
     best = np.full(page.n, -1.0)
+    repeated = np.flatnonzero(np.bincount(page.text_ids)[page.text_ids] > 1)
     seen: dict[int, float] = {}
-    repeated = np.bincount(page.text_ids)[page.text_ids] > 1
-    for number in np.flatnonzero(repeated).tolist():
-        text = int(page.text_ids[number])
-        best[number] = seen.get(text, -1.0)
-        seen[text] = max(best[number], float(p[number]))
+    before: list[float] = []
+    for text, probability in zip(page.text_ids[repeated].tolist(), p[repeated].tolist(), strict=True):
+        so_far = seen.get(text, -1.0)
+        before.append(so_far)
+        seen[text] = max(so_far, probability)
+    best[repeated] = before
     return best
 
 

@@ -7,6 +7,7 @@ rows in a word. The number of the leaf that a row ends in then comes out as five
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -24,14 +25,17 @@ _SPAN = 64
 """More than any place of a leaf, so that tree, start and end make one number."""
 
 _WORD = 64
-_ROWS_AT_ONCE = 64
-"""With one word for all rows the steps between the words fall away; larger parts leave the processor's cache
-and give their memory back to the system each time: on 700 rows 128 take a tenth longer, 256 a fifth."""
+_ALL, _NONE = ~np.uint64(0), np.uint64(0)
+_FEW_WORDS = 2
+"""So many are asked everything: to see which columns differ takes as long."""
 
 _CELLS_AT_ONCE = 1 << 17
+"""Values that are compared at once: half a megabyte, so that they stay in the processor's cache."""
 
 Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
+
+_NO_ROWS: Ints = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,12 @@ class Forest:
         self._trees = len(nodes.leaves)
         levels, comes_from = _levels(nodes)
         order = np.concatenate(levels)
-        self._borders = np.cumsum([0, *map(len, levels)]).tolist()
-        self._comes_from = comes_from
+        borders = np.cumsum([0, *map(len, levels)]).tolist()
+        self._levels = [
+            (start, end, comes_from[start:end]) for start, end in itertools.pairwise(borders) if start < end
+        ]
         self._features, self._thresholds, self._asks = _questions(nodes, order)
+        self._every = np.arange(len(self._features))
         self._rows, self._starts = _plane_rows(nodes, order, self._trees)
         leaves = np.empty_like(nodes.leaves)
         leaves[:, _gray(np.arange(MAX_LEAVES))] = nodes.leaves
@@ -69,52 +76,66 @@ class Forest:
         """The sum over the trees for each column of a matrix (features x rows)."""
         count = matrix.shape[1]
         sums = np.empty(count, np.float32)
-        for start in range(0, count, _ROWS_AT_ONCE):
-            some = matrix[:, start : start + _ROWS_AT_ONCE]
-            sums[start : start + some.shape[1]] = self._some(some)[: some.shape[1]]
+        answers, asks = self._answers(matrix)
+        for start, of_word in zip(range(0, count, _WORD), answers, strict=True):
+            some = sums[start : start + _WORD]
+            some[:] = self._some(of_word.take(asks), len(some))
         return sums
 
-    def _some(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-        count = max(matrix.shape[1], 2)  # a single row numpy would add up in another order
-        planes = self._planes(self._handed_right(self._answers(matrix)))
-        bits = np.unpackbits(planes.view(np.uint8), axis=1, count=count, bitorder="little")
-        bits = bits.reshape(_PLANES, self._trees, count)
+    def _some(self, asked: Words, count: int) -> NDArray[np.float32]:
+        """The sums of the rows in one word, given the answer to each node's question."""
+        planes = np.bitwise_xor.reduceat(self._handed_right(asked).take(self._rows), self._starts)
+        at_least = max(count, 2)  # a single row numpy would add up in another order
+        bits = np.unpackbits(planes.view(np.uint8).reshape(-1, 8), axis=1, count=at_least, bitorder="little")
+        bits = bits.reshape(_PLANES, self._trees, at_least)
         leaf = bits[-1]
         for plane in bits[-2::-1]:
             leaf = (leaf + leaf) | plane  # a shift takes ten times as long
-        return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0))
+        return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0)[:count])
 
-    def _answers(self, matrix: NDArray[np.float32]) -> Words:
-        """For each question a bit for each row: whether its value goes to the right."""
-        features, count = matrix.shape
-        used = -(-count // 8)
-        values = np.zeros((features, used * 8), np.float32)
+    def _answers(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
+        """For each word of rows the answers, and for each node the place of its own among them.
+
+        An answer has a bit for each row: whether its value goes to the right. What is asked of columns that
+        are the same for all rows, a quarter of all, is asked once; these answers stand behind the others.
+        """
+        count = matrix.shape[1]
+        words = -(-count // _WORD)
+        values = np.zeros((len(matrix), words * _WORD), np.float32)
         values[:, :count] = matrix
-        answers = np.zeros((len(self._features), -(-count // _WORD) * _WORD // 8), np.uint8)
-        step = _CELLS_AT_ONCE // (used * 8)
-        for start in range(0, len(answers), step):
-            end = start + step
-            right = values.take(self._features[start:end], axis=0) > self._thresholds[start:end]
-            answers[start:end, :used] = np.packbits(right, bitorder="little").reshape(-1, used)
-        return answers.view(np.uint64)
+        asked, same, asks = self._every, _NO_ROWS, self._asks
+        if words > _FEW_WORDS:
+            asked, same, asks = self._parted(matrix)
+        answers = np.empty((words, len(self._every)), np.uint64)
+        alike = values[:, 0].take(self._features[same]) > self._thresholds[same, 0]
+        answers[:, len(asked) :] = np.where(alike, _ALL, _NONE)
+        features, thresholds = self._features[asked], self._thresholds[asked]
+        step = _CELLS_AT_ONCE // (words * _WORD) + 1
+        for start in range(0, len(asked), step):
+            end = min(start + step, len(asked))
+            right = values.take(features[start:end], axis=0) > thresholds[start:end]
+            answers[:, start:end] = np.packbits(right, bitorder="little").view(np.uint64).reshape(-1, words).T
+        return answers, asks
 
-    def _handed_right(self, answers: Words) -> Words:
+    def _parted(self, matrix: NDArray[np.float32]) -> tuple[Ints, Ints, Ints]:
+        """The questions whose answers may differ, the others, and each node's place in the two as one row."""
+        differs = (matrix != matrix[:, :1]).any(axis=1)[self._features]
+        asked, same = np.flatnonzero(differs), np.flatnonzero(~differs)
+        places = np.empty_like(self._every)
+        places[asked], places[same] = self._every[: len(asked)], self._every[len(asked) :]
+        return asked, same, places[self._asks]
+
+    def _handed_right(self, asked: Words) -> Words:
         """For each node, level by level, the rows that it hands to the right; one empty row more."""
-        asked = answers.take(self._asks, axis=0)
-        nodes, words = asked.shape
-        handed = np.zeros((nodes + 1, 2, words), np.uint64)
-        sides = handed.reshape(-1, words)
-        for level, (start, end) in enumerate(zip(self._borders, self._borders[1:], strict=False)):
-            reached = sides.take(self._comes_from[start:end], axis=0) if level else ~np.uint64(0)
-            right = handed[start:end, 1]
-            np.bitwise_and(asked[start:end], reached, out=right)
-            np.bitwise_xor(right, reached, out=handed[start:end, 0])
-        return handed[:, 1]
-
-    def _planes(self, right: Words) -> Words:
-        """For each bit of a leaf's number and each tree, the rows where it is set."""
-        by_word = np.ascontiguousarray(right.T).take(self._rows, axis=1)
-        return np.ascontiguousarray(np.bitwise_xor.reduceat(by_word, self._starts, axis=1).T)
+        handed = np.zeros((2, len(asked) + 1), np.uint64)
+        left, right = handed
+        sides = handed.ravel()
+        for start, end, comes_from in self._levels:
+            reached = sides.take(comes_from) if start else _ALL
+            here = right[start:end]
+            np.bitwise_and(asked[start:end], reached, out=here)
+            np.bitwise_xor(here, reached, out=left[start:end])
+        return right
 
 
 def _joined(forests: Sequence[Nodes]) -> Nodes:
@@ -132,8 +153,9 @@ def _joined(forests: Sequence[Nodes]) -> Nodes:
 def _levels(nodes: Nodes) -> tuple[list[Ints], Ints]:
     """The nodes of each level from the roots down, and for each where its rows come from.
 
-    That is twice the place of the node above, and one more for its right side. Leaves are numbered from left
-    to right, so the node of a span of leaves is the one that begins with it and whose left side is longest.
+    That is the place of the node above in the row of all left sides, with all right sides behind it. Leaves
+    are numbered from left to right, so the node of a span of leaves is the one that begins with it and whose
+    left side is longest.
     """
     keys = (nodes.trees * _SPAN + nodes.first) * _SPAN + nodes.last
     order = np.argsort(keys, kind="stable")
@@ -149,12 +171,12 @@ def _levels(nodes: Nodes) -> tuple[list[Ints], Ints]:
         level = order[at[inner]]
         levels.append(level)
         sources.append(comes_from[inner])
-        places = 2 * np.arange(done, done + len(level))
+        places = np.arange(done, done + len(level))
         done += len(level)
         middles = nodes.last[level]
         trees, ends = np.tile(nodes.trees[level], 2), np.concatenate((middles, ends[inner]))
         starts = np.concatenate((starts[inner], middles))
-        comes_from = np.concatenate((places, places + 1))
+        comes_from = np.concatenate((places, places + len(nodes.trees) + 1))
     return levels, np.concatenate(sources)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,8 +123,8 @@ def _is_amid(page: Measures, chosen: Chosen, table: int) -> bool:
     if page.links[start:end].sum() > _MAX_LINKED * page.characters[start:end].sum():
         return False
     tags = page.segments.elements.tags
-    inner = range(table + 1, len(tags))
-    if any(tags[one] == "table" for one in takewhile(lambda one: page.first[one] < end, inner)):
+    behind = int(np.searchsorted(page.first, end))
+    if "table" in tags[table + 1 : behind]:
         return False
     around = table
     for _ in range(_MAX_WRAPPERS):

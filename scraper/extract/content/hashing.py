@@ -7,9 +7,10 @@ before it. What a class or a word stands for is learned, not listed.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from zlib import crc32
 
 import numpy as np
@@ -88,12 +89,13 @@ def _name_codes(page: Measures) -> tuple[_Codes, Ints]:
 
 
 def _text(page: Measures, words: _Codes) -> Group:
-    at, block, count = page.word_at, page.word_block, page.counts
+    at, block, counts = page.word_at, page.word_block, page.counts
     start = at < _HEAD_WORDS
-    from_end = count[block] - at if len(block) else at
-    end = (from_end <= _TAIL_WORDS) & (count[block] > _HEAD_WORDS)
+    of_block = np.repeat(counts, counts)
+    from_end = of_block - at
+    end = (from_end <= _TAIL_WORDS) & (of_block > _HEAD_WORDS)
     pairs = np.flatnonzero((at < _PAIRS) & (from_end > 1))
-    whole = np.flatnonzero((count > 0) & (count <= _WHOLE_WORDS))
+    whole = np.flatnonzero((counts > 0) & (counts <= _WHOLE_WORDS))
     rows, tokens = _inline_tokens(page)
     return Group(
         np.concatenate((block[start], block[end], block[pairs], whole, rows)),
@@ -111,17 +113,18 @@ def _text(page: Measures, words: _Codes) -> Group:
 
 def _inline_tokens(page: Measures) -> tuple[Ints, _Codes]:
     """Tokens of the inline elements' classes, and the block of each."""
-    tokens_of: dict[str, tuple[int, ...]] = {}
-    rows: list[int] = []
-    tokens: list[int] = []
-    for number, classes in enumerate(page.segments.inline_classes):
-        for name in classes:
-            some = tokens_of.get(name)
-            if some is None:
-                some = tokens_of[name] = class_tokens(name)[:_MAX_INLINE_TOKENS]
-            rows += [number] * len(some)
-            tokens += some
-    return np.array(rows, np.int64), np.array(tokens, np.uint64)
+    classes = page.segments.inline_classes
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    names = np.fromiter(map(numbers.__getitem__, chain.from_iterable(classes)), np.int64)
+    blocks = np.repeat(page.index, np.fromiter(map(len, classes), np.int64, page.n))
+    tokens = [class_tokens(name)[:_MAX_INLINE_TOKENS] for name in numbers]
+    counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    every = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
+    of_each = counts[names]
+    ends = np.cumsum(of_each)
+    shifts = (np.cumsum(counts) - counts)[names] - (ends - of_each)
+    blocks_of_tokens = np.repeat(blocks, of_each)
+    return blocks_of_tokens, every[np.arange(len(blocks_of_tokens)) + np.repeat(shifts, of_each)]
 
 
 def _headings(page: Measures, words: _Codes) -> Group:
@@ -136,9 +139,12 @@ def _headings(page: Measures, words: _Codes) -> Group:
 
 
 def _chained(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
-    """A number for the row of words of each block; their order counts."""
+    """A number for the row of words of each block, block after block; their order counts."""
     sums = np.zeros(n, np.uint64)
-    np.add.at(sums, block, words * (_MIX * (at.astype(np.uint64) * np.uint64(2) + np.uint64(1))))
+    starts = np.flatnonzero(at == 0)
+    if len(starts):
+        weighed = words * (_MIX * (at.astype(np.uint64) * np.uint64(2) + np.uint64(1)))
+        sums[block[starts]] = np.add.reduceat(weighed, starts)
     return sums
 
 
@@ -150,7 +156,7 @@ def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
 def _word_codes(words: Sequence[str]) -> _Codes:
     """A number for each word, digits being all the same."""
     lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
-    return np.array([crc32(line) for line in lines.split(b"\n")], np.uint64)
+    return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))
 
 
 def scores(page: Measures, hashed: Hashed, weights: NDArray[np.float32]) -> Floats:

@@ -149,7 +149,12 @@ def _tag_parts(tag: str) -> tuple[int, int]:
 
 def class_tokens(names: str) -> tuple[int, ...]:
     """Numbers of the classes in a string, whole and in parts, digits left out."""
-    return tuple(_read(names[:_MAX_NAMES])[1])
+    return _class_tokens(names[:_MAX_NAMES])
+
+
+@lru_cache(maxsize=4_096)
+def _class_tokens(names: str) -> tuple[int, ...]:
+    return tuple(_read(names)[1])
 
 
 def _read(names: str) -> tuple[int, dict[int, None]]:

@@ -16,9 +16,11 @@ _PROBE = 200
 """Characters of a block in which single ones are counted."""
 _COMMON_PROBE = 60
 _TITLE_PROBE = 40
-_ENDS = frozenset(".!?\u3002\uff01\uff1f\u0964\u061f\u06d4")
-_HALF_ENDS = frozenset(":;,\u3001\uff0c\uff1a")
-_QUOTES = frozenset("\"\u201d'\u2019\u300d)")
+_ENDS = ".!?\u3002\uff01\uff1f\u0964\u061f\u06d4"
+_HALF_ENDS = ":;,\u3001\uff0c\uff1a"
+_END_VALUES = dict.fromkeys(_ENDS, 1.0) | dict.fromkeys(_HALF_ENDS, 0.5)
+_SENTENCE_ENDS = frozenset(_ENDS + "\"\u201d'\u2019\u300d):")
+"""Quotation marks and brackets may stand behind the mark itself."""
 _SEPARATORS = "|\u203a\u00bb\u00a9\u2022\u00b7/>"
 _MONEY = "$\u00a3\u20ac\u00a5%\u20b9\u20bd\u20a9"
 _DIGIT, _UPPER, _SEPARATOR, _CURRENCY = 1, 2, 4, 8
@@ -49,7 +51,7 @@ def own_columns(page: Measures) -> dict[str, NDArray[np.generic]]:
         "commas": commas,
         "sentences": sentences,
         "sentence_share": sentences / (page.lengths + 1),
-        "end": np.array([_end(text[-1]) for text in texts]),
+        "end": np.array([_END_VALUES.get(text[-1], 0.0) for text in texts]),
         "first": np.array([2 if text[0].isupper() else int(text[0].islower()) for text in texts]),
         "lines": np.array([text.count("\n") for text in texts]),
         "images": np.array(segments.images),
@@ -67,15 +69,11 @@ def _sentences(texts: list[str]) -> Floats:
     return np.array(
         [
             text.count(". ") + text.count("? ") + text.count("! ") + text.count("\u3002")
-            + (text[-1] in _ENDS or text[-1] in _QUOTES or text[-1] == ":")
+            + (text[-1] in _SENTENCE_ENDS)
             for text in texts
         ],
         np.float64,
     )  # fmt: skip
-
-
-def _end(character: str) -> float:
-    return 1.0 if character in _ENDS else 0.5 if character in _HALF_ENDS else 0.0
 
 
 def _character_columns(texts: list[str]) -> dict[str, NDArray[np.generic]]:
@@ -120,9 +118,10 @@ def _word_columns(page: Measures, counts: NDArray[np.int64]) -> dict[str, NDArra
         for known in (COMMON_WORDS, title, description)
     )
     near = page.word_at < _COMMON_PROBE
-    pairs = np.sort(block * len(page.vocabulary) + ids)
+    bits = len(page.vocabulary).bit_length()
+    pairs = np.sort((block << bits) + ids)
     pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    rows, distinct = pairs // len(page.vocabulary), pairs % len(page.vocabulary)
+    rows, distinct = pairs >> bits, pairs & ((1 << bits) - 1)
     each = np.bincount(rows, minlength=n)
     starts = page.word_at < _TITLE_PROBE
     covered = np.bincount(block[starts], in_title[ids[starts]], n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +39,10 @@ _MIN_TYPE = 0.35
 class Content:
     """What of a page is content."""
 
-    root: Element
-    """The part of the tree that holds it, and nothing else."""
     text: str
     """Its blocks, each on a line of its own."""
+    cut: Callable[[], Element]
+    """Takes the rest out of the page's tree and gives the part that holds the content, and nothing else."""
     page_type: str | None = None
     confidence: float = 0.0
     """The F1 that can be expected of the choice, 0 where there was none to make. Of 1,358 pages, those above
@@ -51,17 +52,21 @@ class Content:
 
 
 def content_of(page: Page, model: Model) -> Content:
-    """The content of a page. The rest is taken out of its tree."""
+    """The content of a page, whose tree stays as it is until the content is cut out of it."""
     segments = segment(page.body)
     if segments.cut or len(segments.texts) <= _FEW_BLOCKS:
         return _by_landmarks(page.body, degraded=segments.cut)
     measures = Measures(segments, about(page.head, page.url))
     opinion = model.judge(measures)
     chosen = select(measures, opinion)
-    prune(segments, chosen)
+
+    def cut() -> Element:
+        prune(segments, chosen)
+        return page.body
+
     return Content(
-        page.body,
         "\n".join(text for text, kept in zip(segments.texts, chosen.tolist(), strict=True) if kept),
+        cut,
         _likeliest(opinion),
         expected_f1(chosen, opinion.p, measures.lengths),
     )
@@ -76,7 +81,7 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
     if not texts:
         root = spare
         texts = segment(root).texts
-    return Content(root, "\n".join(texts), degraded=degraded)
+    return Content("\n".join(texts), lambda: root, degraded=degraded)
 
 
 def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
