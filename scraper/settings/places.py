@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
@@ -78,12 +79,7 @@ class Proxy:
     def read(self, value: object) -> str:
         """The URL as given."""
         url = Text().read(value)
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname and parts.port)
-        except ValueError:
-            usable = False
-        if not usable or parts.path.strip("/") or parts.query:
+        if not _passes(url, _is_proxy):
             raise ValueError("give http://user:password@host:port or socks5://user:password@host:port")
         return url
 
@@ -97,17 +93,42 @@ class StateUrl:
     def read(self, value: object) -> str:
         """The URL as given."""
         url = Text().read(value)
-        try:
-            parts = urlsplit(url)
-            numbered = re.fullmatch(r"/?[0-9]*", parts.path) is not None and (parts.port or 1) > 0
-            usable = parts.scheme in _STATE_SCHEMES and bool(parts.hostname) and numbered
-            usable |= url.startswith("unix:///")
-            usable &= _options_are_known(parts)
-        except ValueError:
-            usable = False
-        if not usable:
+        if not _passes(url, _is_state):
             raise ValueError("give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
         return url
+
+
+def _passes(url: str, test: Callable[[str], bool]) -> bool:
+    """Whether a URL is what `test` says; one that cannot be taken apart is nothing."""
+    try:
+        return test(url)
+    except ValueError:
+        return False
+
+
+def _is_proxy(url: str) -> bool:
+    parts = urlsplit(url)
+    named = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname and parts.port)
+    return named and not parts.path.strip("/") and not parts.query
+
+
+def _is_state(url: str) -> bool:
+    parts = urlsplit(url)
+    numbered = re.fullmatch(r"/?[0-9]*", parts.path) is not None and (parts.port or 1) > 0
+    named = parts.scheme in _STATE_SCHEMES and bool(parts.hostname) and numbered
+    return (named or url.startswith("unix:///")) and _options_are_known(parts)
+
+
+def _is_database(url: str) -> bool:
+    parts = urlsplit(url)
+    named = parts.scheme in _DATABASE_SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+    return named and bool(parts.username) and bool(parts.path.strip("/"))
+
+
+def _is_site(url: str) -> bool:
+    parts = urlsplit(url)
+    named = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.username
+    return named and not parts.query and not parts.fragment
 
 
 def _options_are_known(parts: SplitResult) -> bool:
@@ -130,13 +151,7 @@ class DatabaseUrl:
     def read(self, value: object) -> str:
         """The URL as given."""
         url = Text().read(value)
-        try:
-            parts = urlsplit(url)
-            named = parts.scheme in _DATABASE_SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
-            usable = named and bool(parts.username) and bool(parts.path.strip("/"))
-        except ValueError:
-            usable = False
-        if not usable:
+        if not _passes(url, _is_database):
             raise ValueError("give postgresql://user:password@host:port/database")
         return url
 
@@ -150,12 +165,7 @@ class WebAddress:
     def read(self, value: object) -> str:
         """The URL without a final slash."""
         url = Text().read(value)
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.username
-        except ValueError:
-            usable = False
-        if not usable or parts.query or parts.fragment:
+        if not _passes(url, _is_site):
             raise ValueError("give an absolute http(s) URL such as https://search.example.org")
         return url.rstrip("/")
 
