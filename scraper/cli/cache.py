@@ -120,6 +120,7 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
     """What `work` comes to, where there is a cache; no browser is started for it."""
     from scraper.reading.library import Library
     from scraper.store.opening import open_store
+    from scraper.store.protocols import Incomplete
 
     # What keeps the cache from being used is told below, once.
     logging.basicConfig(level=logging.ERROR)
@@ -136,6 +137,8 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
                 click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(library)
+        except Incomplete as error:
+            raise click.ClickException(f"This was not done to its end: {error}.") from None
         finally:
             await store.close()
 

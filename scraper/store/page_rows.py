@@ -202,20 +202,20 @@ def _lists(connection: apsw.Connection, principal: str) -> list[str]:
 
 def entries(
     connection: apsw.Connection, principal: str | None, after: int, limit: int
-) -> list[tuple[int, Entry]]:
-    """Whole pages in the order in which they came, for an export: those behind number `after`."""
+) -> list[tuple[int, Entry | None]]:
+    """Whole pages in the order in which they came, for an export: those behind number `after`; None for what
+    cannot be read."""
     statement = """
         SELECT id, principal, profile, language, key, allowances, reading FROM pages
         WHERE id > ? AND (? IS NULL OR principal = ?) ORDER BY id LIMIT ?
     """
-    found = []
+    found: list[tuple[int, Entry | None]] = []
     for number, owner, profile, language, key, listed, data in _rows(
         connection, statement, (after, principal, principal, limit)
     ):
-        reading = _reading(data)
-        if reading is not None:
-            shelf = Shelf(owner, profile, language)
-            found.append((number, Entry(shelf, key, reading, frozenset(json.loads(listed)))))
+        reading, shelf = _reading(data), Shelf(owner, profile, language)
+        kept = None if reading is None else Entry(shelf, key, reading, frozenset(json.loads(listed)))
+        found.append((number, kept))
     return found
 
 

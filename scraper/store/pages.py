@@ -20,7 +20,7 @@ from scraper.model import PageFacts, PageHits
 from scraper.store import page_rows
 from scraper.store.database import Database, Unavailable
 from scraper.store.page_search import find, search
-from scraper.store.protocols import Entry, PagesStats, Shelf
+from scraper.store.protocols import Entry, Incomplete, PagesStats, Shelf
 from scraper.store.readers import Readers
 
 __all__ = ["FILE_NAME", "NoPages", "SqlitePages"]
@@ -146,11 +146,14 @@ class SqlitePages:
                 page_rows.entries, principal=principal, after=last, limit=EXPORTED_AT_ONCE
             )
             part = await self._read(work, LONG_LIMIT_S)
+            if part is None:
+                raise Incomplete(self._database.problem or "it does not answer in time")
             if not part:
                 return
             for number, entry in part:
                 last = number
-                yield entry
+                if entry is not None:
+                    yield entry
 
     async def clear(self, principal: str | None = None) -> int:
         """Forget every page, or one principal's; how many there were."""
@@ -165,7 +168,10 @@ class SqlitePages:
             return count
 
         await self._soon()
-        return await self._result(work, LONG_LIMIT_S) or 0
+        count = await self._result(work, LONG_LIMIT_S)
+        if count is None:
+            raise Incomplete(self._database.problem or "it does not answer in time")
+        return count
 
     async def sound(self) -> bool:
         """Whether the file passes SQLite's own examination."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from scraper.model import PageFacts, PageHits, Reading
 
-__all__ = ["Entry", "Pages", "PagesStats", "Shelf"]
+__all__ = ["Entry", "Incomplete", "Pages", "PagesStats", "Shelf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,12 @@ class PagesStats:
     """Pages that are not kept yet."""
 
 
+class Incomplete(Exception):
+    """What was asked for was not done to its end; the message, without secrets, says why."""
+
+
 class Pages(Protocol):
-    """The page cache. A fault of it is a miss, and is never the caller's.
+    """The page cache. A fault of it is a miss, and is never the caller's, but for who looks after it.
 
     Another backend is one file with this and a line in `open_store`: `tests/scraper/store` runs over each of
     them.
@@ -82,10 +86,18 @@ class Pages(Protocol):
         """The newest reading of one principal's page by the address at which it was found."""
 
     def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
-        """Every page, for an export; None is everybody's."""
+        """Every page, for an export; None is everybody's.
+
+        Raises:
+            Incomplete: there may be more.
+        """
 
     async def clear(self, principal: str | None = None) -> int:
-        """Forget every page, or one principal's; how many there were."""
+        """Forget every page, or one principal's; how many there were.
+
+        Raises:
+            Incomplete: there are some left.
+        """
 
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""

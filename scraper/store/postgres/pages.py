@@ -20,7 +20,7 @@ from scraper.store.postgres.outbox import Outbox
 from scraper.store.postgres.page_search import Desk, search
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, PagesStats, Shelf
+from scraper.store.protocols import Entry, Incomplete, PagesStats, Shelf
 
 __all__ = ["PostgresPages"]
 
@@ -132,6 +132,8 @@ class PostgresPages:
                 page_rows.entries, principal=principal, after=last, limit=EXPORTED_AT_ONCE
             )
             part = await self._tried(work, LONG_LIMIT_S)
+            if part is None:
+                raise self._incomplete()
             if not part:
                 return
             for row in part:
@@ -144,14 +146,24 @@ class PostgresPages:
         await self._soon()
         self._counted_at = float("-inf")
         if principal is None:
-            return await self._tried(page_rows.clear_all, LONG_LIMIT_S) or 0
+            cleared = await self._tried(page_rows.clear_all, LONG_LIMIT_S)
+            if cleared is None:
+                raise self._incomplete()
+            return cleared
         count = 0
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LONG_LIMIT_S):
-                work = functools.partial(page_rows.clear_some, principal=principal)
-                while gone := await self._tried(work, LONG_LIMIT_S):
-                    count += gone
+        work = functools.partial(page_rows.clear_some, principal=principal)
+        until = time.monotonic() + LONG_LIMIT_S
+        while gone := await self._tried(work, LONG_LIMIT_S):
+            count += gone
+            if time.monotonic() > until:
+                gone = None
+                break
+        if gone is None:
+            raise self._incomplete()
         return count
+
+    def _incomplete(self) -> Incomplete:
+        return Incomplete(self._server.problem or f"{self._server.address} does not answer in time")
 
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""

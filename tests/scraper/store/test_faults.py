@@ -19,6 +19,7 @@ import pytest
 
 from scraper.store import database
 from scraper.store.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
+from scraper.store.protocols import Incomplete
 
 from .conftest import entry, noise, opened, text_of
 
@@ -201,6 +202,29 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
         assert await text_of(pages, "https://example.org/2") == "text"
         pages.put(entry("https://example.org/1", text="anew"))
         assert await text_of(pages, "https://example.org/1") == "anew"
+
+
+async def test_rows_that_cannot_be_read_do_not_end_an_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.store.pages.EXPORTED_AT_ONCE", 2)
+    async with opened(tmp_path) as pages:
+        for number in range(5):
+            pages.put(entry(f"https://example.org/{number}"))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("UPDATE pages SET reading = x'00' WHERE id <= 2")
+    connection.close()
+    async with opened(tmp_path) as pages:
+        assert [kept.key[-1] async for kept in pages.entries()] == ["2", "3", "4"]
+
+
+async def test_an_export_of_a_file_that_cannot_be_used_says_that_it_is_not_all(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+    async with opened(tmp_path) as pages:
+        with pytest.raises(Incomplete):
+            [kept async for kept in pages.entries()]
+        with pytest.raises(Incomplete):
+            await pages.clear()
 
 
 async def test_a_file_of_a_newer_version_is_left_alone(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from scraper.store.postgres import outbox
-from scraper.store.protocols import Pages
+from scraper.store.protocols import Incomplete, Pages
 
 from .conftest import entry, noise, shared_pages, text_of
 from .patience import NONE, PATIENCE_S, is_there, nothing_waits, until
@@ -74,6 +74,28 @@ async def test_more_than_may_wait_is_lost_and_counted(
         await pages.settled()
         stats = await pages.stats()
         assert stats.waiting == 10 and stats.lost == 15
+
+
+async def test_an_export_that_breaks_off_says_that_it_is_not_all(
+    mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.store.postgres.pages.EXPORTED_AT_ONCE", 2)
+    async with shared_pages(await mortal.database()) as pages:
+        for number in range(5):
+            pages.put(entry(f"https://example.org/{number}"))
+        assert await nothing_waits(pages)
+        exported = aiter(pages.entries())
+        for _ in range(2):
+            await anext(exported)
+        await asyncio.to_thread(mortal.stop)
+        try:
+            with pytest.raises(Incomplete, match="no PostgreSQL answers at"):
+                await anext(exported)
+            for principal in (None, "local"):
+                with pytest.raises(Incomplete, match="no PostgreSQL answers at"):
+                    await pages.clear(principal)
+        finally:
+            await asyncio.to_thread(mortal.start)
 
 
 async def test_a_confirmed_page_survives_a_crash_in_the_middle_of_writing(mortal: PostgresServer) -> None:

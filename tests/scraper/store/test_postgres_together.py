@@ -10,6 +10,7 @@ import pytest
 from scraper.settings import Settings
 from scraper.store.indexes.model import IndexDocument, IndexFault
 from scraper.store.opening import open_store
+from scraper.store.postgres import page_rows
 from scraper.store.postgres.pages import PostgresPages
 from scraper.store.protocols import Shelf
 from scraper.store.searches import Rest
@@ -75,6 +76,31 @@ async def test_a_page_larger_than_the_cache_or_that_cannot_be_written_costs_itse
         assert await text_of(pages, "https://example.org/large") is None
         assert await text_of(pages, "https://example.org/\ud800") is None
         assert (await pages.stats()).lost == 2
+
+
+async def test_a_page_that_the_database_refuses_costs_none_of_those_beside_it(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_rows, "storable", lambda text: text)
+    async with shared_pages(await postgres.database()) as pages:
+        for number, text in enumerate(("one", "nul \0 in it", "two")):
+            pages.put(entry(f"https://example.org/{number}" + text[3:5], text=text))
+        assert await text_of(pages, "https://example.org/0") == "one"
+        assert await text_of(pages, "https://example.org/2") == "two"
+        stats = await pages.stats()
+        assert (stats.lost, stats.waiting, stats.pages) == (1, 0, 2)
+
+
+async def test_more_calls_than_may_wait_are_misses_at_once(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shared_pages(await postgres.database()) as pages:
+        pages.put(entry())
+        assert await text_of(pages) == "text"
+        monkeypatch.setattr("scraper.store.postgres.server.WAITING_LIMIT", 0)
+        assert await text_of(pages) is None
+        monkeypatch.undo()
+        assert await text_of(pages) == "text"
 
 
 async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: PostgresServer) -> None:
