@@ -8,6 +8,7 @@ import time
 import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
+from browsers.model import Limits
 from tests.browsers.reading import always, marks, never, text_of, visit
 from tests.site.running import Site
 
@@ -120,6 +121,11 @@ async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: 
     assert snapshot.truncated
     assert not snapshot.rendered
     assert len(snapshot.body) == 16 * 1024 * 1024
+
+
+async def test_a_page_larger_than_what_is_rendered_is_stopped(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/big?mb=3", limits=Limits(render_bytes=300_000))
+    assert (snapshot.rendered, snapshot.truncated, snapshot.complete) == (True, True, False)
 
 
 async def test_a_site_that_never_answers_ends_at_the_deadline(browsers: Browsers, site: Site) -> None:
