@@ -19,14 +19,13 @@ from dataclasses import dataclass, field
 import aiohttp
 from aiohttp import web
 
-from benchmarks.contender import REPOSITORY
+from benchmarks.apart import apart
 
 __all__ = ["HOSTS", "BulkSite", "Manners", "bulk_site"]
 
 HOSTS = tuple(f"h{number:02}.bulk.example" for number in range(50))
 _LARGEST_SHARE = 1 / 3
 _BACKLOG = 1024
-_START_LIMIT_S = 60.0
 _STOP_LIMIT_S = 5.0
 _THINKS_S = 0.08
 """What a page takes to answer, so that pages at once can be seen."""
@@ -99,22 +98,8 @@ class BulkSite:
 @asynccontextmanager
 async def bulk_site() -> AsyncIterator[BulkSite]:
     """Start the site."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "benchmarks.bulk_site",
-        cwd=REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), _START_LIMIT_S)
-        yield BulkSite(json.loads(line)["port"])
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await asyncio.wait_for(process.wait(), _STOP_LIMIT_S)
+    async with apart("benchmarks.bulk_site") as (port, _):
+        yield BulkSite(port)
 
 
 @dataclass(slots=True)

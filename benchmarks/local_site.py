@@ -19,13 +19,12 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from benchmarks.contender import REPOSITORY
+from benchmarks.apart import apart
 
 __all__ = ["LocalSite", "local_site"]
 
 _ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 32))
 _BACKLOG = 1024
-_START_LIMIT_S = 60.0
 _STOP_LIMIT_S = 5.0
 
 
@@ -52,22 +51,8 @@ class LocalSite:
 @asynccontextmanager
 async def local_site() -> AsyncIterator[LocalSite]:
     """Start the site in a process that is in nobody's account."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "benchmarks.local_site",
-        cwd=REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), _START_LIMIT_S)
-        yield LocalSite(json.loads(line)["port"])
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await asyncio.wait_for(process.wait(), _STOP_LIMIT_S)
+    async with apart("benchmarks.local_site") as (port, _):
+        yield LocalSite(port)
 
 
 async def _serve(port: int) -> None:

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from benchmarks.contender import REPOSITORY
+from benchmarks.apart import apart
 
 __all__ = ["HOSTS", "KINDS", "latency_s", "scale_site", "sizes", "test_hosts"]
 
@@ -25,7 +25,6 @@ KINDS = ("page", "app", "gone", "busy")
 """Enough as served; needs its scripts; is not there (404); answers 503 to the first two requests."""
 _SLOWEST_S = 0.4
 _QUICKEST_S = 0.04
-_START_LIMIT_S = 60.0
 _STOP_LIMIT_S = 5.0
 _BACKLOG = 1024
 _WORDS = (
@@ -56,22 +55,8 @@ def test_hosts(port: int) -> str:
 @asynccontextmanager
 async def scale_site() -> AsyncIterator[int]:
     """Start the site; its port."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "benchmarks.scale_site",
-        cwd=REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), _START_LIMIT_S)
-        yield int(json.loads(line)["port"])
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await asyncio.wait_for(process.wait(), _STOP_LIMIT_S)
+    async with apart("benchmarks.scale_site") as (port, _):
+        yield port
 
 
 class _Site:

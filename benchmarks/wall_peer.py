@@ -15,7 +15,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
+
+from benchmarks.apart import apart
 
 __all__ = ["HOSTS", "IMAGES", "Peer", "wall_peer"]
 
@@ -23,9 +24,7 @@ HOSTS = tuple(f"h{number}.example.com" for number in range(8))
 IMAGES = 40
 IMAGE_BYTES = 30_000
 MEGABYTE = 1024 * 1024
-REPOSITORY = Path(__file__).resolve().parents[1]
 
-_START_LIMIT_S = 30.0
 _READ_LIMIT_S = 120.0
 _NAME = HOSTS[0].encode()
 _REQUEST = b"\x05\x01\x00\x03" + bytes((len(_NAME),)) + _NAME + b"\x00\x50"
@@ -49,22 +48,8 @@ class Peer:
 @asynccontextmanager
 async def wall_peer() -> AsyncIterator[Peer]:
     """Start it; it ends with the block."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "benchmarks.wall_peer",
-        cwd=REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), _START_LIMIT_S)
-        yield Peer(json.loads(line)["port"], process)
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+    async with apart("benchmarks.wall_peer") as (port, process):
+        yield Peer(port, process)
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
