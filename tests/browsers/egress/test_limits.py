@@ -105,13 +105,15 @@ async def test_what_goes_up_is_limited_as_well(open_gate: OpenGate) -> None:
     assert gate.ledger.too_large
 
 
-async def test_nothing_passes_before_a_visit_has_begun() -> None:
+async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None:
     async with served(hello) as port:
         egress = Egress(BrowserSettings(test_hosts=at(port)))
         gate = await egress.open_gate()
         assert await code(gate, SITE) == NOT_ALLOWED
         gate.begin(WIRE_BYTES)
         assert await code(gate, SITE) == SUCCEEDED
+        gate.rest()
+        assert await code(gate, SITE) == NOT_ALLOWED
         await egress.close()
 
 

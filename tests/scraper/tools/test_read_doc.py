@@ -14,6 +14,7 @@ from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Answer, Call
+from tests.site.languages import LANGUAGES
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -107,6 +108,20 @@ async def test_a_page_is_read_as_a_page(app: App, site: Site) -> None:
     answer = await ask(app, source=site.url("/static/1"))
     assert "Format: html" in answer.text
     assert "`fetch` is the tool" in answer.text
+
+
+@pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis"])
+@pytest.mark.parametrize("way", ["header", "meta", "none"])
+async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(
+    app: App, site: Site, label: str, way: str
+) -> None:
+    url = site.url(f"/charset/{label}/{way}")
+    fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
+    page = (await fetch.run(app, {"url": url, "format": "json"}, Call())).structured
+    assert isinstance(page, dict)
+    (language,) = (one for one in LANGUAGES.values() if label in dict(one.encodings))
+    assert language.text[:40] in page["content"]
+    assert (await data(app, source=url))["content"] == page["content"]
 
 
 async def test_bytes_without_meaning_are_told(app: App, site: Site) -> None:
