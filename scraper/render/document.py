@@ -100,16 +100,21 @@ def as_json(reading: Reading, part: Part, *, budget: int = BODY_BUDGET) -> dict[
     if document.encrypted:
         answer["encrypted"] = True
     if part.outline:
-        answer["outline"] = [
-            {"level": heading.level, "text": heading.text, "start": heading.start}
-            | ({"page": page} if (page := _page_at(document.markdown, heading.start)) else {})
-            for heading in document.outline[:_MAX_HEADINGS]
-        ]
+        answer["outline"] = _outline_rows(document)
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
         answer["warnings"] = [line(warning, _MAX_FACT) for warning in reading.warnings]
     return answer
+
+
+def _outline_rows(document: Document) -> list[dict[str, object]]:
+    """The headings as objects, with their pages where the document has such."""
+    return [
+        {"level": heading.level, "text": heading.text, "start": heading.start}
+        | ({"page": page} if (page := _page_at(document.markdown, heading.start)) else {})
+        for heading in document.outline[:_MAX_HEADINGS]
+    ]
 
 
 def _explanation(reading: Reading, region: str) -> str:
