@@ -13,7 +13,9 @@ __all__ = ["BY", "seen"]
 
 BY = re.compile(
     r"^(?:(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|af|"
-    r"автор\w{0,3}|作者|著者|记者|記者|文|author|autore?|autorin|autora|auteure?|forfatter|skribent|بقلم|كتب|מאת)\s*[:：]?\s+|"
+    r"автор\w{0,3}|作者|著者|记者|記者|文|author|autore?|autorin|autora|auteure?|forfatter|skribent|بقلم|كتب|מאת|"
+    r"โดย|เขียนโดย|लेखक|द्वारा|bởi|tác giả|oleh|penulis|yazan|نویسنده|نوشته|του|συντάκτης|szerző|kirjoittanut)"
+    r"\s*[:：]?\s+|"
     r"(?:作者|著者|记者|記者|文|автор|author|autor|auteur|بقلم|כותב|글)\s?[:：/]\s*)",
     re.IGNORECASE,
 )

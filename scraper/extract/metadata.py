@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -34,6 +34,10 @@ _ANCHOR = re.compile(r"\s*[¶§#🔗]\Z")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _MAX_HEADINGS, _MAX_TIMES = 5, 20
+_SCHOLARLY = frozenset({"citation_author", "dc.creator"})
+_TURNED = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
+"""`Lovelace, Ada`."""
+_MAX_AUTHORS = 5
 _PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
 
 _DATE_METAS = (
@@ -49,7 +53,9 @@ _AUTHOR_METAS = (
     "sailthru.author",
     "citation_author",
 )
-_NOBODY = frozenset("admin administrator author editor editors guest staff unknown anonymous".split())
+_NOBODY = frozenset(
+    "admin administrator author editor editors guest staff unknown anonymous post posts".split()
+)
 _OF_OTHERS = frozenset(
     "review reviews comment comments itemReviewed suggestedAnswer isRelatedTo isSimilarTo mentions".split()
 )
@@ -77,6 +83,7 @@ def read(page: Page) -> Metadata:
     metas: dict[str, str] = {}
     for name, content in page.head.metas:
         metas.setdefault(name, content)
+    metas |= _together(page.head.metas)
     blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
     items = jsonld.items(blocks, without=_OF_OTHERS)
     site = _site_name(metas, items)
@@ -92,6 +99,16 @@ def read(page: Page) -> Metadata:
     )
 
 
+def _together(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The authors of a paper, each of whom has a meta of their own: first names first."""
+    found: dict[str, list[str]] = {}
+    for name, content in metas:
+        if name in _SCHOLARLY:
+            turned = _TURNED.fullmatch(line(content, MAX_NAME))
+            found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
+    return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
+
+
 def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     """The heading that agrees with the head; else what the head says, without the site's name."""
     told = metas.get("og:title") or page.head.title or metas.get("twitter:title") or ""
@@ -102,7 +119,8 @@ def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     if headings and told:
         best = max(headings, key=lambda heading: _agreement(heading, told))
         if _agreement(best, told) >= _AGREEMENT:
-            return best
+            # What stands before it in an element of its own is a label: `Title:` on a paper.
+            return told if best.endswith(f":{told}") else best
     if site and urlsplit(page.url).path.strip("/"):  # of a whole site, its name is the title
         told = _without_site_before(told, site)
     return _without_site(told, site) or (headings[0] if headings else None)

@@ -42,7 +42,9 @@ _CONTROLS = (
 )
 _UNREAD = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
-"""Characters. What folds is a passage; a hidden word or line has no control of its own."""
+"""Characters. A hidden word or line that no tab or title of its own opens is no part that folds."""
+
+_OUTSIDE = frozenset({"nav", "header", "footer", "form"})
 
 _ASCII = bytes(range(128))
 _WHITE_OR_INSIDE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
@@ -63,8 +65,13 @@ def fold(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
     """
     unseen: list[Element] = []
     waiting: list[Element] = []
+    short: list[Element] = []
     for element in hidden:
-        (waiting if _may_fold(element) else unseen).append(element)
+        if not _is_overlay(element) and (length := len(text_of(element).strip())):
+            (waiting if length >= _MIN_TEXT else short).append(element)
+        else:
+            unseen.append(element)
+    unseen += _unfolded(short)
     if not waiting:
         return unseen
     controlled = cache(lambda: _controlled(waiting[0].getroottree().getroot()))
@@ -81,11 +88,45 @@ def fold(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
     return unseen
 
 
-def _may_fold(element: Element) -> bool:
-    """Whether it holds a passage, and is no overlay."""
-    if element.get("role") in _OVERLAY_ROLES or element.get("aria-modal") or element.tag in ("dialog", "nav"):
-        return False
-    return len(text_of(element).strip()) >= _MIN_TEXT
+def _unfolded(short: list[Element]) -> list[Element]:
+    """Mark those of the short texts that a tab or a title opens; the others are given back."""
+    named = [element for element in short if element.get("id")]
+    opened = _opened(named[0].getroottree().getroot()) if named else frozenset()
+    unseen = []
+    for element in short:
+        if element.get("id") in opened and not _is_of_a_menu(element):
+            element.set(FOLDED, "")
+        else:
+            unseen.append(element)
+    return unseen
+
+
+def _opened(root: Element) -> frozenset[str]:
+    """The ids of what tabs, and buttons that say whether it is open, control by ARIA's rules."""
+    controls, name = _CONTROLS[0]
+    return frozenset(
+        word
+        for control in controls(root)
+        if control.get("role") == "tab" or control.get("aria-expanded") is not None
+        for word in (control.get(name) or "").split()
+    )
+
+
+def _is_of_a_menu(element: Element) -> bool:
+    if _OVERLAYS.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
+        return True
+    if any(
+        around.tag in _OUTSIDE or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()
+    ):
+        return True
+    linked = sum(_word_characters(link) for link in element.iter("a"))
+    return 2 * linked > _word_characters(element)
+
+
+def _is_overlay(element: Element) -> bool:
+    if element.get("aria-modal") or element.tag in ("dialog", "nav"):
+        return True
+    return element.get("role") in _OVERLAY_ROLES
 
 
 def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> bool:

@@ -179,3 +179,7 @@ def test_a_fence_is_longer_than_any_in_the_code() -> None:
 def test_a_wrapper_of_several_blocks_gives_none_of_them_its_language() -> None:
     html = "<div class=language-js><pre>a</pre><p>x</p><pre>b</pre><p>y</p><pre>c</pre></div>"
     assert "js" not in markdown_of(html)
+
+
+def test_a_box_that_notes_a_language_of_people_is_no_code() -> None:
+    assert markdown_of("<div data-lang=en><span>Some words.</span></div>") == "Some words."

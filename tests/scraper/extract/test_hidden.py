@@ -137,3 +137,7 @@ def test_invisible_characters_are_left_out_and_counted() -> None:
     assert "visible text" in document.text
     assert "visible text" in document.markdown
     assert document.controls_removed == 5
+
+
+def test_a_body_that_scripts_unveil_is_no_hidden_text() -> None:
+    assert "words that a person" in read(f"<body style='display:none'><p>{WORDS}</p></body>").text

@@ -248,3 +248,11 @@ def test_what_is_left_out_leaves_no_gap() -> None:
 
 def test_a_hundred_thousand_pieces_of_bold_are_one() -> None:
     assert markdown_of("<p>" + f"<b>{'y' * 40}</b>" * 100_000 + "</p>") == f"**{'y' * 4_000_000}**"
+
+
+def test_a_long_number_above_the_line_is_no_power() -> None:
+    assert markdown_of("<p>10<sup>12</sup> and x<sup>1234567</sup></p>") == "10¹² and x1234567"
+
+
+def test_a_picture_of_an_emoji_is_a_character() -> None:
+    assert markdown_of("<p>Well <img class=emoji alt=😀 src=/e.png></p>") == "Well 😀"

@@ -213,3 +213,26 @@ def test_author_and_date_are_of_the_page_s_own_work(block: str, author: str | No
     found = _stated(block)
     assert found.author == author
     assert (found.published.date().isoformat() if found.published else None) == day
+
+
+def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
+    metas = "".join(
+        f'<meta name="citation_author" content="{name}">' for name in ("Lovelace, Ada", "Ben Oyelaran")
+    )
+    assert (
+        read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author
+        == "Ada Lovelace, Ben Oyelaran"
+    )
+
+
+def test_a_label_before_the_headline_is_none_of_its_words() -> None:
+    head = '<meta property="og:title" content="On the shape of kettles">'
+    heading = "<h1><span>Title:</span>On the shape of kettles</h1>"
+    assert read(f"<head>{head}</head><body>{heading}<p>{WORDS}</p></body>").title == "On the shape of kettles"
+
+
+def test_a_heading_that_shares_no_word_with_the_head_is_not_the_title() -> None:
+    head = "<title>The shape of kettles</title>"
+    assert (
+        read(f"<head>{head}</head><body><h1>Menu</h1><p>{WORDS}</p></body>").title == "The shape of kettles"
+    )

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scraper.extract.snapshots import WORDS, markdown_of, read
+from scraper.extract import tree
+from scraper.extract.xpath import text_of
+from tests.scraper.extract.snapshots import WORDS, markdown_of, page, read
 
 FOLDED = "What a person reads after a click on the title of this passage, in more words than a label has."
 
@@ -50,3 +52,24 @@ def test_a_rendered_page_has_nothing_left_to_unveil() -> None:
 def test_a_tab_of_a_rendered_page_is_read() -> None:
     html = f"<main><p>{WORDS}</p><div data-x-hidden role=tabpanel>{FOLDED}</div><p>{WORDS}</p></main>"
     assert FOLDED in read(html, rendered=True).text
+
+
+@pytest.mark.parametrize(
+    ("fold", "is_read"),
+    [
+        ("<b role=tab aria-controls=x>yarn</b><div id=x role=tabpanel hidden>yarn add it</div>", True),
+        ("<button aria-expanded=false aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", True),
+        ("<button aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", False),
+        ("<div role=tabpanel hidden>yarn add it</div>", False),
+        ("<button aria-expanded=false aria-controls=x></button><p id=x hidden><a>yarn add it</a></p>", False),
+        ("<button aria-expanded=false aria-controls=menu></button><p id=menu hidden>yarn add it</p>", False),
+        (
+            "<header><button aria-expanded=false aria-controls=x></button>"
+            "<p id=x hidden>yarn add it</p></header>",
+            False,
+        ),
+    ],
+)
+def test_a_line_is_read_where_a_tab_or_a_title_opens_it(fold: str, is_read: bool) -> None:
+    html = f"<body><main><h1>Title</h1><p>{WORDS}</p>{fold}<p>{WORDS}</p></main></body>"
+    assert ("yarn add it" in text_of(tree.build(page(html)).body)) is is_read

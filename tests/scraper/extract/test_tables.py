@@ -103,3 +103,16 @@ def test_a_row_with_one_cell_that_says_something_is_no_table() -> None:
     assert markdown_of(html) == "A reply.\n\nIts end."
     described = html.replace("s.gif", "/s.gif alt=Face")
     assert markdown_of(described).startswith("| ![Face]")
+
+
+def test_a_table_with_a_long_text_in_a_table_sets_the_page() -> None:
+    inner = f"<table><tr><td>{'words ' * 20}</td></tr></table>"
+    assert "|" not in markdown_of(
+        f"<table><tr><td>a</td><td>{inner}</td></tr><tr><td>b</td><td>c</td></tr></table>"
+    )
+
+
+def test_one_column_with_prose_in_it_is_no_table() -> None:
+    html = f"<table><tr><td>Head</td></tr><tr><td>{'words ' * 80}</td></tr></table>"
+    assert "|" not in markdown_of(html)
+    assert "|" in markdown_of("<table><tr><td>Head</td></tr><tr><td>short</td></tr></table>")

@@ -4,6 +4,7 @@ import pytest
 
 from browsers.model import Frame
 from scraper.extract import tree
+from scraper.extract.xpath import text_of
 from tests.scraper.extract.snapshots import WORDS, page, read
 
 
@@ -72,8 +73,16 @@ def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() ->
     assert WORDS.strip() in read(f"<div id=main></div>{fallback}", rendered=True).text
     shown = read(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True).text
     assert "Thread" not in shown
+    app = page(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True)
+    assert "Thread" not in text_of(tree.build(app).body)
     assert read(f"<div id=main>Loading</div>{note * 30}", rendered=True).text == "Loading"
 
 
 def test_two_bodies_are_one_page() -> None:
     assert read("<body><p>one</p></body><body><p>two</p></body>").text == "one\ntwo"
+
+
+def test_a_long_text_for_readers_without_scripts_is_no_note() -> None:
+    told = f"This page is about JavaScript. {WORDS}"
+    built = tree.build(page(f"<main><p>Shown.</p></main><noscript>{told}</noscript>"))
+    assert "about JavaScript" in text_of(built.body) and not built.asks_for_scripts

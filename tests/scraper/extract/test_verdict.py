@@ -90,7 +90,15 @@ CASES = [
     ),
     ("<title>Too Many Requests</title><p>Slow down.</p>", blocked("rate_limit")),
     # a banner over a short page is no wall
-    (f"<main><p>{WORDS[:300]}</p></main><div class=cookie-consent><p>{WORDS[:600]}</p></div>", OK),
+    (
+        f"<main><p>{WORDS[:300]}</p></main>"
+        f"<div class=cookie-consent><p>{WORDS[:600]}</p><button>Accept</button></div>",
+        OK,
+    ),
+    # the limits
+    (f"<main><p>{WORDS[:150]}</p></main>{SCRIPT}", thin("javascript")),
+    (f"<div id=cmpbox><p>{LONG * 2}</p><button>Accept all</button></div>", OK),
+    (f"<main><h1>Sign in with a key</h1><p>{WORDS[:400]}</p></main>", OK),
 ]
 
 
