@@ -63,42 +63,46 @@ def fold(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
 
     `wrappers`: what holds most of the page counts as seen, as in a page whose scripts have not run.
     """
-    unseen: list[Element] = []
+    listed = list(hidden)
     waiting: list[Element] = []
     short: list[Element] = []
-    for element in hidden:
-        if not _is_overlay(element) and (length := len(text_of(element).strip())):
+    for element in listed:
+        length = 0 if _is_overlay(element) else len(text_of(element).strip())
+        if length:
             (waiting if length >= _MIN_TEXT else short).append(element)
-        else:
-            unseen.append(element)
-    unseen += _unfolded(short)
+    seen = _unfolded(short) | _folded(waiting, wrappers=wrappers)
+    return [element for element in listed if element not in seen]
+
+
+def _folded(waiting: list[Element], *, wrappers: bool) -> set[Element]:
+    """Those of the passages that a person gets to see, the parts that fold among them marked."""
+    seen: set[Element] = set()
     if not waiting:
-        return unseen
+        return seen
     controlled = cache(lambda: _controlled(waiting[0].getroottree().getroot()))
     whole = -1
     for element in waiting:
         if _is_panel(element, controlled):
             element.set(FOLDED, "")
+            seen.add(element)
             continue
         if wrappers and whole < 0:
             whole = _length(element.getroottree().getroot())
         if wrappers and _length(element) > _WRAPPER_SHARE * whole:
-            continue
-        unseen.append(element)
-    return unseen
+            seen.add(element)
+    return seen
 
 
-def _unfolded(short: list[Element]) -> list[Element]:
-    """Mark those of the short texts that a tab or a title opens; the others are given back."""
+def _unfolded(short: list[Element]) -> set[Element]:
+    """Those of the short texts that a tab or a title opens, marked."""
     named = [element for element in short if element.get("id")]
-    opened = _opened(named[0].getroottree().getroot()) if named else frozenset()
-    unseen = []
-    for element in short:
-        if element.get("id") in opened and not _is_of_a_menu(element):
-            element.set(FOLDED, "")
-        else:
-            unseen.append(element)
-    return unseen
+    if not named:
+        return set()
+    opened = _opened(named[0].getroottree().getroot())
+    seen = {element for element in named if element.get("id") in opened and not _is_of_a_menu(element)}
+    for element in seen:
+        element.set(FOLDED, "")
+    return seen
 
 
 def _opened(root: Element) -> frozenset[str]:
