@@ -29,6 +29,7 @@ _WORDS = (
     (re.compile(r"^(MOVED|CLUSTERDOWN|CROSSSLOT)"), "is part of a cluster, which is not supported"),
     (re.compile(r"^MISCONF"), "takes no writes: it cannot save to its disk"),
     (re.compile(r"unknown command", re.IGNORECASE), "does not know the commands that are needed"),
+    (re.compile(r"CERTIFICATE_VERIFY_FAILED"), "has a certificate that cannot be trusted"),
     (re.compile(r"DB index"), "has no database of the number in SEARCH_MCP_SHARED_URL"),
     (re.compile(r"OOM command"), _SENTENCES[2][1]),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from scraper.store.shared import roll, valkey
 from scraper.store.shared.opening import open_shared
 from scraper.store.shared.protocols import Claim, Lease, Limit, Taken, Terms, Wait
 from scraper.store.shared.together import Together
+from tests.site.certificate import server_context
 
 from .redis_server import RedisServer, delayed, redis_server
 from .waiting import SOON_S, refused, until
@@ -257,6 +259,14 @@ async def test_a_web_server_in_its_place_is_named() -> None:
         await does_everything(one)
 
 
+async def test_a_certificate_that_nobody_vouches_for_is_named() -> None:
+    server = await asyncio.start_server(
+        lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=server_context(["state.example"])
+    )
+    async with server, member(f"rediss://127.0.0.1:{server.sockets[0].getsockname()[1]}/0") as one:
+        assert "has a certificate that cannot be trusted" in said_of(one)
+
+
 async def test_an_old_version_is_named() -> None:
     info = b"# Server\r\nredis_version:2.8.19\r\nrole:master\r\n"
     async with (
@@ -322,6 +332,31 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
             await asyncio.wait({task}, timeout=SOON_S)
             assert task.cancelled()
         assert not one.status().away
+
+
+@pytest.mark.parametrize("kind", ["held", "claim"])
+async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(redis: RedisServer, kind: str) -> None:
+    async with member(redis.url) as one:
+        await until_there(one)
+        for steps in (*range(12), *range(12)):
+            name = f"cancelled-{kind}-{steps}"
+            asked: Coroutine[Any, Any, object] = (
+                one.leases.take(name, Terms(1)) if kind == "held" else one.claims.begin(name, waited=True)
+            )
+            task = asyncio.create_task(asked)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=SOON_S)
+            if not task.cancelled() and isinstance(got := task.result(), Lease):
+                one.leases.give_back(got)
+            elif not task.cancelled() and isinstance(got, Claim):
+                one.claims.give_up(got)
+
+            async def is_free(name: str = name) -> bool:
+                return await redis.ask("EXISTS", f"search-mcp:{kind}:{{{name}}}") == ":0"
+
+            await until(is_free)
 
 
 @contextlib.asynccontextmanager
