@@ -5,7 +5,6 @@ Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called 
 
 from __future__ import annotations
 
-import io
 import sys
 
 import click
@@ -21,6 +20,7 @@ from scraper.cli.read_doc import read_doc
 from scraper.cli.research import compare, research
 from scraper.cli.search import engines, instant_answer, search, web_search
 from scraper.cli.serve import serve, stdio
+from scraper.cli.streams import make_usable
 from scraper.cli.version import version
 
 __all__ = ["main"]
@@ -69,10 +69,7 @@ for _command in (
 
 def main() -> None:
     """Run the command line of this process."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # One that is told to be Latin shows the letters of the rest of the world by their numbers.
-            stream.reconfigure(errors="backslashreplace")
+    make_usable()
     sys.exit(run(sys.argv[1:]))
 
 

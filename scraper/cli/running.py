@@ -75,7 +75,7 @@ def _ended_by_sigterm() -> Iterator[None]:
 @contextlib.contextmanager
 def _bar() -> Iterator[Progress | None]:
     """A progress bar on stderr while the block runs, where stderr is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():  # there is none where its descriptor was closed
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

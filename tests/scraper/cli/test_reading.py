@@ -20,8 +20,6 @@ from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
-CLOSED_STDERR = "import os, sys; os.close(2); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-
 
 async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:
     told = await output_of(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here)
@@ -110,23 +108,6 @@ async def test_an_answer_that_cannot_be_written_is_told_in_a_line(site: Site, he
         os.close(full)
         assert await program.ended() == 1
     assert program.said == ["Error: The answer cannot be written: No space left on device.\n"]
-
-
-async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
-    site: Site, here: dict[str, str]
-) -> None:
-    told = await output_of(
-        *SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=here | {"PYTHONIOENCODING": "latin-1"}
-    )
-    assert (told.code, told.err) == (0, "")
-    assert "\\u" in told.out
-
-
-async def test_a_closed_stderr_is_no_hindrance(site: Site, here: dict[str, str]) -> None:
-    command = ("-c", CLOSED_STDERR, *SEARCH_MCP, "fetch", site.url("/static/1"))
-    told = await output_of(*command, env=here)
-    assert told.code == 0
-    assert "static" in told.out
 
 
 async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str, str]) -> None:

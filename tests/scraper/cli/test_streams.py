@@ -1,0 +1,52 @@
+"""The commands where standard input or output are closed, or of another time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import Output, output_of
+from tests.site.running import Site
+
+CLOSING = "import os, sys; os.close({}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+
+
+async def without(descriptor: int, *arguments: str, env: dict[str, str]) -> Output:
+    """What a command does that is started with this descriptor closed."""
+    return await output_of("-c", CLOSING.format(descriptor), *SEARCH_MCP, *arguments, env=env)
+
+
+@pytest.mark.parametrize("arguments", [(), ("stdio",)])
+async def test_a_conversation_with_nobody_is_over(here: dict[str, str], arguments: tuple[str, ...]) -> None:
+    assert await without(0, *arguments, env=here) == Output(0, "", "")
+
+
+async def test_a_list_of_urls_from_nowhere_is_an_empty_one(here: dict[str, str]) -> None:
+    told = await without(0, "fetch-batch", "-", env=here)
+    assert told.code == 2
+    assert "Give at least one URL" in told.err
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("descriptor", [0, 2])
+async def test_a_page_is_printed_without_the_other_streams(
+    site: Site, here: dict[str, str], descriptor: int
+) -> None:
+    told = await without(descriptor, "fetch", site.url("/static/1"), env=here)
+    assert (told.code, told.err) == (0, "")
+    assert "MARK-static-0" in told.out
+
+
+@pytest.mark.browser
+async def test_without_an_output_nothing_is_said_and_nothing_breaks(site: Site, here: dict[str, str]) -> None:
+    assert await without(1, "fetch", site.url("/static/1"), env=here) == Output(0, "", "")
+
+
+@pytest.mark.browser
+async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
+    site: Site, here: dict[str, str]
+) -> None:
+    env = here | {"PYTHONIOENCODING": "latin-1"}
+    told = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
+    assert (told.code, told.err) == (0, "")
+    assert "\\u" in told.out
