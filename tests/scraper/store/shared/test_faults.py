@@ -13,7 +13,7 @@ import pytest
 
 from scraper.settings import Settings, SettingsError
 from scraper.store.searches import MemorySearches, Rest
-from scraper.store.shared import roll, valkey
+from scraper.store.shared import roll, shared_claims, shared_leases, valkey
 from scraper.store.shared.opening import open_shared
 from scraper.store.shared.protocols import Claim, Lease, Limit, Taken, Terms, Wait
 from scraper.store.shared.together import Together
@@ -335,7 +335,12 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
 
 
 @pytest.mark.parametrize("kind", ["held", "claim"])
-async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(redis: RedisServer, kind: str) -> None:
+async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
+    redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for keeper in (shared_leases, shared_claims):
+        # Longer than is waited for below: nothing becomes free by itself.
+        monkeypatch.setattr(keeper, "HOLD_S", 60.0)
     async with member(redis.url) as one:
         await until_there(one)
         for steps in (*range(12), *range(12)):
