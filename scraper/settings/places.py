@@ -10,9 +10,21 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from scraper.settings.kinds import Text, entries_of
 
-__all__ = ["DatabaseUrl", "HostMap", "KeyPin", "Networks", "Proxy", "StateUrl", "WebAddress"]
+__all__ = [
+    "DatabaseUrl",
+    "HostMap",
+    "HostNames",
+    "KeyPin",
+    "Networks",
+    "Origins",
+    "Proxy",
+    "StateUrl",
+    "WebAddress",
+]
 
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
+_HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")
+_ORIGIN = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST_HEADER.pattern}/?")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
 _STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
 _TLS_OPTIONS = {
@@ -54,6 +66,28 @@ class HostMap:
         if isinstance(value, tuple) and all(isinstance(entry, tuple) for entry in value):
             return value
         return tuple(_mapping(part) for part in entries_of(value))
+
+
+@dataclass(frozen=True, slots=True)
+class HostNames:
+    """Names as they stand in the header Host, separated by commas."""
+
+    label: str = "name,..."
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """The names as given."""
+        return _each(_HOST_HEADER, value, "host name; write search.example.org or search.example.org:8443")
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Origins as they stand in the header of that name, separated by commas."""
+
+    label: str = "origin,..."
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """The origins as given."""
+        return _each(_ORIGIN, value, "origin; write https://app.example.org, with its port where it has one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +202,15 @@ class WebAddress:
         if not _passes(url, _is_site):
             raise ValueError("give an absolute http(s) URL such as https://search.example.org")
         return url.rstrip("/")
+
+
+def _each(pattern: re.Pattern[str], value: object, what: str) -> tuple[str, ...]:
+    """The entries of a list, all of one form: what never matches would be missed by nobody but its user."""
+    entries = entries_of(value)
+    for entry in entries:
+        if not pattern.fullmatch(entry):
+            raise ValueError(f"{entry!r} is no {what}")
+    return tuple(entries)
 
 
 def _network(text: str) -> str:

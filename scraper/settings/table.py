@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import platformdirs
 
 from scraper.settings.kinds import Folder, Kind, Language, Number, OneOf, Switch, Text, Whole, Words, Zone
-from scraper.settings.places import DatabaseUrl, HostMap, KeyPin, Networks, Proxy, StateUrl, WebAddress
+from scraper.settings.places import (
+    DatabaseUrl,
+    HostMap,
+    HostNames,
+    KeyPin,
+    Networks,
+    Origins,
+    Proxy,
+    StateUrl,
+    WebAddress,
+)
 
 if TYPE_CHECKING:
     from browsers.settings import BrowserSettings
@@ -150,13 +160,13 @@ class Settings:
         tuple[str, ...],
         Choice(
             "ALLOWED_HOSTS",
-            Words(),
+            HostNames(),
             "Host names under which the server may be called, besides loopback; name or name:port.",
         ),
     ] = ()
     allowed_origins: Annotated[
         tuple[str, ...],
-        Choice("ALLOWED_ORIGINS", Words(), "Origins of web pages that may call the server."),
+        Choice("ALLOWED_ORIGINS", Origins(), "Origins of web pages that may call the server."),
     ] = ()
     issuer: Annotated[
         str | None,

@@ -118,6 +118,16 @@ def test_every_setting_says_what_it_is_and_no_two_share_a_name() -> None:
         ("TIER", "ful", "give one of light, full; did you mean full?"),
         ("ALLOW_NETS", "10.0.0.0/8,home", "'home' is no network; write it as 10.1.0.0/16 or fd12::/16"),
         ("LANGUAGE", "en_US", "give a language tag such as en-US, de or zh-Hans"),
+        (
+            "ALLOWED_HOSTS",
+            "https://search.example",
+            "'https://search.example' is no host name; write search.example.org or search.example.org:8443",
+        ),
+        (
+            "ALLOWED_ORIGINS",
+            "app.example",
+            "'app.example' is no origin; write https://app.example.org, with its port where it has one",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_by_name_with_what_would_be_right(
@@ -125,6 +135,31 @@ def test_a_wrong_value_is_refused_by_name_with_what_would_be_right(
 ) -> None:
     variable = f"SEARCH_MCP_{name}"
     assert refusal(variable, value) == f"{variable}={value!r} cannot be used: {what_would_be_right}"
+
+
+@pytest.mark.parametrize(
+    ("variable", "right", "wrong"),
+    [
+        (
+            "ALLOWED_HOSTS",
+            "a.example, search.lan:9,192.168.1.5:8000,[::1]:8000,search_mcp.",
+            ("*", "a/b", "a b", "*.a"),
+        ),
+        (
+            "ALLOWED_ORIGINS",
+            "https://a.example/,http://localhost:3000,chrome-extension://abcdefgh",
+            ("*", "null", "https://a.example/path", "https://*.a.example", "https://u@a.example"),
+        ),
+    ],
+)
+def test_what_no_header_could_ever_hold_is_refused(variable: str, right: str, wrong: tuple[str, ...]) -> None:
+    name = f"SEARCH_MCP_{variable}"
+    given = getattr(Settings.load({name: right}), BY_VARIABLE[name].name)
+    assert given == tuple(part.strip() for part in right.split(","))
+    for entry in wrong:
+        assert f"{entry!r} is no " in refusal(
+            name, f"localhost,{entry}" if variable == "ALLOWED_HOSTS" else entry
+        )
 
 
 @pytest.mark.parametrize(
