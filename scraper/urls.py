@@ -14,6 +14,9 @@ __all__ = ["MAX_URL_CHARS", "cache_key", "host_of", "parse_target", "same_site"]
 MAX_URL_CHARS = 8_000
 """Servers commonly refuse request lines beyond 8 kB."""
 
+MAX_HOST_CHARS = 253
+"""RFC 1035, 2.3.4."""
+
 _ECHO_CHARS = 120
 """How much of a bad argument an error message repeats."""
 
@@ -67,6 +70,8 @@ def parse_target(text: str) -> str:
         url = ada_url.URL(target)
     except ValueError:
         raise _bad(f"{_shown(target)} is not a valid URL.", target, _EXAMPLE) from None
+    if len(url.hostname.rstrip(".")) > MAX_HOST_CHARS:
+        raise _bad(f"{_shown(target)} has a host name that no host can have.", target, _EXAMPLE)
     canonical: str = url.href
     if len(canonical) > MAX_URL_CHARS:
         raise _too_long(target)
@@ -129,7 +134,8 @@ def _refuse_tricks(target: str) -> None:
     if not _WEB_WITH_HOST.match(target):
         scheme, _, rest = target.partition(":")
         host = rest.lstrip("/\\")
-        hint = f"Did you mean {_shown(scheme.lower() + '://' + host)}?" if host else _EXAMPLE
+        meant = host and not host.startswith(("?", "#"))
+        hint = f"Did you mean {_shown(scheme.lower() + '://' + host)}?" if meant else _EXAMPLE
         raise _bad(f"{_shown(target)} has no host after `{scheme.lower()}://`.", target, hint)
     before_query = re.split(r"[?#]", target, maxsplit=1)[0]
     if "\\" in before_query:

@@ -126,6 +126,16 @@ def test_a_url_without_host_is_refused(text: str) -> None:
     assert "has no host" in refusal(text)
 
 
+def test_what_was_meant_is_only_said_where_there_is_a_host() -> None:
+    assert 'Did you mean "http://x.com"?' in refusal("http:/x.com")
+    assert "Did you mean" not in refusal("http://?q=1") + refusal("http://#top")
+
+
+def test_a_host_name_longer_than_any_is_refused() -> None:
+    assert "no host can have" in refusal("http://" + "a." * 130 + "example/")
+    parse_target("http://" + "a." * 120 + "example./")
+
+
 @pytest.mark.parametrize("text", ["https://exa mple.com/", "https://example.com and more words"])
 def test_a_space_in_the_host_is_refused(text: str) -> None:
     assert "space in its host name" in refusal(text)

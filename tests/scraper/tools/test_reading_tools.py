@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import re
+import time
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
@@ -130,7 +131,7 @@ class TestFetch:
         assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
         for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
             assert "\nCached:" not in (await fetch(app, site.url("/static/93"), **arguments)).text
-        assert (await page(app, site.url("/static/93"), max_age_hours=1))["cached"]
+        assert (await page(app, site.url("/static/93"), max_age_hours=0.01))["cached"]
         assert site.hits("/static/93") == 4
 
     async def test_rendering_is_chosen_by_the_caller(self, app: App, site: Site) -> None:
@@ -174,6 +175,13 @@ class TestFetch:
 
         await call(app, "fetch", {"url": site.url("/spa/92")}, Call(deadline_s=30, progress=tell))
         assert told == ["reading site.example", "rendering site.example", "read site.example"]
+
+    async def test_a_call_ends_with_its_deadline(self, app: App, site: Site) -> None:
+        since = time.monotonic()
+        answer = await call(app, "fetch", {"url": site.url("/api/hang?deadline")}, Call(deadline_s=2))
+        assert answer.is_error and "did not answer within" in answer.text
+        # Without one of its own it would take 40 s.
+        assert time.monotonic() - since < 20
 
     async def test_cancelling_a_call_gives_the_tab_back(self, app: App, site: Site) -> None:
         task = asyncio.create_task(fetch(app, site.url("/api/hang?tool")))
