@@ -17,11 +17,14 @@ from browsers.settings import BrowserSettings
 from scraper.cli.findings import Finding, bad, good, poor
 from scraper.errors import OutsideRoot, ScraperError
 from scraper.reading.local_files import LocalFiles
+from scraper.server.access import is_loopback
+from scraper.server.start import CannotStart, access_rules, issuer_of
 from scraper.settings import Settings, setting_table, unknown_variables
 from scraper.workers import confinement
 
 __all__ = [
     "browsers",
+    "callers",
     "configuration",
     "data_folder",
     "documents",
@@ -136,6 +139,21 @@ def documents(settings: Settings) -> Iterator[Finding]:
         yield good(f"Local documents are read beneath {root}")
     except ScraperError as error:
         yield poor(f"Local documents cannot be read: {error}", error.next_step)
+
+
+def callers(settings: Settings) -> Iterator[Finding]:
+    """Whom `serve` would let in, and whether it would start so."""
+    try:
+        rules = access_rules(settings, issuer_of(settings))
+    except CannotStart as error:
+        yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
+        return
+    if rules.asks_for_token:
+        yield good("Callers are asked for a token")
+    elif is_loopback(settings.host):
+        yield good("Programs on this machine may call without a token, and nobody else can")
+    else:
+        yield poor(f"Whoever reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
 
 
 def port(settings: Settings) -> Iterator[Finding]:

@@ -50,6 +50,7 @@ async def _examine(settings: Settings) -> int:
         checks.fonts(),
         checks.data_folder(settings),
         checks.documents(settings),
+        checks.callers(settings),
         checks.port(settings),
         checks.proxy(settings),
     ):

@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from scraper.app import App
     from scraper.server.issuer import Issuer
 
-__all__ = ["TOOLSETS", "CannotStart", "run_http", "run_stdio", "serve_http", "serve_stdio"]
+__all__ = [
+    "TOOLSETS",
+    "CannotStart",
+    "access_rules",
+    "issuer_of",
+    "run_http",
+    "run_stdio",
+    "serve_http",
+    "serve_stdio",
+]
 
 _LOG = logging.getLogger(__name__)
 
@@ -78,8 +87,10 @@ async def serve_http(
     Raises:
         CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
     """
-    issuer = _issuer(settings)
-    rules = _rules(settings, issuer)
+    issuer = issuer_of(settings)
+    rules = access_rules(settings, issuer)
+    if not rules.asks_for_token and not is_loopback(settings.host):
+        _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
     with listening(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with household(opening) as house:
             await _begun(house)
@@ -138,7 +149,12 @@ async def _begun(house: Household[App]) -> None:
         raise CannotStart(str(error)) from None
 
 
-def _issuer(settings: Settings) -> Issuer | None:
+def issuer_of(settings: Settings) -> Issuer | None:
+    """The issuer whose tokens are taken, where the settings name one.
+
+    Raises:
+        CannotStart: they name one, and not all that it takes.
+    """
     if settings.issuer is None:
         return None
     from scraper.server.issuer import issuer_for
@@ -146,20 +162,21 @@ def _issuer(settings: Settings) -> Issuer | None:
     return issuer_for(settings)
 
 
-def _rules(settings: Settings, issuer: Issuer | None) -> AccessRules:
-    keys = read_keys(settings.token, settings.tokens_file)
-    rules = rules_for(
+def access_rules(settings: Settings, issuer: Issuer | None) -> AccessRules:
+    """Who may call.
+
+    Raises:
+        CannotStart: the address would be open to everyone, or a token could not be told from another.
+    """
+    return rules_for(
         settings.host,
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
-        keys=keys,
+        keys=read_keys(settings.token, settings.tokens_file),
         allow_unauthenticated=settings.allow_unauthenticated,
         open_paths=_OPEN_PATHS,
         issuer=issuer,
     )
-    if not rules.asks_for_token and not is_loopback(settings.host):
-        _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
-    return rules
 
 
 def _opening(settings: Settings) -> Opening[App]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,22 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
         (found,) = checks.port(Settings(port=taken.getsockname()[1]))
     assert found.level is Level.POOR
     assert found.text.endswith(": Address already in use")
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "told"),
+    [
+        ({}, Level.GOOD, "Programs on this machine may call without a token"),
+        ({"host": "0.0.0.0"}, Level.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
+        ({"host": "0.0.0.0", "token": "t"}, Level.GOOD, "Callers are asked for a token"),
+        ({"host": "0.0.0.0", "allow_unauthenticated": True}, Level.POOR, "Whoever reaches 0.0.0.0 may call"),
+        ({"token": "two words"}, Level.BAD, "a token is made of visible ASCII characters"),
+        ({"issuer": "https://login.example"}, Level.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
+    ],
+)
+def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: Level, told: str) -> None:
+    (found,) = checks.callers(Settings(**given))
+    assert found.level is level and told in found.text
 
 
 def test_a_secret_in_a_file_is_told_by_the_file() -> None:
