@@ -49,8 +49,10 @@ class ScriptedDoor:
         peek = Snapshot(request.url, request.url, 200, {}, "text/html", served.encode(), served, tier=tier)
         peek = replace(peek, **self._more)
         if request.mode is not Mode.RENDER:
+            if request.mode is Mode.PEEK or not peek.is_html:
+                return peek
             assert enough is not None
-            if request.mode is Mode.PEEK or not peek.is_html or await enough(peek):
+            if await enough(peek):
                 return peek
         await self.while_rendering(request)
         return replace(peek, html=self._rendered, rendered=True)

@@ -171,6 +171,10 @@ class TestObey:
         )
         assert not door.pages
 
+    async def test_a_byte_order_mark_hides_no_rule(self) -> None:
+        reads = fetcher(RobotsDoor("\ufeffUser-agent: *\nDisallow: /private"))
+        assert isinstance(await refusal(reads, "/private"), errors.RobotsRefused)
+
     async def test_what_is_allowed_is_read_without_a_word(self) -> None:
         door = RobotsDoor()
         reading = await fetcher(door).fetch(SITE + "/open")
