@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
@@ -21,7 +21,6 @@ _PRESSED = re.compile(
 _LEAST_WORDS = 2
 _MAX_TITLE = 300
 
-_ROLES = having("role")
 _TOGGLES = (having("data-toggle"), having("data-bs-toggle"))
 _LABELS = elements(
     ".//*[contains(@class, 'tabbed-labels')]/label | .//*[contains(@class, 'vp-code-group')]/*/label"
@@ -33,10 +32,10 @@ _MAX_LABEL = 80
 _MAX_CLIMB = 3
 
 
-def settle(root: Element, names: str) -> None:
+def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
     """Keep the titles that are buttons, and put the labels of tabs where a reader meets them.
 
-    `names` are the tree's classes.
+    `names` are the tree's classes, `roles` its elements with a role.
     """
     for button in list(root.iter("button")):
         title = next((around for around in button.iterancestors() if around.tag in _TITLES), None)
@@ -44,8 +43,9 @@ def settle(root: Element, names: str) -> None:
             button.tag = "span"
         elif _titles_a_fold(button):
             button.tag = "div"
-    tabs = [element for element in _ROLES(root) if element.get("role") == "tab"]
-    tabs += [element for toggled in _TOGGLES for element in toggled(root) if _toggles_a_tab(element)]
+    tabs = [element for element in roles if element.get("role") == "tab"]
+    if "tab-pane" in names:
+        tabs += [element for toggled in _TOGGLES for element in toggled(root) if _toggles_a_tab(element)]
     if any(name in names for name in _LABELLED):
         tabs += _LABELS(root)
     if tabs:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from lxml import etree
 
-from scraper.extract.xpath import Element, elements, having
+from scraper.extract.xpath import Element, elements
 
 __all__ = ["settle"]
 
-_ROLES = having("role")
 _GRIDS = frozenset({"table", "grid", "treegrid"})
 _CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
 _SUMMARIES = elements(".//div[contains(concat(' ', @class, ' '), ' summary-table ')]")
@@ -21,9 +20,9 @@ _MAX_TABLES = 500
 _LEAST_ROWS = 2
 
 
-def settle(root: Element, names: str) -> None:
-    """Make each of them a table; `names` are the tree's classes."""
-    for grid in [element for element in _ROLES(root) if _is_grid(element)][:_MAX_TABLES]:
+def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
+    """Make each of them a table; `names` are the tree's classes, `roles` its elements with a role."""
+    for grid in [element for element in roles if _is_grid(element)][:_MAX_TABLES]:
         rows = [list(_cells_in(row)) for row in _rows_in(grid)]
         if len(rows) >= _LEAST_ROWS and all(rows) and grid.find(".//table") is None:
             _rebuild(grid, rows)

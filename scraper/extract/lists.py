@@ -19,8 +19,12 @@ _CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
 _NOTED = {"true": "[x] ", "false": "[ ] "}
 
 
-def settle(root: Element) -> None:
-    """Put lists that stand between items into the item before them, and say which items are ticked."""
+def settle(root: Element, names: str) -> None:
+    """Put lists that stand between items into the item before them, and say which items are ticked.
+
+    `names` are the tree's classes.
+    """
+    by_class = any(name in names for name in _CHECKED)
     for row in list(root.iter("ul", "ol")):
         around, before = row.getparent(), row.getprevious()
         if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
@@ -28,10 +32,10 @@ def settle(root: Element) -> None:
             before.append(row)
     for item in root.iter("li"):
         box = _NOTED.get(item.get("data-checked") or "", "")
-        first = next(iter(item), None)
-        if not box and first is not None and not text_of(first).strip():
-            names = (first.get("class") or "").split()
-            box = next((_CHECKED[name] for name in names if name in _CHECKED), "")
+        first = next(iter(item), None) if by_class and not box else None
+        if first is not None and not text_of(first).strip():
+            called = (first.get("class") or "").split()
+            box = next((_CHECKED[name] for name in called if name in _CHECKED), "")
             if box:
                 remove(first)
         if box:

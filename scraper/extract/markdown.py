@@ -34,7 +34,7 @@ from scraper.extract.rules import Tags, block
 from scraper.extract.table_rules import TableRules
 from scraper.extract.texts import lines_of
 from scraper.extract.walk import STOCK_BLOCKS, Context, Handler, Node
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.xpath import Element, having, text_of
 from scraper.model import Image, Link
 
 __all__ = ["MAX_ALT", "Converted", "convert"]
@@ -74,6 +74,7 @@ _RAISED = str.maketrans(
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
 )
 _MAX_RAISED = 6
+_ROLES = having("role")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
@@ -92,11 +93,12 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     names = names_in(root)
     if may_hold_formulas:
         formulas.settle(root, names)
-    controls.settle(root, names)
+    roles = _ROLES(root)
+    controls.settle(root, names, roles)
     callouts.settle(root, names)
     code_blocks.settle(root, names)
-    grids.settle(root, names)
-    lists.settle(root)
+    grids.settle(root, names, roles)
+    lists.settle(root, names)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
     _part_readings(root)
     for typed in root.iter("tt"):

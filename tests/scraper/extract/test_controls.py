@@ -34,7 +34,7 @@ LABELLED = "**npm**\n\n    npm i x\n\n**yarn**\n\n    yarn add x".replace("    "
         "<div role=tablist><button role=tab aria-controls=a>npm</button><button role=tab aria-controls=b>yarn"
         "</button></div><div id=a><p>npm i x</div><div id=b><p>yarn add x</div>",
         "<ul><li><a href='#a' data-toggle=tab>npm</a><li><a href='#b' data-toggle=tab>yarn</a></ul>"
-        "<div><div id=a><p>npm i x</div><div id=b><p>yarn add x</div></div>",
+        "<div><div class=tab-pane id=a><p>npm i x</div><div class=tab-pane id=b><p>yarn add x</div></div>",
         "<ul role=tablist><li role=tab>npm<li role=tab>yarn</ul>"
         "<div><div role=tabpanel><p>npm i x</div><div role=tabpanel><p>yarn add x</div></div>",
         "<div><div class=tabbed-labels><label for=i>npm</label><label for=j>yarn</label></div>"
@@ -48,7 +48,8 @@ def test_the_label_of_a_tab_stands_above_what_it_shows(html: str) -> None:
 
 
 def test_a_label_is_not_said_twice() -> None:
-    html = "<ul><li><a href='#a' data-toggle=tab>Size</a></ul><div id=a><h2>Size</h2><p>Large.</div>"
+    panel = "<div class=tab-pane id=a><h2>Size</h2><p>Large.</div>"
+    html = f"<ul><li><a href='#a' data-toggle=tab>Size</a></ul>{panel}"
     assert markdown_of(html) == "## Size\n\nLarge."
 
 
