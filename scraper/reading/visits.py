@@ -190,13 +190,17 @@ def _log_visit(job: Job, snapshot: Snapshot) -> None:
         "tier": snapshot.tier.value,
         "status": snapshot.status,
         "rendered": snapshot.rendered,
-        "queued_ms": round(timing.queued_s * 1000),
-        "response_ms": round(timing.response_s * 1000),
-        "judged_ms": round(timing.judged_s * 1000),
-        "settled_ms": round(timing.settled_s * 1000),
-        "captured_ms": round(timing.captured_s * 1000),
-        "total_ms": round(timing.total_s * 1000),
     }
+    stages = {
+        "queued_ms": timing.queued_s,
+        "response_ms": timing.response_s,
+        "judged_ms": timing.judged_s,
+        "settled_ms": timing.settled_s,
+        "captured_ms": timing.captured_s,
+        "total_ms": timing.total_s,
+    }
+    # A stage that the visit never came to took no time at all: it counts nowhere.
+    fields |= {name: round(seconds * 1000) for name, seconds in stages.items() if seconds}
     log.info("visit", extra={"fields": fields})
 
 

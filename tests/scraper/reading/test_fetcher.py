@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from browsers import errors as door_errors
-from browsers.model import Mode, Request, Tier
+from browsers.model import Mode, Request, Tier, Timing
 from scraper import errors
 from scraper.model import Reading
 from scraper.settings import Settings
@@ -39,6 +39,16 @@ class TestHowFar:
         house = House()
         assert await house.text(render="browser") == "Rendered."
         assert house.modes == [Mode.RENDER]
+
+    async def test_no_stage_is_told_of_that_the_visit_never_came_to(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        house = House(ScriptedDoor(timing=Timing(queued_s=0.001, response_s=0.02, total_s=0.03)))
+        with caplog.at_level("INFO", "scraper"):
+            await house.read()
+        fields = next(vars(record)["fields"] for record in caplog.records if record.msg == "visit")
+        told = {name: value for name, value in fields.items() if name.endswith("_ms")}
+        assert told == {"queued_ms": 1, "response_ms": 20, "total_ms": 30}
 
     async def test_a_page_that_a_script_routes_to_is_rendered_at_its_route(self) -> None:
         house = House()
