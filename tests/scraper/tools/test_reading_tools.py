@@ -131,7 +131,7 @@ class TestFetch:
         assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
         for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
             assert "\nCached:" not in (await fetch(app, site.url("/static/93"), **arguments)).text
-        assert (await page(app, site.url("/static/93"), max_age_hours=0.01))["cached"]
+        assert (await page(app, site.url("/static/93"), max_age_hours=1))["cached"]
         assert site.hits("/static/93") == 4
 
     async def test_rendering_is_chosen_by_the_caller(self, app: App, site: Site) -> None:
