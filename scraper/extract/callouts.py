@@ -54,8 +54,8 @@ def settle(root: Element, names: str) -> None:
     if "admonitionblock" not in names and "colist" not in names:
         return
     for cell in _FRAMED(root):
-        note = next(around for around in cell.iterancestors("div"))
-        if note.tag == "div" and "admonitionblock" in (note.get("class") or ""):
+        note = next(cell.iterancestors("div"), None)
+        if note is not None and "admonitionblock" in (note.get("class") or ""):
             cell.tag = "div"
             note[:] = [cell]
     for table in _LISTED(root):

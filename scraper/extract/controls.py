@@ -37,12 +37,15 @@ def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
 
     `names` are the tree's classes, `roles` its elements with a role.
     """
+    known: set[Element] = set()
     for button in list(root.iter("button")):
         title = next((around for around in button.iterancestors() if around.tag in _TITLES), None)
-        if title is not None and _is_all_of(button, title):
+        if title is not None and title not in known and _is_all_of(button, title):
             button.tag = "span"
         elif _titles_a_fold(button):
             button.tag = "div"
+        if title is not None:
+            known.add(title)  # only the first button of a title can be all of it
     tabs = [element for element in roles if element.get("role") == "tab"]
     if "tab-pane" in names:
         tabs += [element for toggled in _TOGGLES for element in toggled(root) if _toggles_a_tab(element)]
@@ -99,7 +102,7 @@ def _led_to(tab: Element) -> Iterator[str]:
 def _label(panel: Element, tab: Element) -> None:
     """Move the label of a tab to the beginning of what it shows."""
     words = " ".join(text_of(tab).split())
-    if not words or len(words) > _MAX_LABEL or not text_of(panel).strip() or tab in panel.iterdescendants():
+    if not words or len(words) > _MAX_LABEL or not text_of(panel).strip() or panel in tab.iterancestors():
         return
     first = next((child for child in panel if text_of(child).strip()), None)
     if first is None or " ".join(text_of(first).split()) != words:

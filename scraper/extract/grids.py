@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from lxml import etree
 
@@ -18,11 +19,13 @@ _WIDTHS = {"two-column-summary": 2, "three-column-summary": 3, "four-column-summ
 
 _MAX_TABLES = 500
 _LEAST_ROWS = 2
+_MAX_IN_A_ROW = 2_000
+"""Elements of a row: rows may stand in rows, where each holds all that is in the others."""
 
 
 def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
     """Make each of them a table; `names` are the tree's classes, `roles` its elements with a role."""
-    for grid in [element for element in roles if _is_grid(element)][:_MAX_TABLES]:
+    for grid in [element for element in roles if _is_outer_grid(element)][:_MAX_TABLES]:
         rows = [list(_cells_in(row)) for row in _rows_in(grid)]
         if len(rows) >= _LEAST_ROWS and all(rows) and grid.find(".//table") is None:
             _rebuild(grid, rows)
@@ -35,8 +38,10 @@ def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
             _rebuild(grid, [cells[at : at + width] for at in range(0, len(cells), width)])
 
 
-def _is_grid(element: Element) -> bool:
-    return element.get("role") in _GRIDS and element.tag != "table"
+def _is_outer_grid(element: Element) -> bool:
+    if element.get("role") not in _GRIDS or element.tag == "table":
+        return False
+    return all(around.get("role") not in _GRIDS for around in element.iterancestors())
 
 
 def _rows_in(grid: Element) -> Iterator[Element]:
@@ -44,7 +49,7 @@ def _rows_in(grid: Element) -> Iterator[Element]:
 
 
 def _cells_in(row: Element) -> Iterator[Element]:
-    for element in row.iterdescendants():
+    for element in islice(row.iterdescendants(), _MAX_IN_A_ROW):
         tag = _CELLS.get(element.get("role") or "")
         if tag:
             element.tag = tag

@@ -20,6 +20,8 @@ MAX_PROPERTIES = 5_000
 """Properties and types, at 250 us each."""
 MAX_NODES = 2_000
 _MAX_DEPTH = 12
+_MAX_TEXT = 200_000
+"""Characters in which each value is looked for."""
 
 _TYPED = having("typeof")
 _VOCABULARIES = having("vocab")
@@ -51,7 +53,7 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     found = RDFaExtractor().extract_items(document, base_url=base)
     nodes = [node for node in found if not _says_nothing(node)]
-    _put_in_order(nodes, " ".join(text_of(root).split()))
+    _put_in_order(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()))
     return tuple(_renamed(sorted(nodes[:MAX_NODES], key=_order)))
 
 

@@ -81,3 +81,9 @@ def test_a_long_first_part_is_no_title() -> None:
     title = f"<p class=admonition-title>{'Words that go on. ' * 20}</p>"
     html = f"<div class='admonition note'>{title}<p>x</p></div>"
     assert markdown_of(html).startswith("> [!note] Note\n> Words")
+
+
+def test_a_note_in_a_table_of_several_parts_keeps_one_and_breaks_nothing() -> None:
+    cells = "<td class=content><p>Hot.</p></td><td class=content><p>Cold.</p></td>"
+    html = f"<div class='admonitionblock tip'><table><tr>{cells}</tr></table></div>"
+    assert markdown_of(html).startswith("> [!tip] Tip")

@@ -57,3 +57,10 @@ def test_tabs_without_their_parts_stay_where_they_are() -> None:
     panel = "<div><div role=tabpanel><p>npm i x</div></div>"
     html = f"<ul role=tablist><li role=tab>npm<li role=tab>yarn</ul>{panel}"
     assert markdown_of(html) == "- npm\n- yarn\n\nnpm i x"
+
+
+def test_thousands_of_buttons_and_tabs_come_to_an_end() -> None:
+    buttons = "<button aria-expanded=false>Of many words</button>" * 5_000
+    tabs = "".join(f"<i role=tab aria-controls=p{number}>T</i>" for number in range(5_000))
+    panels = "".join(f"<div id=p{number}>x" for number in range(150)) + "</div>" * 150
+    assert "Of many words" in markdown_of(f"<h2>{buttons}</h2>{tabs}{panels}")
