@@ -5,6 +5,8 @@
   const CONTENT_CHARS = 24;
   // Layout reads (spinner, height) are made again only after a mutation, or after this long.
   const STALE_MS = 400;
+  // A page that has not loaded for so long is not asked what it shows: that would lay it out half-made.
+  const YOUNG_MS = 1000;
   // For how long nothing may have come before pages are compared, and how closely.
   const CALM_MS = 40;
   const MOST_SCRIPTS = 100;
@@ -80,6 +82,9 @@
       const now = performance.now();
       const quiet = Math.round(now - state.changedAt);
       const wanted = !selector || document.querySelector(selector) ? 1 : 0;
+      if (document.readyState === 'loading' && now < YOUNG_MS) {
+        return ['loading', quiet, state.content, 0, 0, 0, 0, wanted, 1, ''];
+      }
       const fresh =
         state.last && state.lastSeen === state.seen && state.last[0] === document.readyState &&
         now - state.lastAt < STALE_MS && state.last[6] === innerHeight;
