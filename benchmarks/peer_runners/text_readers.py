@@ -1,9 +1,13 @@
 """Readers of main content, by name: lines of JSON with `html` (a file) and `url` in, `text` and `ms` out."""
 # mypy: ignore-errors
 
+import gc
 import json
 import sys
 import time
+
+COLLECT_AFTER = 20_000
+"""Objects between two searches for cycles, as in our workers."""
 
 
 def trafilatura():
@@ -63,6 +67,9 @@ def html_to_markdown():
 def main():
     read = globals()[sys.argv[1]]()
     read("<html><body><p>Words to warm up with.</p></body></html>", "https://example.com/")
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
     for line in sys.stdin:
         asked = json.loads(line)
         with open(asked["html"], encoding="utf-8", errors="replace", newline="") as file:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
@@ -23,6 +24,7 @@ _UNREAD = (
     "script style template head title meta link base canvas object embed applet audio video track "
     "map area datalist progress meter iframe frame frameset noframes portal param"
 ).split()
+_FRAMES = ("iframe", "frame")
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
@@ -123,11 +125,14 @@ def build(snapshot: Snapshot) -> Page:
 
 
 def _head(root: Element) -> Head:
+    found: defaultdict[str, list[Element]] = defaultdict(list)
+    for element in root.iter("title", "meta", "link", "script", *_FRAMES):
+        found["frame" if element.tag in _FRAMES else element.tag].append(element)
     return Head(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
-        title=next((text_of(title) for title in root.iter("title") if _is_of_the_page(title)), ""),
-        metas=tuple(_metas(root)),
-        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in root.iter("link")),
+        title=next((text_of(title) for title in found["title"] if _is_of_the_page(title)), ""),
+        metas=tuple(_metas(found["meta"])),
+        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
         scripts=tuple(
             Script(
                 (script.get("type") or "").lower(),
@@ -135,9 +140,9 @@ def _head(root: Element) -> Head:
                 script.get("src") or "",
                 script.get("id") or "",
             )
-            for script in root.iter("script")
+            for script in found["script"]
         ),
-        frames=tuple(frame.get("src") or "" for frame in root.iter("iframe", "frame")),
+        frames=tuple(frame.get("src") or "" for frame in found["frame"]),
     )
 
 
@@ -147,9 +152,9 @@ def _is_of_the_page(title: Element) -> bool:
     return part == "head" or (part == "body" and "svg" not in around)
 
 
-def _metas(root: Element) -> list[tuple[str, str]]:
+def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
     found = []
-    for meta in root.iter("meta"):
+    for meta in metas:
         content = meta.get("content")
         name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv")
         if name and content:
