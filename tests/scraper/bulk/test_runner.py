@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
@@ -15,10 +16,12 @@ import pytest
 from browsers.model import Request, Snapshot
 from scraper.app import App
 from scraper.bulk import start
+from scraper.bulk.feed import Feed
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Page
+from scraper.bulk.model import Pace, Page
 from scraper.bulk.page_reader import PageReader, Read
 from scraper.bulk.runner import run_here
+from scraper.bulk.schedule import Schedule
 from scraper.bulk.start import settings_for
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
@@ -121,3 +124,19 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
     # Whoever was cut off may have asked them just now.
     assert again["slow0.example"] == again["slow1.example"] == 0
     assert again["quick.example"] >= len(QUICK)
+
+
+async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> None:
+    order = order_of(tmp_path, QUICK, pace=Pace(gap_s=3_600))
+    for resumed in (False, True):
+        async with BulkJob.open(order) as job:
+            assert job.resumed == resumed
+            schedule, supplied = Schedule(order.pace), asyncio.Event()
+            feeding = asyncio.create_task(Feed(job, schedule, on_supply=supplied.set).run())
+            async with asyncio.timeout(60):
+                await supplied.wait()
+            now = time.monotonic()
+            assert (schedule.take(now) is None) == resumed
+            assert not resumed or schedule.wait_s(now) > 3_000
+            feeding.cancel()
+            await asyncio.wait({feeding})
