@@ -28,7 +28,7 @@ _LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
-_ELSEWHERE = {"node.js"}
+_ELSEWHERE = {"node.js", "pg_hba.conf"}
 """Names that look like a file of ours and are none."""
 
 
