@@ -93,6 +93,11 @@ def test_the_service_does_not_become_a_setting() -> None:
     assert pod()["enableServiceLinks"] is False
 
 
+def test_a_disruption_leaves_servers_that_answer() -> None:
+    at_once = manifest("PodDisruptionBudget")["spec"]["maxUnavailable"]
+    assert isinstance(at_once, int) and at_once < manifest("HorizontalPodAutoscaler")["spec"]["minReplicas"]
+
+
 def test_there_is_time_to_drain() -> None:
     wait_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pod()["terminationGracePeriodSeconds"] >= wait_s + Settings().drain_s + 5
