@@ -35,14 +35,13 @@ SLOWEST = 5.0
 SCROLL_AND_SEE = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
-  %s
+  requestAnimationFrame(() => requestAnimationFrame(() => %s));
 })"""
-"""In a window as tall as its page nothing scrolls: pages that only listen to scroll events are sent one."""
-AFTERWARDS = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, %d)));"
-"""Observers fire with the second frame, and begin their requests in it."""
-AT_ONCE = "requestAnimationFrame(done);"
-"""Where time is ours it stands still: what the first frame has for observers comes to them with the time that
-they are granted next."""
+"""Observers fire with the second frame, and begin their requests in it; pages that act once what was scrolled
+to is painted wait as long. In a window as tall as its page nothing scrolls, so pages that only listen to
+scroll events are sent one."""
+AFTERWARDS = "setTimeout(done, %d)"
+AT_ONCE = "done()"
 FRAME_S = 0.02
 DEBOUNCE_S = 0.15
 """How long pages wait for the end of scrolling before they act; passes in no time where time is ours.

@@ -117,7 +117,7 @@ class Supply:
         try:
             await tab.clean()
         except (BrowsersError, CommandFailed, TimeoutError) as error:
-            log.warning("tab not cleaned, so not used again: %s", error or type(error).__name__)
+            log.warning("tab not cleaned, so not used again: %s", str(error) or type(error).__name__)
             await tab.close()
             self.warm()
             return
@@ -129,7 +129,7 @@ class Supply:
         try:
             await loan.tab.rest()
         except (BrowsersError, CommandFailed, TimeoutError) as error:
-            log.warning("tab does not rest, so not used again: %s", error or type(error).__name__)
+            log.warning("tab does not rest, so not used again: %s", str(error) or type(error).__name__)
             return
         loan.kept = True
         self._end(self._resting.put(profile, loan.tab))
@@ -149,7 +149,7 @@ class Supply:
             self._in_background(tab.close())
             if not isinstance(error, BrowsersError | CommandFailed | TimeoutError):
                 raise
-            log.info("context not used again: %s", error or type(error).__name__)
+            log.info("context not used again: %s", str(error) or type(error).__name__)
             return None
         self.tabs_renewed += 1
         return tab
@@ -260,7 +260,7 @@ class Supply:
     def _suspect(self, error: Exception) -> BrowserGone:
         """A tab that cannot be used: the second one in a row costs the browser its life."""
         self._failed_tabs += 1
-        log.warning("tab not usable: %s", error or type(error).__name__)
+        log.warning("tab not usable: %s", str(error) or type(error).__name__)
         if self._failed_tabs >= FAILED_TABS:
             self.chromium.kill()
         return BrowserGone("The browser did not open a tab.")

@@ -47,6 +47,14 @@ addEventListener('scroll', async () => {
   busy = false;
 });"""
 
+_AFTER_PAINTING = """let next = 30;
+article('scroll-painted', 0, 30, 50).then(put);
+addEventListener('scroll', () => {
+  if (next >= 40) return;
+  next += 10;
+  requestAnimationFrame(() => requestAnimationFrame(() => article('scroll-painted', 30, 40, 100).then(put)));
+});"""
+
 _IMAGES = (
     "".join(
         f'<div style="height:700px"><p>Plate {i}. {mark("lazy-images", i)}</p>'
@@ -87,6 +95,12 @@ PAGES = (
         "/scroll-event",
         "30 paragraphs, ten more at the first scroll event",
         scripted("Scroll event", _BY_EVENT),
+        marks=40,
+    ),
+    fixed(
+        "/scroll-painted",
+        "30 paragraphs, ten more two frames after the first scroll event",
+        scripted("Scroll, painted", _AFTER_PAINTING),
         marks=40,
     ),
     fixed(
