@@ -221,6 +221,18 @@ async def test_a_page_in_doubt_is_followed_by_a_fresh_one(hostile: Hostile) -> N
     assert hostile.renewed == 0
 
 
+async def test_a_page_whose_beginning_nobody_watched_is_followed_by_a_fresh_one(hostile: Hostile) -> None:
+    async def not_enough(_: Snapshot) -> bool:
+        return False
+
+    request = Request(f"https://{HOST}/page-1", mode=Mode.AUTO, batch="one", deadline_s=60)
+    assert (await hostile.browsers.visit(request, not_enough)).rendered
+    await hostile.read("/page-2")
+    assert hostile.renewed == 0
+    await hostile.read("/page-3")
+    assert hostile.renewed == 1
+
+
 async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(
     browsers: Browsers, site: Site
 ) -> None:
