@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,13 @@ def _no_settings_of_the_developer() -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
             patch.delenv(name)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_as_at_a_terminal() -> None:
+    """Who is started in the background of a script has them ignored, and so has whatever he starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
