@@ -17,21 +17,17 @@ pytestmark = pytest.mark.browser
 
 HOST = "window.example"
 PAGE = """<!doctype html><title>Window</title><style>p {height: 300px; width: 600px; margin: 0}</style>
-<body style="margin: 0"><p>one<p>two<p>three<p>four<p>five<pre id="told"></pre><script>
-const seen = [];
-new IntersectionObserver(entries => entries.forEach(e => e.isIntersecting && seen.push(e.target.textContent)))
-  .observe(document.querySelector("p"));
-const tell = triesLeft => {
-  if (!seen.length && triesLeft) return setTimeout(tell, 20, triesLeft - 1);
-  const box = document.querySelectorAll("p")[1].getBoundingClientRect();
-  document.getElementById("told").textContent = JSON.stringify({
-    ratio: devicePixelRatio, zoom: visualViewport.scale, seen: seen.length,
-    inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], box: [box.top, box.width, box.height],
-    wide: matchMedia("(min-width: 1280px)").matches, plain: matchMedia("(resolution: 1dppx)").matches,
-    hit: document.elementFromPoint(300, 450) === document.querySelectorAll("p")[1], history: history.length,
-  });
-};
-requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(tell, 20, 100)));
+<body style="margin: 0"><p>one<p>two<p>three<p>four<p>five<pre id="told"></pre><pre id="seen"></pre><script>
+new IntersectionObserver(entries => entries.forEach(entry => {
+  if (entry.isIntersecting) document.getElementById("seen").textContent = entry.target.textContent;
+})).observe(document.querySelector("p"));
+const box = document.querySelectorAll("p")[1].getBoundingClientRect();
+document.getElementById("told").textContent = JSON.stringify({
+  ratio: devicePixelRatio, zoom: visualViewport.scale,
+  inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], box: [box.top, box.width, box.height],
+  wide: matchMedia("(min-width: 1280px)").matches, plain: matchMedia("(resolution: 1dppx)").matches,
+  hit: document.elementFromPoint(300, 450) === document.querySelectorAll("p")[1], history: history.length,
+});
 </script>"""
 
 
@@ -47,7 +43,8 @@ async def test_the_page_measures_the_whole_window() -> None:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         hosts = ((HOST, "127.0.0.1", runner.addresses[0][1]),)
         async with Browsers(BrowserSettings(test_hosts=hosts)) as browsers, asyncio.timeout(60):
-            snapshot = await browsers.visit(Request(f"http://{HOST}/", mode=Mode.RENDER))
+            request = Request(f"http://{HOST}/", mode=Mode.RENDER, wait="#seen:not(:empty)")
+            snapshot = await browsers.visit(request)
     finally:
         await runner.cleanup()
     found = re.search(r'<pre id="told">(.*?)</pre>', snapshot.html)
@@ -58,5 +55,5 @@ async def test_the_page_measures_the_whole_window() -> None:
     assert told["inner"] == told["outer"] == [LIGHT_WIDTH, LIGHT_HEIGHT]
     assert told["box"] == [300, 600, 300]
     assert told["wide"] and told["plain"] and told["hit"]
-    assert told["seen"] == 1
+    assert '<pre id="seen">one</pre>' in snapshot.html
     assert told["history"] == 1
