@@ -152,10 +152,12 @@ def code_in_table(table: Element) -> Element | None:
     if not numbered:
         return None
     if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
-        lines = [_marker(row[-1]) + text_of(row[-1]).strip("\n") for row in rows]
-        changes = any(_marker(row[-1]).strip() for row in rows)
+        markers = [_marker(row[-1]) for row in rows]
+        changes = any(marker.strip() for marker in markers)
         block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
-        block.text = "\n".join(lines)
+        block.text = "\n".join(
+            marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True)
+        )
         return block
     cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
