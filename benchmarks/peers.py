@@ -1,9 +1,9 @@
 """The same pages in the same run: our MCP server beside crawl4ai, free-search-mcp, mcp-server-fetch, others.
 
-Two pages at once; rounds are interleaved, each contender reads pages that nobody has read before, and a ratio
-is the median of the rounds' own ratios. Ours is the whole server (Python, driver, browser, workers) asked
-over streamable HTTP; the peers are asked in their own processes, without the cost of a server. The client and
-the site are in nobody's account.
+Two pages at once, and rendered pages one after the other too, as a lone agent asks; rounds are interleaved,
+each contender reads pages that nobody has read before, and a ratio is the median of the rounds' own ratios.
+Ours is the whole server (Python, driver, browser, workers) asked over streamable HTTP; the peers are asked in
+their own processes, without the cost of a server. The client and the site are in nobody's account.
 """
 
 from __future__ import annotations
@@ -72,10 +72,11 @@ class _Race:
     path: str
     runners: Sequence[_Runner]
     together: bool = False
+    at_once: int = 2
 
 
 async def measure(options: Options) -> Figures:
-    """Run the three races."""
+    """Run the races."""
     figures: Figures = {}
     rounds, budget_s = (2, 25.0) if options.quick else (5, 150.0)
     async with local_site() as site:
@@ -119,6 +120,18 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
             ),
         ),
         _Race(
+            "js_alone",
+            "The same, one after the other",
+            "/spa",
+            (
+                _Runner(ours, 10, "browser"),
+                _Runner(crawl4ai, 6),
+                _Runner(search, 4, "browser"),
+                _Runner(peer("playwright"), 6),
+            ),
+            at_once=1,
+        ),
+        _Race(
             "host_batch",
             "JavaScript pages of one host, asked for in one call",
             "/spa",
@@ -134,7 +147,7 @@ def _entries(race: _Race, site: LocalSite) -> list[Entry]:
 
         def reading(number: int) -> Reading:
             pages = runner.pages if number else max(2, runner.pages // _WARMING)
-            return Reading(urls(race.path, pages), runner.how, together=race.together)
+            return Reading(urls(race.path, pages), runner.how, at_once=race.at_once, together=race.together)
 
         return Entry(runner.contender, reading, _MARKS_OF_A_BATCH if race.together else _MARKS)
 

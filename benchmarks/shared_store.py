@@ -9,43 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncpg
 
 from benchmarks.contender import REPOSITORY
-from benchmarks.corpora import cache_folder
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.made_texts import MadeTexts
 from benchmarks.processes import tree
 from benchmarks.rounds import percentile
-from scraper.model import Document, Reading
+from benchmarks.shared_table import (
+    DATABASE,
+    LANGUAGE,
+    LIMIT_BYTES,
+    PAGE_CHARS,
+    SLOW_WAIT_MS,
+    filled_server,
+    made_entry,
+    opened,
+)
 from scraper.store.pages import SqlitePages
-from scraper.store.postgres import page_rows, schema
-from scraper.store.postgres.lexemes import Cutter
+from scraper.store.postgres import schema
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, Pages, Shelf
-from tests.scraper.store.postgres_server import PostgresServer, free_port, missing
+from scraper.store.protocols import Pages, Shelf
+from tests.scraper.store.postgres_server import PostgresServer, missing
 
-__all__ = ["fill", "measure", "write_for_a_while"]
+__all__ = ["measure", "write_for_a_while"]
 
 _PAGES, _PAGES_QUICK = 1_000_000, 50_000
-_PAGE_CHARS = 5_000
-_LANGUAGE = 1
-_FILLERS = 2
-_CHUNK = 1_000
 _SEARCHES = 300
-"""Twice so many, none again: the first after a start read from the disk what later ones find in memory."""
+"""Twice so many, none again: the first as after a start, when all is read from the disk; the later ones with
+the table and the index that rank pages in memory, as in a server that has run for a while."""
 _WARMING = 30
 _WRITERS = 8
 _WRITTEN_EACH, _WRITTEN_EACH_QUICK = 400, 100
@@ -56,20 +55,7 @@ _FIRST_PAGES = 1_000
 """Put beforehand: after a start they cost twice as much, as the index is read from the disk leaf by leaf."""
 _COMPARED, _COMPARED_QUICK = 20_000, 5_000
 _COMPARED_QUERIES = 100
-_LIMIT_BYTES = 1_000_000_000_000
 _NOBODY: frozenset[str] = frozenset()
-_SLOW_WAIT_MS = 100
-
-# What an operator would give a database of some GB on a machine of 16 GB and more; the rest as it comes.
-_SETTINGS = f"""
-shared_buffers = 2GB
-effective_cache_size = 8GB
-maintenance_work_mem = 1GB
-max_wal_size = 8GB
-checkpoint_timeout = 15min
-deadlock_timeout = {_SLOW_WAIT_MS}ms
-log_lock_waits = on
-"""
 _WAITED = re.compile(r"(?:still waiting for|acquired) .* after ([\d.]+) ms")
 
 _GOALS = (
@@ -84,156 +70,30 @@ async def measure(options: Options) -> Figures:
     if reason := missing():
         raise FileNotFoundError(reason)
     count = _PAGES_QUICK if options.quick else _PAGES
-    folder = _home() / "shared_store" / str(count)
-    server = await asyncio.to_thread(_started, folder)
-    try:
-        figures = await _filled(server, folder, count)
-        await _without_later_pages(server.url("kept"), count)
+    async with filled_server(count) as (server, figures):
         figures |= await _searches(server)
         figures |= await _compared(server, _COMPARED_QUICK if options.quick else _COMPARED)
         figures |= await _lone_writer(server, _LONE_PAGES_QUICK if options.quick else _LONE_PAGES)
         figures |= await _writers(server, _WRITTEN_EACH_QUICK if options.quick else _WRITTEN_EACH)
-    finally:
-        await asyncio.to_thread(server.stop)
     print_table("The store in PostgreSQL", ("", "measured"), sorted(figures.items()))
     print_goals(figures, _GOALS)
     return figures
 
 
-def _home() -> Path:
-    """A folder that outlives this run, and that PostgreSQL's own user can reach when we are root."""
-    wanted = cache_folder()
-    closed = os.geteuid() == 0 and any(
-        parent.exists() and not parent.stat().st_mode & 0o001 for parent in (wanted, *wanted.parents)
-    )
-    return Path("/var/tmp/search-mcp-benchmarks") if closed else wanted
-
-
-def _started(folder: Path) -> PostgresServer:
-    server = PostgresServer(folder)
-    if not (folder / "data").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        server.make(_SETTINGS)
-    else:
-        server.port = free_port()
-        with (folder / "data" / "postgresql.conf").open("a") as file:
-            file.write(f"port={server.port}\n")
-    (folder / "log").unlink(missing_ok=True)
-    server.start()
-    return server
-
-
-async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
-    """The database `kept` with all pages; made once."""
-    done = folder / "filled.json"
-    if not done.exists():
-        if not await server.say("SELECT 1 FROM pg_database WHERE datname = 'kept'"):
-            await server.say("CREATE DATABASE kept")
-        url = server.url("kept")
-        await server.say(f"DROP INDEX IF EXISTS {schema.NAME}.words_by_vector", await _prepared(url))
-        began = time.perf_counter()
-        fillers = [
-            await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", _FILL, url, str(part), str(count)), cwd=REPOSITORY
-            )
-            for part in range(_FILLERS)
-        ]
-        for filler in fillers:
-            if await filler.wait():
-                raise SystemExit("a process that writes the pages down has failed")
-        copied_s = time.perf_counter() - began
-        connection = await asyncpg.connect(url)
-        await connection.execute(schema.WORDS_INDEX)
-        await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
-        await connection.execute("VACUUM ANALYZE")
-        size = await connection.fetchval("SELECT pg_database_size('kept')")
-        await connection.close()
-        figures = {
-            "pages": count,
-            "fill_s": copied_s,
-            "index_s": time.perf_counter() - began - copied_s,
-            "database_bytes_per_page": size / count,
-        }
-        done.write_text(json.dumps(figures))
-    return {key: float(value) for key, value in json.loads(done.read_text()).items()}
-
-
-async def _without_later_pages(url: str, count: int) -> None:
-    """As it was filled: what an earlier run wrote goes, so that every run measures the same table."""
-    connection = await asyncpg.connect(url)
-    for table in ("words", "pages"):
-        await connection.execute(f"DELETE FROM {schema.NAME}.{table} WHERE id > $1", count)
-        await connection.execute(f"VACUUM ANALYZE {schema.NAME}.{table}")
-    await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
-    await connection.close()
-
-
-async def _prepared(url: str) -> str:
-    async with _opened(url) as pages:
-        assert (await pages.stats()).usable
-    return url
-
-
-_FILL = """
-import asyncio, sys
-from benchmarks.shared_store import fill
-asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
-"""
-
-
-async def fill(url: str, part: int, count: int) -> None:
-    """Copy every other thousand of the pages into the tables, those that an earlier run did not."""
-    server, made, cutter = Server(url), MadeTexts(_LANGUAGE), Cutter()
-
-    async def copy(connection: schema.Connection) -> None:
-        owners = await page_rows.owner_numbers(connection, [("local", "[]")])
-        for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
-            if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
-                continue
-            made.begin_at(first)
-            rows = []
-            for number in range(first, min(first + _CHUNK, count + 1)):
-                page = page_rows.page_of(_entry(number, made.page(_PAGE_CHARS)), cutter, _LIMIT_BYTES)
-                assert page is not None
-                rows.append(page_rows.rows_of(page, number, owners[page.owner]))
-            async with connection.transaction():
-                await connection.copy_records_to_table("pages", records=[row for row, _ in rows])
-                await connection.copy_records_to_table("words", records=[words for _, words in rows])
-
-    await server.run(copy, 100_000.0)
-    await server.close()
-
-
-def _entry(number: int, text: str, shelf: Shelf | None = None) -> Entry:
-    url = f"https://example.org/{number}"
-    document = Document(url=url, title=text[:40], markdown=text)
-    reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
-    return Entry(shelf or Shelf(), url, reading)
-
-
-@asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[PostgresPages]:
-    server = Server(url)
-    pages = PostgresPages(server, limit_bytes=_LIMIT_BYTES)
-    try:
-        yield pages
-    finally:
-        await pages.close()
-        await server.close()
-
-
 async def _searches(server: PostgresServer) -> Figures:
-    queries = list(MadeTexts(_LANGUAGE).queries(_WARMING + 2 * _SEARCHES))
+    queries = list(MadeTexts(LANGUAGE).queries(_WARMING + 2 * _SEARCHES))
     warming, first, later = queries[:_WARMING], queries[_WARMING:-_SEARCHES], queries[-_SEARCHES:]
-    async with _opened(server.url("kept")) as pages:
+    async with opened(server.url(DATABASE)) as pages:
         for query in warming:  # connections are made, and the index's upper pages read
             await _searched(pages, query)
         cold = sorted([await _searched(pages, query) for query in first])
+        warmed_s = await _warmed(server)
         before_s = _cpu_s(server)
         times = sorted([await _searched(pages, query) for query in later])
         spent_s = _cpu_s(server) - before_s
         got = sorted([await _got(pages, 1 + 997 * at) for at in range(_SEARCHES)])
     return {
+        "warmed_s": warmed_s,
         "search_first_p95_ms": 1000 * percentile(cold, 0.95),
         "search_p50_ms": 1000 * percentile(times, 0.5),
         "search_p95_ms": 1000 * percentile(times, 0.95),
@@ -241,6 +101,16 @@ async def _searches(server: PostgresServer) -> Figures:
         "search_cpu_ms": 1000 * spent_s / len(times),
         "get_p95_ms": 1000 * percentile(got, 0.95),
     }
+
+
+async def _warmed(server: PostgresServer) -> float:
+    """Seconds until PostgreSQL has read into its memory what searches rank by; see docs/store.md."""
+    began = time.perf_counter()
+    url = server.url(DATABASE)
+    await server.say("CREATE EXTENSION IF NOT EXISTS pg_prewarm", url)
+    for name in ("words_by_vector", "words"):
+        await server.say(f"SELECT pg_prewarm('{schema.NAME}.{name}')", url)
+    return time.perf_counter() - began
 
 
 def _cpu_s(server: PostgresServer) -> float:
@@ -265,16 +135,16 @@ async def _got(pages: Pages, number: int) -> float:
 
 async def _compared(server: PostgresServer, count: int) -> Figures:
     """How many of SQLite's first ten hits are among PostgreSQL's, and whether both find the same pages."""
-    made = MadeTexts(_LANGUAGE)
+    made = MadeTexts(LANGUAGE)
     await server.say("DROP DATABASE IF EXISTS compared")
     await server.say("CREATE DATABASE compared")
-    queries = list(MadeTexts(_LANGUAGE).queries(_COMPARED_QUERIES))
+    queries = list(MadeTexts(LANGUAGE).queries(_COMPARED_QUERIES))
     with tempfile.TemporaryDirectory() as folder:
-        sqlite = SqlitePages(Path(folder), limit_bytes=_LIMIT_BYTES)
-        async with _opened(server.url("compared")) as shared:
+        sqlite = SqlitePages(Path(folder), limit_bytes=LIMIT_BYTES)
+        async with opened(server.url("compared")) as shared:
             for first in range(0, count, 100):
                 for number in range(first, first + 100):
-                    entry = _entry(number, made.page(_PAGE_CHARS))
+                    entry = made_entry(number, made.page(PAGE_CHARS))
                     sqlite.put(entry)
                     shared.put(entry)
                 await sqlite.settled()
@@ -295,10 +165,10 @@ async def _first_hits(pages: Pages, query: str) -> set[str]:
 
 async def _lone_writer(server: PostgresServer, count: int) -> Figures:
     """One server that keeps pages in a table of a million, a search beside every hundred."""
-    made = MadeTexts(_LANGUAGE)
+    made = MadeTexts(LANGUAGE)
     queries = list(made.queries(_SEARCHES))
     searching_s: list[float] = []
-    async with _opened(server.url("kept")) as pages:
+    async with opened(server.url(DATABASE)) as pages:
         await pages.stats()
         first_s = 0.0
         for at in range(0, _FIRST_PAGES, 100):
@@ -320,7 +190,7 @@ async def _lone_writer(server: PostgresServer, count: int) -> Figures:
 
 async def _put_hundred(pages: PostgresPages, made: MadeTexts, number: int) -> float:
     """Seconds until they are in the database."""
-    entries = [_entry(number + one, made.page(_PAGE_CHARS), Shelf("writer")) for one in range(100)]
+    entries = [made_entry(number + one, made.page(PAGE_CHARS), Shelf("writer")) for one in range(100)]
     began = time.perf_counter()
     for entry in entries:
         pages.put(entry)
@@ -337,16 +207,16 @@ asyncio.run(write_for_a_while(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 async def write_for_a_while(url: str, writer: int, count: int) -> None:
     """Keep pages, some of which others keep too; say how many were lost, and seconds for a page."""
-    made = MadeTexts(_LANGUAGE)
+    made = MadeTexts(LANGUAGE)
     made.begin_at(1_000 + writer)
     spent_s = 0.0
-    async with _opened(url) as pages:
+    async with opened(url) as pages:
         await pages.stats()
         for first in range(0, count, 50):
             entries = []
             for at in range(first, first + 50):
                 base = 20_000_000 if at % _SHARED_EVERY == 0 else 30_000_000 + writer * 1_000_000
-                entries.append(_entry(base + at, made.page(_PAGE_CHARS), Shelf("writer")))
+                entries.append(made_entry(base + at, made.page(PAGE_CHARS), Shelf("writer")))
             began = time.perf_counter()
             for entry in entries:
                 pages.put(entry)
@@ -363,7 +233,7 @@ async def _writers(server: PostgresServer, count: int) -> Figures:
     began = time.perf_counter()
     writers = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", _WRITE, server.url("kept"), str(number), str(count)),
+            *(sys.executable, "-c", _WRITE, server.url(DATABASE), str(number), str(count)),
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
         )
@@ -376,7 +246,7 @@ async def _writers(server: PostgresServer, count: int) -> Figures:
     logged = [float(found) for found in _WAITED.findall(log_path.read_text()[log_start:])]
     return {
         "lock_wait_ms": max([await watching, *logged]),
-        "lock_waits_above_100_ms": float(len([wait for wait in logged if wait > _SLOW_WAIT_MS])),
+        "lock_waits_above_100_ms": float(len([wait for wait in logged if wait > SLOW_WAIT_MS])),
         "writers_lost": float(sum(one["lost"] for one in said)),
         "writers_put_ms": 1000 * max(one["seconds"] for one in said) / _WRITERS,
         "writers_pages_per_s": _WRITERS * count / spent_s,
@@ -385,7 +255,7 @@ async def _writers(server: PostgresServer, count: int) -> Figures:
 
 async def _longest_wait_ms(server: PostgresServer, until: asyncio.Future[list[tuple[bytes, bytes]]]) -> float:
     """Of waits for locks, by looking every ten milliseconds; the log has those above a hundred exactly."""
-    connection = await asyncpg.connect(server.url("kept"))
+    connection = await asyncpg.connect(server.url(DATABASE))
     longest = 0.0
     while not until.done():
         waited = await connection.fetchval(
