@@ -15,7 +15,10 @@ _MAX_TEXT = 200
 _HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(`{3,}|~{3,})(.*))")
 """Behind the end of a line rather than at the beginning of one: to the ends one can jump."""
 
-_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_LINK = re.compile(
+    r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+)
+"""What is escaped is matched too: a bracket in it opens nothing, and is not tried as one."""
 _MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
 
 
@@ -36,4 +39,5 @@ def of_markdown(markdown: str) -> tuple[Heading, ...]:
 
 
 def _plain(text: str) -> str:
-    return line(_MARKUP.sub("", _LINK.sub(r"\1", text)), _MAX_TEXT)
+    labels = _LINK.sub(lambda match: match["escaped"] or match["label"], text)
+    return line(_MARKUP.sub("", labels), _MAX_TEXT)

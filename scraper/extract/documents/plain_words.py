@@ -7,16 +7,20 @@ import re
 __all__ = ["plain_words"]
 
 _MARKS = re.compile(
-    r"<!--.*?-->|^\s{0,3}#{1,6} |^\s*\|(?:\s*:?-+:?\s*\|)+\s*$|^```\S*$|<br>|\*\*"
-    r"|\\(?=[\\`*_{}\[\]()#+\-.!|])",
+    r"<!--(?:(?!-->|<!--).)*+-->"
+    r"|^\s{0,3}#{1,6} "
+    r"|^[^\S\n]*+\|(?:[^\S\n]*+:?-++:?[^\S\n]*+\|)++[^\S\n]*+$"
+    r"|^```\S*$|<br>|\*\*|\\(?=[\\`*_{}\[\]()#+\-.!|])",
     re.MULTILINE,
 )
+"""Each stops where the next one could begin, or where its line ends: no text is gone through twice."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
 _COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
 _SPOKEN = re.compile(
-    r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos|tan|log|ln|exp|max|min)\b",
-    re.I,
+    r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos"
+    r"|tan|log|ln|exp|max|min)(?![a-z])",
+    re.IGNORECASE,
 )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from scraper.extract.documents.sniff import Kind, kind_of
 from tests.scraper.extract.documents import made
+from tests.scraper.soon import soon
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 
@@ -34,6 +35,7 @@ def ole(stream: str) -> bytes:
         (ole("Something"), Kind.BINARY),
         (b"{\\rtf1 a}", Kind.RTF),
         (b"<!-- a --><!DOCTYPE html><title>a</title>", Kind.HTML),
+        (b"<!-- a -->\n<!-- b --> <?xml version='1.0'?> <html>", Kind.HTML),
         (b"<html><!-- %PDF-1.4 --><body>a</body></html>", Kind.HTML),
         (b'<?xml version="1.0"?><rss version="2.0"><channel/></rss>', Kind.FEED),
         (b'<feed xmlns="http://www.w3.org/2005/Atom"/>', Kind.FEED),
@@ -56,6 +58,14 @@ def ole(stream: str) -> bytes:
 )
 def test_bytes_tell_the_kind(data: bytes, kind: Kind) -> None:
     assert kind_of(data) is kind
+
+
+@pytest.mark.parametrize(
+    "data", [b"<!--a-->" * 26 + b"x", b"<!--" * 9_999, b"<?xml>" * 9_999, b"<" * 9_999, b"From:\n" * 9_999]
+)
+def test_a_hostile_file_is_told_soon(data: bytes) -> None:
+    with soon():  # the first took eight seconds when its comments could be read in many ways
+        kind_of(data)
 
 
 def test_a_name_or_a_declared_type_cannot_make_a_pdf_of_a_text() -> None:
