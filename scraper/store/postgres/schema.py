@@ -31,8 +31,9 @@ WORDS_INDEX = (
 )
 """New words wait in a list that every search reads through: a megabyte of it takes 1 ms."""
 # `words` stands apart from `pages` so that ranking reads a narrow table: its rows are kept whole beside each
-# other, only the vector goes elsewhere, and is read where places count. Long addresses fit no B-tree, so that
-# a page's place is a digest. Statistics of vectors cost much and tell the planner nothing that it needs.
+# other (MAIN), only the vector goes elsewhere (EXTERNAL) where four rows would not fit into a block with it,
+# and is read where places count. Long addresses fit no B-tree, so that a page's place is a digest. Statistics
+# of vectors cost much and tell the planner nothing that it needs.
 _CREATE = f"""
     CREATE SCHEMA IF NOT EXISTS {NAME};
     CREATE TABLE {NAME}.about (application text NOT NULL, version int NOT NULL);
@@ -70,7 +71,7 @@ _CREATE = f"""
         is_long boolean NOT NULL,
         counts bytea NOT NULL,
         vector tsvector NOT NULL
-    ) WITH (toast_tuple_target = 8160);
+    );
     ALTER TABLE {NAME}.words
         ALTER counts SET STORAGE MAIN, ALTER counts SET STATISTICS 0,
         ALTER vector SET STORAGE EXTERNAL, ALTER vector SET STATISTICS 0;

@@ -143,6 +143,22 @@ async def test_what_is_read_again_and_again_outlives_what_is_newer(
         assert await text_of(pages, "https://example.org/0") is None
 
 
+@pytest.mark.parametrize("words", [120, 250, 450, 700])
+async def test_of_pages_of_usual_length_four_stand_in_a_block_that_ranking_reads(
+    postgres: PostgresServer, words: int
+) -> None:
+    url = await postgres.database()
+    async with shared_pages(url) as pages:
+        for number in range(60):
+            text = " ".join(f"word{number}x{at} common{at % 7}" for at in range(words // 2))
+            pages.put(entry(f"https://example.org/{number}", text=text))
+        await pages.settled()
+        found = await pages.search('"common1 word3x2"', principal="local", allowed=NONE, limit=5)
+        assert [hit.url for hit in found.hits] == ["https://example.org/3"]
+    (row,) = await postgres.say("SELECT pg_relation_size('search_mcp.words') / 8192 AS blocks", url)
+    assert row["blocks"] <= 60 / 4 + 1
+
+
 async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     async with store_of(url, tmp_path / "a") as one, store_of(url, tmp_path / "b") as other:
