@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import importlib
+import itertools
 import os
 import time
 import uuid
@@ -41,17 +42,22 @@ def opened(
     Raises:
         BulkError: it cannot be begun or gone on with.
     """
+    # What cannot be begun at all leaves nothing in the folder to stand in the way of a better command.
+    module, name = _OUTPUTS[order.format]
+    make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+    asked = _asked(order)
+    lines = lists.read(order.source)
     try:
+        if not (order.folder / FILE_NAME).exists():
+            lines = _begun(lines)
         order.folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_locked(order))
         _refuse_strangers(order)
         frontier = Frontier(order.folder, limit=order.limit)
         stack.callback(frontier.close)
-        _agree(order, frontier)
+        _agree(order, asked, frontier)
         if not frontier.filled:
-            frontier.add(_told_lines(lists.read(order.source), tell, unwanted))
-        module, name = _OUTPUTS[order.format]
-        make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+            frontier.add(_told_lines(lines, tell, unwanted))
         output: Output = make(order.folder, frontier.place)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
@@ -79,13 +85,23 @@ def _refuse_strangers(order: Order) -> None:
         raise OtherJob(f"{order.folder} holds pages, but not the job that wrote them: give another folder.")
 
 
-def _agree(order: Order, frontier: Frontier) -> None:
-    """Note what was asked for, or hold it against what was asked for the first time."""
-    asked = {
+def _asked(order: Order) -> dict[str, str]:
+    """What must be the same each time."""
+    return {
         "--format": order.format.value,
         "--render": order.render,
         "list": lists.fingerprint(order.source),
     }
+
+
+def _begun(lines: Iterator[Line]) -> Iterator[Line]:
+    """The same lines, when the first of them could be read."""
+    first = list(itertools.islice(lines, 1))
+    return itertools.chain(first, lines)
+
+
+def _agree(order: Order, asked: dict[str, str], frontier: Frontier) -> None:
+    """Note what was asked for, or hold it against what was asked for the first time."""
     begun = frontier.fact("order")
     if begun is None or not frontier.filled:
         # Also where nothing came of the first command: its list could not be used, or not be read to its end.

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from scraper import errors
-from scraper.bulk.errors import BulkError, DiskFull, InUse, OtherJob, UnusableList
+from scraper.bulk.errors import BulkError, DiskFull, InUse, MissingExtra, OtherJob, UnusableList
 from scraper.bulk.frontier import LINES_AT_ONCE
 from scraper.bulk.job import BulkJob
 from scraper.bulk.lists import Line
@@ -169,6 +169,7 @@ async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnusableList, match=r"none\.txt cannot be read: No such file"):
         async with BulkJob.open(order):
             pass
+    assert not order.folder.exists()
 
 
 async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> None:
@@ -178,9 +179,24 @@ async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> No
     with pytest.raises(UnusableList):
         async with BulkJob.open(order):
             pass
+    assert not order.folder.exists()
     source.write_text(f"url\n{URLS[0]}\n")
     async with BulkJob.open(order) as job:
         assert (await job.counts()).pages == 1
+
+
+async def test_a_format_whose_library_is_not_there_leaves_nothing_in_the_way_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(tmp_path, URLS, Format.PARQUET)
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "pyarrow", None)
+        patched.delitem(sys.modules, "scraper.bulk.outputs.parquet", raising=False)
+        with pytest.raises(MissingExtra, match="--format parquet needs pyarrow"):
+            async with BulkJob.open(order):
+                pass
+    async with BulkJob.open(dataclasses.replace(order, format=Format.JSONL)) as job:
+        assert (await job.counts()).pages == len(URLS)
 
 
 async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
