@@ -10,6 +10,7 @@ from browsers.errors import PageCrashed
 from browsers.model import Frame
 from browsers.scripts import MARK
 from browsers.settle import WORLD, Settling
+from browsers.userinfo import without_userinfo
 
 __all__ = ["Captured", "capture"]
 
@@ -136,4 +137,5 @@ async def _outer_html(session: Session, object_id: str, limit_s: float) -> str:
 
 def _address(frame: Event) -> str:
     """The frame's address; `unreachableUrl` stands where Chromium shows an error page instead."""
-    return str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
+    address = str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
+    return without_userinfo(address)

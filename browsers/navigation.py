@@ -12,6 +12,7 @@ from browsers.cdp import Event
 from browsers.model import Hop, Request
 from browsers.response import NOT_PASSED_ON, Body, PausedResponse
 from browsers.tab import Tab
+from browsers.userinfo import without_userinfo
 
 __all__ = ["Navigation"]
 
@@ -125,7 +126,7 @@ class Navigation:
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         target = urljoin(response.url, location)
-        self.hops.append(Hop(response.url, response.status, target))
+        self.hops.append(Hop(without_userinfo(response.url), response.status, without_userinfo(target)))
         if not target.lower().startswith(("http:", "https:")):
             # For some of them Chromium would ask the system for a program.
             self._end_at(response, self.explained("net::ERR_UNSAFE_REDIRECT", at=response.url))

@@ -13,6 +13,7 @@ from browsers.scripts import PROBE
 from browsers.settle import WORLD, Settling
 from browsers.tab import Tab
 from browsers.traffic import Traffic
+from browsers.userinfo import without_userinfo
 from browsers.window import thumbnail
 
 __all__ = ["Page"]
@@ -165,4 +166,4 @@ class Page:
         text = str(answer["body"])
         if answer.get("base64Encoded") or len(text) > MAX_JSON_CHARS:
             return None
-        return JsonResponse(response["url"], response["status"], text)
+        return JsonResponse(without_userinfo(response["url"]), response["status"], text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Coroutine
@@ -14,7 +13,7 @@ from browsers import errors
 from browsers.chromium import locate
 from browsers.chromium.driver import Driver
 from browsers.chromium.folder import RunFolder
-from browsers.chromium.process import LaunchOrder, launch
+from browsers.chromium.process import LaunchOrder, RunningChromium, launch
 from browsers.chromium.switches import plan
 from browsers.egress import Egress
 from browsers.identity import Identity
@@ -34,6 +33,7 @@ PEEKS_LIKE_A_RENDER = 10
 
 
 _CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
+_SCARCE = "This machine may be out of processes, open files or disk: free some, then try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ class Pool:
         self._launching = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self._was_sandboxed = False
 
     async def __aenter__(self) -> Pool:
         self._folder.__enter__()
@@ -167,15 +168,24 @@ class Pool:
                 next_step=_CORRECT if found.source == "setting" else None,
             ) from error
         order = LaunchOrder(tier, found.executable, plan(tier, identity, self._settings))
-        try:
-            chromium = await launch(self._driver, order, self._folder.path)
-        except errors.NoBrowser as error:
-            self.last_error = str(error)
-            raise
+        chromium = await self._launched(order)
         supply = self._supplies[tier] = Supply(chromium, identity, self._egress, self._settings)
         self._spawn(self._watch(tier, supply))
         supply.warm()
         return supply
+
+    async def _launched(self, order: LaunchOrder) -> RunningChromium:
+        try:
+            # Where the sandbox was seen to work, a browser that does not start has some other trouble.
+            chromium = await launch(self._driver, order, self._folder.path, may_bare=not self._was_sandboxed)
+        except errors.NoBrowser as error:
+            self.last_error = str(error)
+            raise
+        except (OSError, RuntimeError) as error:  # Python's word for no more threads is the latter
+            self.last_error = f"Chromium at {order.executable} cannot be started: {error}"
+            raise errors.NoBrowser(self.last_error, next_step=_SCARCE) from error
+        self._was_sandboxed |= chromium.sandboxed
+        return chromium
 
     async def _start_quietly(self, tier: Tier) -> None:
         try:
@@ -201,8 +211,12 @@ class Pool:
         while True:
             await asyncio.sleep(self._settings.housekeeping_s)
             for tier, supply in list(self._supplies.items()):
-                with contextlib.suppress(errors.BrowsersError):
+                try:
                     await self._look_after(tier, supply)
+                except errors.BrowsersError:
+                    continue
+                except (OSError, RuntimeError) as error:  # out of threads or files; it may pass
+                    log.warning("browser not looked after: %s", error)
 
     async def _look_after(self, tier: Tier, supply: Supply) -> None:
         if not supply.alive:
@@ -239,4 +253,9 @@ class Pool:
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("work on the browsers broke off: %s", error, exc_info=error)

@@ -22,6 +22,7 @@ from browsers.navigation import Navigation
 from browsers.page import Page
 from browsers.response import Body, PausedResponse, read_body
 from browsers.tab import Tab
+from browsers.userinfo import without_userinfo
 
 __all__ = ["Enough", "Visit"]
 
@@ -156,7 +157,7 @@ class Visit:
         media_type = response.media_type or sniffed(body.data)
         text = decode(body.data, response.content_type) if is_text(media_type) else ""
         return Snapshot(
-            url=response.url,
+            url=without_userinfo(response.url),
             requested_url=self._request.url,
             status=response.status,
             headers=response.headers,
@@ -211,7 +212,7 @@ class Visit:
         response = page.response
         assert response is not None
         return Snapshot(
-            url=taken.url if taken.url.startswith(("http:", "https:")) else response.url,
+            url=without_userinfo(taken.url if taken.url.startswith(("http:", "https:")) else response.url),
             requested_url=self._request.url,
             status=response.status,
             headers=response.headers,

@@ -48,7 +48,9 @@ class Driver:
         try:
             with _temporary_folder(self._folder.path):
                 async with asyncio.timeout(START_LIMIT_S):
-                    playwright: Playwright = await module.async_api.async_playwright().start()
+                    manager = module.async_api.async_playwright()
+                    playwright: Playwright = await manager.start()
+                    _expect_its_end(manager)
         except Exception as error:  # Playwright has no class of its own for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
             raise NoBrowser(f"Playwright's driver does not start: {first}") from error
@@ -67,6 +69,14 @@ class Driver:
             if self._playwright is not None:
                 await _stop(self._playwright)
                 self._playwright = None
+
+
+def _expect_its_end(manager: object) -> None:
+    """Playwright tells of a driver's death to a future that nobody reads; Python would call that a fault."""
+    transport = getattr(getattr(manager, "_client", None), "_transport", None)
+    told: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
+    if told is not None:
+        told.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 async def _stop(playwright: Playwright) -> None:

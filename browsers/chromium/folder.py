@@ -17,6 +17,11 @@ LOCK = "owner.lock"
 REMOVALS = 40
 BETWEEN_REMOVALS_S = 0.05
 
+LONGEST_PARENT_BYTES = 34
+"""Chromium's full tier makes a socket beneath, in `org.chromium.Chromium.XXXXXX/SingletonSocket`, and ends if
+that address has more than 107 bytes (Linux) or 103 (macOS, whose own folder of temporary files has 49)."""
+SHORT_PARENT = Path("/tmp")
+
 
 class RunFolder:
     """A temporary folder held by a lock: as long as its owner lives, no other process sweeps it."""
@@ -27,7 +32,7 @@ class RunFolder:
 
     def __enter__(self) -> RunFolder:
         sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
         # Locked before it has its name: a sweep at this very moment sees no lock, or one that is held.
         unnamed = self.path / (LOCK + ".new")
         self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -44,6 +49,14 @@ class RunFolder:
             self._lock = None
 
 
+def _parent() -> Path:
+    """The folder of temporary files, unless the addresses of sockets beneath it would be too long."""
+    usual = Path(tempfile.gettempdir())
+    if len(os.fsencode(usual)) > LONGEST_PARENT_BYTES and os.access(SHORT_PARENT, os.W_OK | os.X_OK):
+        return SHORT_PARENT
+    return usual
+
+
 def _remove(folder: Path) -> None:
     """A browser that is just ending may write once more: without its lock the rest would never be swept."""
     for _ in range(REMOVALS):
@@ -56,7 +69,7 @@ def _remove(folder: Path) -> None:
 def sweep() -> int:
     """Remove the folders of owners that are gone; returns how many."""
     swept = 0
-    for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+    for folder in _parent().glob(PREFIX + "*"):
         if _abandoned(folder):
             shutil.rmtree(folder, ignore_errors=True)
             swept += 1

@@ -103,7 +103,7 @@ def find(tier: Tier, explicit: str | None, machine: Machine | None = None) -> Ch
     """The Chromium of a tier, or None; a path that was given is the only one looked at."""
     machine = machine or Machine()
     if explicit is not None:
-        path = Path(explicit).expanduser()
+        path = Path(os.path.expanduser(explicit))  # which leaves the name of no user as it is
         return Chromium(str(path), tier, "setting") if _runnable(path) else None
     for source, path in _candidates(tier, machine):
         if _runnable(path):

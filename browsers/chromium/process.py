@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import shutil
 import signal
 import time
@@ -33,6 +34,10 @@ LAUNCH_LIMIT_S = 20.0
 CLOSE_LIMIT_S = 3.0
 SELF_TEST_LIMIT_S = 5.0
 DEAD_PROXY = "socks5://127.0.0.1:9"
+REASON_CHARS = 300
+_PRINTED = re.compile(r"^\[pid=\d+\]\[err\] (.+)$", re.MULTILINE)
+_GRAVE = ("FATAL", "error while loading shared libraries", "sandbox")
+"""Words of what ends a browser, among its lines about what it does without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +137,13 @@ class RunningChromium:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-async def launch(driver: Driver, order: LaunchOrder, folder: Path) -> RunningChromium:
+async def launch(
+    driver: Driver, order: LaunchOrder, folder: Path, *, may_bare: bool = True
+) -> RunningChromium:
     """Start a browser, with Chromium's sandbox where the host allows it; a driver that died is replaced.
 
     Only one launch may run at a time: what appears in `folder` meanwhile is taken for this browser's profile.
+    `may_bare`: whether one that does not start may be tried without its sandbox.
 
     Raises:
         NoBrowser: it does not start.
@@ -145,7 +153,7 @@ async def launch(driver: Driver, order: LaunchOrder, folder: Path) -> RunningChr
     try:
         return await _launch_on_best_wire(driver, order, folder, sandboxed)
     except errors.NoBrowser as refused:
-        if not sandboxed:
+        if not sandboxed or not may_bare:
             raise
         running = await _launch_on_best_wire(driver, order, folder, False)
         log.warning("CHROMIUM RUNS WITHOUT ITS SANDBOX: this host does not allow it (%s)", refused)
@@ -271,5 +279,13 @@ def _driver_is_dead(error: Exception) -> bool:
 
 
 def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowser:
-    first = (str(error) or type(error).__name__).strip().splitlines()[0]
-    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {first}")
+    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    """The browser's own last words where Playwright has them, else the first line of what it says."""
+    said = str(error)
+    printed = [line.strip() for line in _PRINTED.findall(said)]
+    grave = [line for line in printed if any(word in line for word in _GRAVE)]
+    lines = grave or printed or (said or type(error).__name__).strip().splitlines()
+    return lines[0][:REASON_CHARS]

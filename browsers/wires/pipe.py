@@ -46,7 +46,8 @@ class Rendezvous:
         if os.statvfs(self._address.parent).f_flag & getattr(os, "ST_NOEXEC", 8):
             return False
         words = [sys.executable, "-IS", str(LAUNCHER), str(self._address), self._chromium]
-        self.executable.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        # A path may hold bytes that are no text.
+        self.executable.write_bytes(os.fsencode(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'))
         self.executable.chmod(0o700)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from aiohttp import web
 
@@ -118,6 +119,12 @@ PAGES = (
         "<html><body>Please wait<script>"
         "setTimeout(() => location.replace('/target?name=script-redirect'), 300)</script></body></html>",
         marks=10,
+    ),
+    built(
+        "/script-to",
+        "sent on by script to ?to=",
+        lambda request: f"<p>Moving</p><script>location.replace({json.dumps(request.query['to'])})</script>",
+        example="/script-to?to=/static/1",
     ),
     built(
         "/refresh-file",

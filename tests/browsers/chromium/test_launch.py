@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import gc
 import logging
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from browsers.browsers import Browsers
-from browsers.chromium import locate
+from browsers.chromium import locate, process
+from browsers.chromium.driver import Driver
+from browsers.chromium.folder import RunFolder
+from browsers.chromium.processes import tree_pids
+from browsers.chromium.switches import LaunchPlan
 from browsers.errors import NoBrowser
 from browsers.model import Request, Tier
 from browsers.settings import BrowserSettings
 from tests.browsers.chromium.machines import program
+from tests.browsers.reading import visit
+from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +50,8 @@ async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path
     dying = program(tmp_path / "dying", f"{SAY_VERSION}\necho no such luck >&2; exit 1")
     started = time.monotonic()
     refusal = await refusal_of(only(dying))
-    assert str(dying) in str(refusal) and "install-browser" in refusal.next_step
+    assert str(refusal) == f"Chromium at {dying} does not start: no such luck"
+    assert "install-browser" in refusal.next_step
     # Generous: loaded machines were seen to need ten times the usual second.
     assert time.monotonic() - started < 60
 
@@ -102,3 +113,97 @@ def test_a_driver_that_does_not_start_is_told_in_words() -> None:
     assert re.match(r"Playwright's driver does not start: \S", asked.stdout), asked.stderr
     assert asked.stdout.count("\n") == 1
     assert "install-browser" in asked.stdout
+
+
+LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot open shared object file"
+
+
+def test_of_all_that_a_dying_browser_printed_what_ended_it_is_told() -> None:
+    order = process.LaunchOrder(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
+    said = [
+        "BrowserType.launch: Target page, context or browser has been closed",
+        "Browser logs:",
+        "<launching> /opt/chrome --headless",
+        "[pid=7][err] [1:1:ERROR:bus.cc(407)] Failed to connect to the bus",
+        f"[pid=7][err] {LIBRARY}",
+        "Call log:",
+        "  - <launching> /opt/chrome",
+    ]
+    told = str(process._no_browser(order, RuntimeError("\n".join(said))))
+    assert told == f"Chromium at /opt/chrome does not start: {LIBRARY}"
+    assert str(process._no_browser(order, RuntimeError(said[0]))).endswith(f"does not start: {said[0]}")
+
+
+@pytest.mark.parametrize(
+    "trouble", [RuntimeError("can't start new thread"), OSError(errno.ENOSPC, "No space left on device")]
+)
+async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
+    monkeypatch: pytest.MonkeyPatch, trouble: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise trouble
+
+    monkeypatch.setattr("browsers.pool.launch", fails)
+    refusal = await refusal_of(BrowserSettings())
+    assert str(trouble) in str(refusal) and "free some" in refusal.next_step
+    assert "never retrieved" not in caplog.text
+
+
+async def test_where_the_sandbox_works_no_browser_is_started_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[bool] = []
+
+    async def refuses(_: object, order: process.LaunchOrder, __: object, sandboxed: bool) -> None:
+        tried.append(sandboxed)
+        raise NoBrowser("no memory")
+
+    monkeypatch.setattr(process, "_launch_on_best_wire", refuses)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    order = process.LaunchOrder(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
+    for may_bare, ways in ((False, [True]), (True, [True, False])):
+        tried.clear()
+        with pytest.raises(NoBrowser):
+            await process.launch(Driver(RunFolder()), order, Path(), may_bare=may_bare)
+        assert tried == ways
+
+
+async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with RunFolder() as folder:
+        before = set(tree_pids(os.getpid()))
+        driver = Driver(folder)
+        dead = await driver.playwright()
+        for pid in set(tree_pids(os.getpid())) - before:
+            os.kill(pid, signal.SIGKILL)
+        await driver.restart(dead)
+        del dead, driver
+        gc.collect()
+        await asyncio.sleep(0)
+    assert "never retrieved" not in caplog.text
+
+
+def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a" * 40)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with RunFolder() as folder:
+        beneath = folder.path / "org.chromium.Chromium.XXXXXX" / "SingletonSocket"
+        # What an address of a socket may have on macOS, which allows the least.
+        assert len(os.fsencode(beneath)) <= 103
+    assert not folder.path.exists()
+
+
+async def test_the_full_browser_starts_beneath_a_long_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_settings: BrowserSettings, site: Site
+) -> None:
+    long = tmp_path / ("a" * 60)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setenv("TMPDIR", str(long))
+    async with Browsers(browser_settings) as door:
+        await visit(door, site, "/static/1", tier=Tier.FULL)
+        assert {one.tier for one in door.status().browsers} == {"light", "full"}

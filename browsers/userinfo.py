@@ -1,0 +1,15 @@
+"""A name and a password before the host of an address are for that host: no answer, cache or log has them."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["without_userinfo"]
+
+# Browsers take backslashes for slashes, and any number of them; the last @ before the path ends it.
+_USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
+
+
+def without_userinfo(url: str) -> str:
+    """The web address without what stands before its host."""
+    return _USERINFO.sub(r"\1", url) if "@" in url else url
