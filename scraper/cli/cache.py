@@ -37,7 +37,7 @@ def stats(**flags: Any) -> int:
     settings = load(flags)
     found = _with_library(settings, lambda library: library.stats())
     click.echo(f"{_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
-    click.echo(settings.data_dir)
+    click.echo(_place(settings))
     return 0
 
 
@@ -101,6 +101,15 @@ def clear(yes: bool, **flags: Any) -> int:
     count = _with_library(settings, lambda library: library.clear())
     click.echo(f"{_pages(count)} forgotten.")
     return 0
+
+
+def _place(settings: Settings) -> str:
+    """Where pages are kept, without the password; asked when they could be counted there."""
+    if settings.database_url is None:
+        return str(settings.data_dir)
+    from scraper.store.postgres.faults import Address
+
+    return str(Address.of(settings.database_url))
 
 
 def _agreed(question: str) -> bool:

@@ -103,7 +103,9 @@ def fonts() -> Iterator[Finding]:
 
 
 def data_folder(settings: Settings) -> Iterator[Finding]:
-    """Where pages are kept."""
+    """Where pages are kept; nothing where that is a database."""
+    if settings.database_url is not None:
+        return
     folder = settings.data_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scraper.cli import shared_database
+import pytest
+
+from scraper.cli import checks, shared_database
 from scraper.cli.findings import Level
 from scraper.settings import Settings
+from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.process import output_of
+from tests.scraper.store.conftest import entry, shared_pages
+from tests.scraper.store.postgres_server import missing, running_postgres
 
 
 async def test_nothing_is_said_of_a_database_that_nobody_named(tmp_path: Path) -> None:
@@ -19,3 +25,21 @@ async def test_a_database_that_does_not_answer_is_a_warning_without_its_password
     assert finding.level is Level.POOR
     assert "no PostgreSQL answers at 127.0.0.1:1" in finding.text
     assert "not-to-be-told" not in f"{finding.text}{finding.mend}"
+
+
+async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folder(tmp_path: Path) -> None:
+    if reason := missing():
+        pytest.skip(reason)
+    with running_postgres() as server:
+        url = await server.database()
+        async with shared_pages(url) as pages:
+            pages.put(entry("https://example.org/mill", text="The wind turns the mill."))
+            await pages.settled()
+        env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_DATABASE_URL": url}
+        told = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
+        found = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))
+    assert told.out.startswith("1 page,") and str(tmp_path) not in told.out
+    assert f"the database test_1 at 127.0.0.1:{server.port}" in told.out and "not-to-be-told" not in told.out
+    assert [finding.level for finding in found] == [Level.GOOD]
+    assert list(checks.data_folder(Settings(data_dir=tmp_path, database_url=url))) == []
+    assert len(list(checks.data_folder(Settings(data_dir=tmp_path)))) == 1
