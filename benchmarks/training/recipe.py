@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from scraper.extract.content import hashing
 from scraper.extract.content.columns import SCORE_PREFIX
 from scraper.extract.content.context import CONTEXT, context
 from scraper.extract.content.hashing import SCORES
-from scraper.extract.content.model import SURE, Opinion
+from scraper.extract.content.model import SURE, Opinion, is_clear
 from scraper.extract.content.page_columns import URL_PREFIX
 from scraper.extract.content.page_type import PAGE_TYPES
 from scraper.extract.content.weights import Weights
@@ -31,6 +32,7 @@ ALL = FOLDS
 """The fold of the model that learned from every page."""
 
 Matrix = NDArray[np.float32]
+Vector: TypeAlias = NDArray[np.float64]
 Log = Callable[[str], None]
 
 
@@ -132,24 +134,38 @@ def train(rows: Sequence[Row], log: Log, first: Sequence[Kind] = FIRST, second: 
     log("linear stage done")
     table = _Table(rows, scores)
     data = _Data(rows, table)
-    forests, p, p_without = _first_stage(data, learners, judged, first, log)
+    forests, told, told_without = _first_stage(data, learners, judged, first, log)
     kept = _most_gained(forests[ALL], table)
-    seconds, q, q_without = _second_stage(data, (p, p_without), kept, learners, judged, second, log)
+    seconds, q, q_without = _second_stage(data, (told, told_without), kept, learners, judged, second, log)
     page_types, judged_types = types.train(rows, table.seen, table.without_url(), table.slices)
     weights = [
         _weights(linears[fold], table.names, forests[fold], seconds[fold], kept, page_types[fold])
         for fold in range(FOLDS + 1)
     ]
     named = [dict(zip(PAGE_TYPES, each.tolist(), strict=True)) for each in judged_types]
-    return Trained(weights, _opinions(p, q, named), _opinions(p_without, q_without, named))
+    return Trained(weights, _opinions(rows, told, q, named), _opinions(rows, told_without, q_without, named))
 
 
 def _opinions(
-    p: Sequence[NDArray[np.float64]],
-    q: Sequence[NDArray[np.float64]],
+    rows: Sequence[Row],
+    told: Sequence[Sequence[Vector]],
+    second: Sequence[Sequence[Vector]],
     types: Sequence[dict[str, float]],
 ) -> list[Opinion]:
-    return [Opinion((a + b) / 2, kinds) for a, b, kinds in zip(p, q, types, strict=True)]
+    return [
+        Opinion(_decided(row, logits, closer), kinds)
+        for row, logits, (closer,), kinds in zip(rows, told, second, types, strict=True)
+    ]
+
+
+def _decided(row: Row, logits: Sequence[Vector], closer: Vector) -> Vector:
+    """As the model at work asks on and on where it is in doubt."""
+    leading = _probability(logits[0])
+    if is_clear(leading, row.measures.lengths):
+        return leading
+    sums = _combined(logits)
+    p = _probability(sums)
+    return np.where(np.abs(sums) < SURE, (p + _probability(closer)) / 2, p)
 
 
 def _linear_stage(
@@ -204,7 +220,7 @@ def _first_stage(
     judged: Sequence[Sequence[int]],
     kinds: Sequence[Kind],
     log: Log,
-) -> tuple[list[list[lightgbm.Booster]], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+) -> tuple[list[list[lightgbm.Booster]], list[list[Vector]], list[list[Vector]]]:
     learned, hidden = data.table.learned(), data.table.without_url()
     forests: list[list[lightgbm.Booster]] = [[] for _ in learners]
     for kind in kinds:
@@ -212,8 +228,8 @@ def _first_stage(
         for fold, some in enumerate(learners):
             forests[fold].append(_grow(whole, data, some, kind))
             log(f"first trees, fold {fold}: {kind.parameters}")
-    p = _out_of_fold(data, forests, judged, data.table.seen)
-    return forests, p, _out_of_fold(data, forests, judged, hidden)
+    told = _out_of_fold(data, forests, judged, data.table.seen)
+    return forests, told, _out_of_fold(data, forests, judged, hidden)
 
 
 def _grow(whole: lightgbm.Dataset, data: _Data, pages: Sequence[int], kind: Kind) -> lightgbm.Booster:
@@ -228,21 +244,25 @@ def _out_of_fold(
     forests: Sequence[Sequence[lightgbm.Booster]],
     judged: Sequence[Sequence[int]],
     values: Matrix,
-) -> list[NDArray[np.float64]]:
-    p: list[NDArray[np.float64]] = [np.empty(0)] * len(data.rows)
+) -> list[list[Vector]]:
+    """For each page what each forest says of its blocks, as logits."""
+    told: list[list[Vector]] = [[] for _ in data.rows]
     for fold, some in enumerate(judged):
         for n in some:
-            logits = [
+            told[n] = [
                 np.asarray(forest.predict(values[data.table.slices[n]], raw_score=True, num_threads=1))
                 for forest in forests[fold]
             ]
-            p[n] = 1 / (1 + np.exp(-_combined(logits)))
-    return p
+    return told
 
 
-def _combined(logits: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _combined(logits: Sequence[Vector]) -> Vector:
     """As the model at work combines them."""
     return np.where(np.abs(logits[0]) < SURE, np.mean(logits, axis=0), logits[0])
+
+
+def _probability(logits: Vector) -> Vector:
+    return np.asarray(1 / (1 + np.exp(-logits)))
 
 
 def _most_gained(forests: Sequence[lightgbm.Booster], table: _Table) -> list[int]:
@@ -253,17 +273,22 @@ def _most_gained(forests: Sequence[lightgbm.Booster], table: _Table) -> list[int
 
 def _second_stage(
     data: _Data,
-    p: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]],
+    told: tuple[list[list[Vector]], list[list[Vector]]],
     kept: Sequence[int],
     learners: Sequence[Sequence[int]],
     judged: Sequence[Sequence[int]],
     kind: Kind,
     log: Log,
-) -> tuple[list[lightgbm.Booster], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+) -> tuple[list[lightgbm.Booster], list[list[Vector]], list[list[Vector]]]:
     table, rows = data.table, data.rows
     views = [
-        np.concatenate([context(row.measures, some).T for row, some in zip(rows, each, strict=True)])
-        for each in p
+        np.concatenate(
+            [
+                context(row.measures, _probability(_combined(logits))).T
+                for row, logits in zip(rows, each, strict=True)
+            ]
+        )
+        for each in told
     ]
     seen = np.concatenate((views[0], table.seen[:, kept]), axis=1)
     hidden = np.concatenate((views[1], table.without_url()[:, kept]), axis=1)

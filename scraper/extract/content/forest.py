@@ -25,6 +25,7 @@ _SPAN = 64
 """More than any place of a leaf, so that tree, start and end make one number."""
 
 _WORD = 64
+_BYTE = 8
 _ALL, _NONE = ~np.uint64(0), np.uint64(0)
 _FEW_WORDS = 2
 """So many are asked everything: to see which columns differ takes as long."""
@@ -100,8 +101,8 @@ class Forest:
         are the same for all rows, a quarter of all, is asked once; these answers stand behind the others.
         """
         count = matrix.shape[1]
-        words = -(-count // _WORD)
-        values = np.zeros((len(matrix), words * _WORD), np.float32)
+        words, octets = -(-count // _WORD), -(-count // _BYTE)
+        values = np.zeros((len(matrix), octets * _BYTE), np.float32)
         values[:, :count] = matrix
         asked, same, asks = self._every, _NO_ROWS, self._asks
         if words > _FEW_WORDS:
@@ -110,11 +111,13 @@ class Forest:
         alike = values[:, 0].take(self._features[same]) > self._thresholds[same, 0]
         answers[:, len(asked) :] = np.where(alike, _ALL, _NONE)
         features, thresholds = self._features[asked], self._thresholds[asked]
-        step = _CELLS_AT_ONCE // (words * _WORD) + 1
+        bits = np.zeros((len(asked), words * _WORD // _BYTE), np.uint8)
+        step = _CELLS_AT_ONCE // (octets * _BYTE) + 1
         for start in range(0, len(asked), step):
             end = min(start + step, len(asked))
             right = values.take(features[start:end], axis=0) > thresholds[start:end]
-            answers[:, start:end] = np.packbits(right, bitorder="little").view(np.uint64).reshape(-1, words).T
+            bits[start:end, :octets] = np.packbits(right, bitorder="little").reshape(-1, octets)
+        answers[:, : len(asked)] = bits.view(np.uint64).T
         return answers, asks
 
     def _parted(self, matrix: NDArray[np.float32]) -> tuple[Ints, Ints, Ints]:
