@@ -36,15 +36,18 @@ _MAX_AT_RULES = 500
 """Beyond, nothing is taken as hidden: unclosed blocks cost the square of their number."""
 
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
-_LENGTH = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
-_ZERO_OPACITY = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
+# No number can be cut in two ways: a style of 2,000 zeros took 30 ms so, and a page may have thousands.
+_LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
+_ZERO_OPACITY = re.compile(r"opacity\(\s*+0*+(?:\.0*+)?%?\s*+\)")
 _EMPTY_MASK = re.compile(r"linear-gradient\((?:to [a-z ]+,)?\s*transparent\s*,\s*transparent\s*\)")
 _TRANSLATION = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
-_ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]")
+_ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*+(?:0++(?:\.0++)?|\.0++)\s*+[,)]")
 _EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
 _EMPTY_CLIP_PATH = re.compile(
     r"inset\(\s*(?:50|[6-9]\d|100)%\s*\)|circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
 )
+_BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
+"""What stands before a closing bracket: white space in it parts no words."""
 _MOVING = ("transition", "animation", "transform", "will-change")
 """A page that fades text in starts it at opacity 0; such text is meant to be read."""
 
@@ -95,7 +98,8 @@ def background_of(style: dict[str, str]) -> Colour | None:
     """The opaque background colour that a style sets, if it does."""
     for name in ("background-color", "background"):
         if name in style:
-            colour = next((c for c in map(_colour, re.split(r"\s+(?![^(]*\))", style[name])) if c), None)
+            words = _BEFORE_CLOSING.sub(lambda inside: ",".join(inside[0].split()), style[name]).split()
+            colour = next(filter(None, map(_colour, words)), None)
             return colour if colour and colour[3] > 0.5 else None
     return None
 
@@ -215,12 +219,11 @@ def _luminance(colour: Colour) -> float:
 
 _AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _FOR_SCREENS = re.compile(r"@media\s+(?:only\s+)?(?:screen|all)\s*\{")
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
+"""It begins behind a brace: tried from each letter, a font that is cut off in its middle took 16 s."""
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-
-
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HIDES = re.compile(r"none|hidden|opacity|clip|-\d{3,}")
 _SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position")
 
