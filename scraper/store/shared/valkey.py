@@ -208,7 +208,7 @@ class Valkey:
                 raise answer
 
     def _find(self) -> None:
-        log.info("shared state", extra={"fields": {"state": "there", "where": self.where}})
+        log.info("shared state usable: %s", self.where)
         self._lost.clear()
         self.there, self.problem = True, None
         self._first.set()
@@ -217,7 +217,7 @@ class Valkey:
     def _lose(self, error: Exception) -> None:
         problem = problem_of(error, self.where)
         if self.there or problem != self.problem:
-            log.warning("shared state", extra={"fields": {"state": "away", "why": problem}})
+            log.warning("going on without the shared state: %s", problem)
         self.there, self.problem = False, problem
         self._queue.clear()
         self._lost.set()

@@ -245,6 +245,24 @@ async def test_a_wrong_password_is_named_and_not_shown(tmp_path: Path) -> None:
             assert not one.status().away
 
 
+async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger=valkey.log.name)
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await redis.stop()
+        await until_away(one)
+        await does_everything(one)
+        await redis.start()
+        await until_there(one)
+    place = f"The shared state at 127.0.0.1:{redis.port}"
+    there, away, *_, back = (record.getMessage() for record in caplog.records)
+    assert there == back == f"shared state usable: {place}"
+    assert (
+        away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
+    )
+
+
 async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> None:
     async with member(f"redis://:{SECRET}@127.0.0.1:{redis.port}/0") as one:
         assert "refuses the user or the password" in said_of(one)
