@@ -161,6 +161,16 @@ async def until_away_and_there(together: Together) -> None:
     await until_there(together)
 
 
+async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        await one.leases.rest("tired host", 60)
+        assert (await refused(other.leases, "tired host", Terms())).resting
+        await redis.stop()
+        await until_away(other)
+        got = await other.leases.take("tired host", Terms())
+        assert isinstance(got, Wait) and got.resting and got.seconds > 30
+
+
 async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +237,8 @@ async def test_a_service_that_falls_silent_costs_one_command(
 ) -> None:
     monkeypatch.setattr(valkey, "COMMAND_S", 0.3)
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
+        # However long it may take to make a connection.
+        monkeypatch.setattr(valkey, "GREETING_S", 3_600)
         await does_everything(one)
         way.delay_s = 3_600
         await until_away(one)
