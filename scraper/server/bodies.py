@@ -34,10 +34,14 @@ class Body:
         """Whether it begins as a list does."""
         return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")
 
+    def mentions(self, word: bytes) -> bool:
+        """Whether the word stands anywhere in it."""
+        return word in self._whole()
+
     def value(self) -> Any:
         """The value that it is; None where it is no JSON."""
         try:
-            return json.loads(b"".join(part.get("body", b"") for part in self._parts))
+            return json.loads(self._whole())
         except (ValueError, RecursionError):
             return None
 
@@ -45,6 +49,9 @@ class Body:
         """The message of the protocol that it is; an empty one where it is none."""
         found = self.value()
         return found if isinstance(found, dict) else {}
+
+    def _whole(self) -> bytes:
+        return b"".join(part.get("body", b"") for part in self._parts)
 
     async def receive(self) -> Message:
         """The body from its beginning, and then what the client says next."""

@@ -15,7 +15,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server import protocol
 from scraper.server.access import AccessRules
@@ -27,6 +27,7 @@ from scraper.server.handover import Handover
 from scraper.server.health import Health
 from scraper.server.logs import listening_to
 from scraper.server.metrics import Metrics
+from scraper.server.one_piece import OnePiece
 from scraper.server.people.routes import People
 from scraper.server.posts import Posts
 from scraper.server.revival import Revival
@@ -111,13 +112,26 @@ async def _endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
     stateless = StreamableHTTPSessionManager(
         server, stateless=True, security_settings=checked, max_request_body_size=_BODY_BYTES
     )
-    async with stateful.run(), stateless.run():
-        yield Revival(stateful, stateless)
+    plain = StreamableHTTPSessionManager(
+        server,
+        json_response=True,
+        stateless=True,
+        security_settings=checked,
+        max_request_body_size=_BODY_BYTES,
+    )
+    async with stateful.run(), stateless.run(), plain.run():
+        yield OnePiece(plain.asgi_app, Revival(stateful, stateless), _BODY_BYTES)
 
 
 def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:
     protocol_routes = [Route(path, endpoint) for path, endpoint in endpoints.items()]
-    return Starlette(routes=[*protocol_routes, *others])
+    routes = Starlette(routes=[*protocol_routes, *others])
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        # At once where the path says it all: the way through Starlette is nine functions long.
+        await endpoints.get(scope["path"], routes)(scope, receive, send)
+
+    return routed
 
 
 @contextlib.asynccontextmanager
