@@ -68,8 +68,9 @@ def _tell(findings: Iterable[Finding]) -> list[Finding]:
     """Print each finding as it comes."""
     told = []
     for finding in findings:
-        mark = click.style(f"[{finding.level.value}]", fg=_COLOURS[finding.level])
-        click.echo(f"{mark} {finding.text}")
+        colour = None if os.environ.get("NO_COLOR") else _COLOURS[finding.level]  # https://no-color.org
+        mark = f"[{finding.level.value}]"
+        click.echo(f"{click.style(mark, fg=colour) if colour else mark} {finding.text}")
         if finding.mend:
             click.echo(f"     {finding.mend}")
         told.append(finding)

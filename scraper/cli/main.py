@@ -15,6 +15,7 @@ from scraper.cli.demo import demo_engines
 from scraper.cli.doctor import doctor
 from scraper.cli.extract import extract_structured
 from scraper.cli.install import install_browser
+from scraper.cli.open_files import allow_many
 from scraper.cli.read import fetch, fetch_batch
 from scraper.cli.read_doc import read_doc
 from scraper.cli.research import compare, research
@@ -70,6 +71,7 @@ for _command in (
 def main() -> None:
     """Run the command line of this process."""
     make_usable()
+    allow_many()
     sys.exit(run(sys.argv[1:]))
 
 

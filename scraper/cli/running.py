@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
 
     Raises:
         KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
+        ClickException: this machine lacks what it takes, as a folder for temporary files.
         SettingsError: the browsers cannot be set up so.
     """
     # A person sees what went wrong; the log of a server's every step is for those who ask for it.
@@ -56,20 +59,25 @@ async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
                 app = await stack.enter_async_context(App.open(settings))
             except ValueError as error:
                 raise SettingsError(str(error)) from None
+            except OSError as error:
+                raise click.ClickException(f"Nothing can be read on this machine: {error}.") from None
             call = Call(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(app, arguments, call)
 
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the call as Ctrl-C does: by cancelling it, so that nothing is left behind."""
+    """SIGTERM and a terminal's end do what Ctrl-C does: the call is cancelled, and nothing is left behind."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` asks for
+            loop.add_signal_handler(number, task.cancel)
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
 
 
 @contextlib.contextmanager

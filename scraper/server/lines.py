@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import AsyncIterator, Iterator
 
 __all__ = ["Lines", "private_stdin"]
@@ -39,6 +40,7 @@ class Lines:
     def __init__(self, descriptor: int) -> None:
         self.ended = asyncio.Event()
         self._descriptor = descriptor
+        self._is_file = _is_file(descriptor)
         self._ending = False
         self._ready = asyncio.Event()
 
@@ -70,16 +72,26 @@ class Lines:
             return b""
 
     async def _readable(self) -> None:
+        if self._is_file:
+            # Always readable: Linux cannot poll it, and macOS would wait at its end for more to be written.
+            return await asyncio.sleep(0)
         loop = asyncio.get_running_loop()
         try:
             loop.add_reader(self._descriptor, self._ready.set)
-        except PermissionError:  # a regular file, which is always readable and cannot be polled
+        except OSError:  # a device that cannot be polled, as macOS says of /dev/null
             return await asyncio.sleep(0)
         try:
             await self._ready.wait()
         finally:
             loop.remove_reader(self._descriptor)
             self._ready.clear()
+
+
+def _is_file(descriptor: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
 
 
 def _keep(held: bytearray, piece: bytes) -> None:

@@ -15,6 +15,8 @@ from scraper.server.access import CannotStart
 __all__ = ["ignore_new_connections", "listening"]
 
 _BACKLOG = 2048
+_NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+"""A machine may lack some of a name's addresses: `localhost` has one of IPv6 though that is turned off."""
 _ATTACH_FILTER = 26
 """SO_ATTACH_FILTER of asm-generic/socket.h, which the module `socket` does not name."""
 _DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
@@ -29,11 +31,8 @@ def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
         CannotStart: the port is taken, or the address is not ours.
     """
     with contextlib.ExitStack() as opened:
-        sockets: list[socket.socket] = []
         try:
-            for family, address in _addresses(host, port):
-                taken = sockets[0].getsockname()[1] if sockets else port
-                sockets.append(opened.enter_context(_listening(family, address, taken)))
+            sockets = _every(opened, host, port)
         except OSError as error:
             raise CannotStart(_reason(host, port, error)) from None
         yield sockets
@@ -52,6 +51,23 @@ def ignore_new_connections(door: socket.socket) -> None:
     program = struct.pack("HP", 1, ctypes.addressof(code))
     with contextlib.suppress(OSError):
         door.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
+
+
+def _every(opened: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
+    """One for each address that this machine has; the error of the last where it has none of them."""
+    sockets: list[socket.socket] = []
+    missing: OSError | None = None
+    for family, address in _addresses(host, port):
+        taken = sockets[0].getsockname()[1] if sockets else port
+        try:
+            sockets.append(opened.enter_context(_listening(family, address, taken)))
+        except OSError as error:
+            if error.errno not in _NOT_HERE:
+                raise
+            missing = error
+    if missing is not None and not sockets:
+        raise missing
+    return sockets
 
 
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:

@@ -1,4 +1,4 @@
-"""Owns SIGTERM and SIGINT: uvicorn and sse-starlette would cut every running answer at once."""
+"""Owns SIGTERM, SIGINT and SIGHUP: uvicorn and sse-starlette would cut every running answer at once."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ class Stops:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[Stops]:
-    """Collect SIGTERM and SIGINT while the block runs."""
+    """Collect SIGTERM and SIGINT while the block runs, and the hang-up of a terminal that is closed."""
     loop = asyncio.get_running_loop()
     stops = Stops()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup` asks to outlive the terminal
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         loop.add_signal_handler(number, stops.note)
     try:
         yield stops
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in numbers:
             loop.remove_signal_handler(number)
 
 

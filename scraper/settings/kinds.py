@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from scraper.settings.home import with_home
+
 __all__ = [
     "Folder",
     "Kind",
@@ -65,7 +67,7 @@ class Folder:
 
     def read(self, value: object) -> Path:
         """The path, absolute."""
-        return Path(Text().read(value)).expanduser().absolute()
+        return with_home(Text().read(value))
 
 
 @dataclass(frozen=True, slots=True)

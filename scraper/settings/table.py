@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import platformdirs
-
+from scraper.settings.home import cache_folder
 from scraper.settings.kinds import Folder, Kind, Language, Number, OneOf, Switch, Text, Whole, Words, Zone
 from scraper.settings.places import (
     DatabaseUrl,
@@ -88,7 +87,7 @@ class Settings:
     """The operator's choices, read once at the start and handed down."""
 
     data_dir: Annotated[Path, Choice("DATA", Folder(), "Folder of the page cache.")] = field(
-        default_factory=lambda: platformdirs.user_cache_path("search-mcp", appauthor=False)
+        default_factory=cache_folder
     )
     cache_ttl_h: Annotated[
         float,

@@ -22,8 +22,9 @@ __all__ = ["Gone", "Nursery", "Worker", "packed"]
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Parsers of hostile pages need no tokens and no proxy passwords in their environment."""
 
-_SINGLE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""There are as many workers as are wanted at once: threads of numpy's own would only wait for each other."""
+_SINGLE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
+"""There are as many workers as are wanted at once: threads of numpy's own (macOS's library has the last name)
+would only wait for each other, and none of them outlives a fork."""
 
 _TRUSTED = (
     "scraper.model",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import checks, trial
+from scraper.cli import checks, doctor, findings, trial
 from scraper.cli.findings import Level
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
@@ -73,6 +73,16 @@ async def test_a_machine_without_the_web_is_told_to_look_at_its_network(
     assert found.level is Level.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
     assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
+
+
+@pytest.mark.parametrize(("asked", "coloured"), [("", True), ("1", False)])
+def test_who_asks_for_no_colour_gets_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: str, coloured: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", asked)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+    doctor._tell([findings.good("There it is")])
+    assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
 def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:

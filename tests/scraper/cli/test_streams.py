@@ -8,6 +8,7 @@ from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import Output, output_of
 from tests.site.running import Site
 
+RUN_MAIN = "from scraper.cli.main import main; sys.argv[0] = 'search-mcp'; main()"
 CLOSING = "import os, sys; os.close({}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 
 
@@ -35,6 +36,14 @@ async def test_a_page_is_printed_without_the_other_streams(
     told = await without(descriptor, "fetch", site.url("/static/1"), env=here)
     assert (told.code, told.err) == (0, "")
     assert "MARK-static-0" in told.out
+
+
+async def test_without_a_folder_for_temporary_files_one_line_says_so(here: dict[str, str]) -> None:
+    program = "import sys, tempfile; tempfile._candidate_tempdir_list = list; " + RUN_MAIN
+    told = await output_of("-c", program, "fetch", "http://site.example/", env=here)
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith("Error: Nothing can be read on this machine: ") and "temporary" in told.err
+    assert told.err.count("\n") == 1
 
 
 @pytest.mark.browser

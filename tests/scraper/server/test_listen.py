@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from scraper.server import listen
 from scraper.server.access import CannotStart
 from scraper.server.listen import ignore_new_connections, listening
 from tests.scraper.process import Program, running
@@ -40,6 +41,18 @@ def test_a_taken_port_is_said_in_one_line() -> None:
 def test_an_address_that_is_not_ours_is_said(host: str) -> None:
     with pytest.raises(CannotStart, match=f"^Cannot listen on {host} port 80: "):
         ports_of(host, 80)
+
+
+def test_an_address_of_a_name_that_this_machine_lacks_costs_only_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Containers without IPv6 have `localhost` at ::1 all the same.
+    names = [(socket.AF_INET6, "2001:db8::1"), (socket.AF_INET, "127.0.0.1")]
+    monkeypatch.setattr(listen, "_addresses", lambda *_: names)
+    assert len(ports_of("localhost", 0)) == 1
+    monkeypatch.setattr(listen, "_addresses", lambda *_: names[:1])
+    with pytest.raises(CannotStart, match=r"^Cannot listen on localhost port 80: "):
+        ports_of("localhost", 80)
 
 
 async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -10,7 +11,9 @@ from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import psutil
+import pytest
 
+from scraper.server.lines import Lines
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write
@@ -118,6 +121,21 @@ async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
         async with running(*STDIO, stdin=file.fileno(), stdout=PIPE) as program:
             assert (await read(program))["result"]["serverInfo"]["name"] == "search-mcp"
             assert await program.ended() == 0
+
+
+async def test_a_file_and_what_cannot_be_polled_are_read_to_their_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(descriptor: int, *_: object) -> None:
+        raise OSError(errno.EINVAL, "as macOS says of /dev/null")
+
+    # On macOS a file can be polled, and its end is never told.
+    monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuses)
+    script = tmp_path / "messages"
+    script.write_text("one\ntwo\n")
+    for path, said in ((script, ["one", "two"]), (Path(os.devnull), [])):
+        with path.open("rb") as opened:
+            assert [line async for line in Lines(opened.fileno())] == said
 
 
 async def test_a_conversation_may_begin_in_the_new_era() -> None:

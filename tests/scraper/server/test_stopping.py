@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT: what runs may finish, what comes is told, and the exit code is 0."""
+"""SIGTERM, SIGINT and SIGHUP: what runs may finish, what comes is told, and the exit code is 0."""
 
 from __future__ import annotations
 
@@ -25,6 +25,30 @@ async def test_an_idle_server_stops_at_once(number: signal.Signals) -> None:
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
         assert "Traceback" not in "".join(program.said)
+
+
+WITH_HANG_UPS = (
+    "import os, signal, sys\n"
+    "signal.signal(signal.SIGHUP, getattr(signal, sys.argv[1]))\n"
+    "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])\n"
+)
+
+
+async def test_a_server_whose_terminal_is_closed_stops_in_order() -> None:
+    async with serving("-c", WITH_HANG_UPS, "SIG_DFL", *STAND_IN, "http") as program:
+        program.process.send_signal(signal.SIGHUP)
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+
+
+async def test_a_server_that_is_to_outlive_its_terminal_does(http: aiohttp.ClientSession) -> None:
+    async with serving("-c", WITH_HANG_UPS, "SIG_IGN", *STAND_IN, "http") as program:
+        program.process.send_signal(signal.SIGHUP)
+        await asyncio.sleep(0.1)
+        async with http.get(program.base + "/ready") as told:
+            assert told.status == 200
+        program.process.terminate()
+        assert await program.ended() == 0
 
 
 @pytest.mark.parametrize("era", ERAS)
