@@ -140,6 +140,8 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
         except SettingsError as error:
             raise click.ClickException(str(error)) from None
         try:
+            # One that is far away would miss what is asked of it before there is a connection.
+            await store.met()
             library = Library(store.pages, settings)
             stands = await library.stats()
             if not stands.usable:

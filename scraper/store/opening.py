@@ -38,6 +38,11 @@ class Store:
         """Why the database is not used; None when it is, and where there is none."""
         return None if self.server is None else self.server.problem
 
+    async def met(self) -> None:
+        """Return when a database has answered or failed, however slow the way to it; files need no time."""
+        if self.server is not None:
+            await self.server.look(LOOK_LIMIT_S)
+
     async def close(self) -> None:
         """Write what was put, then let go of files and connections."""
         await self.indexes.close()
@@ -87,8 +92,7 @@ async def database_fault(settings: Settings) -> str | None:
     """
     store = open_store(settings)
     try:
-        if store.server is not None:
-            await store.server.look(LOOK_LIMIT_S)
+        await store.met()
         return store.problem
     finally:
         await store.close()

@@ -13,6 +13,10 @@ from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 from tests.scraper.store.conftest import entry, shared_pages
 from tests.scraper.store.postgres_server import missing, running_postgres
+from tests.scraper.store.slow_line import slow_line
+
+FAR_S = 0.2
+"""Each way: a connection takes longer to be made than a question may take."""
 
 
 async def test_nothing_is_said_of_a_database_that_nobody_named(tmp_path: Path) -> None:
@@ -38,6 +42,10 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
         env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_DATABASE_URL": url}
         told = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
         found = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))
+        async with slow_line(server.port, FAR_S) as port:
+            far = env | {"SEARCH_MCP_DATABASE_URL": url.replace(f":{server.port}/", f":{port}/")}
+            slowly = await output_of(*SEARCH_MCP, "cache", "stats", env=far)
+    assert (slowly.code, slowly.out.partition(",")[0]) == (0, "1 page"), slowly.err
     assert told.out.startswith("1 page,") and str(tmp_path) not in told.out
     assert f"the database test_1 at 127.0.0.1:{server.port}" in told.out and "not-to-be-told" not in told.out
     assert [finding.level for finding in found] == [Level.GOOD]

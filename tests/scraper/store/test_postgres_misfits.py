@@ -143,6 +143,20 @@ async def test_tables_dropped_in_use_are_made_anew(postgres: PostgresServer) -> 
         assert len((await pages.search("after", principal="local", allowed=NONE, limit=5)).hits) == 1
 
 
+async def test_tables_of_which_some_are_gone_are_told_with_what_to_do(postgres: PostgresServer) -> None:
+    url = await postgres.database()
+    async with shared_pages(url) as pages:
+        pages.put(entry(text="before"))
+        await pages.settled()
+        await postgres.say("DROP TABLE search_mcp.words", url)
+        assert not (await pages.search("before", principal="local", allowed=NONE, limit=5)).usable
+        pages.put(entry(text="after"))
+        await pages.settled()
+        stats = await pages.stats()
+    assert (stats.waiting, stats.lost) == (1, 0)
+    assert "lacks some of the tables: restore them, or let all be made anew" in str(stats.problem)
+
+
 async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(
     postgres: PostgresServer,
 ) -> None:
