@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from email.utils import parsedate_to_datetime
 
 from scraper.extract import month_names
@@ -14,6 +14,7 @@ _EARLIEST, _LATEST = 1990, 2100
 """Outside of these years a date is a placeholder or a slip."""
 
 _MAX_CHARS = 64
+_MIDNIGHT = time()
 _NUMBERS = re.compile(r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
 _URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
 _URL_DIGITS = re.compile(r"/(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$)")
@@ -148,7 +149,10 @@ def _day(year: str, month: str, day: str) -> datetime | None:
 
 
 def _aware(moment: datetime) -> datetime | None:
+    if moment.tzinfo is None or moment.time() == _MIDNIGHT:
+        # Midnight of any zone says no more than the day, which would be another one in UTC.
+        return moment.replace(tzinfo=UTC)
     try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return moment.astimezone(UTC)
     except OverflowError:
         return None

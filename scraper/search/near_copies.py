@@ -9,6 +9,7 @@ Hashes of snippets find a fifth: they are too short for it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Self
 
@@ -23,6 +24,8 @@ LONG_TITLE = 25
 """Letters from which an equal headline on another host is the same story; "JavaScript Tutorial" is not."""
 MIN_WORDS = 8
 """Snippets shorter than this are alike by chance."""
+_EDITION = re.compile(r"\d+(?:\.\d+)+|(?<![\d.,])(?:19|20)\d\d(?![\d,])")
+"""Versions and years: manuals of two versions and reports of two years are alike in all else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Text:
     """What is compared of a row."""
 
     key: str
+    editions: frozenset[str]
     title: frozenset[str]
     snippet: frozenset[str]
     host: str
@@ -37,11 +41,14 @@ class Text:
     @classmethod
     def of(cls, title: str, snippet: str, host: str, asked: frozenset[str] = frozenset()) -> Self:
         """From what an engine shows to a query of these words."""
-        return cls(title_key(title), words(title) - asked, words(snippet) - asked, host)
+        editions = frozenset(_EDITION.findall(title))
+        return cls(title_key(title), editions, words(title) - asked, words(snippet) - asked, host)
 
 
 def is_copy(one: Text, other: Text) -> bool:
     """Whether the two are one text."""
+    if one.editions and other.editions and one.editions != other.editions:
+        return False
     same_title = one.key == other.key
     if one.host != other.host:
         return (same_title and len(one.key) >= LONG_TITLE) or _alike(one, other)

@@ -111,6 +111,24 @@ def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:
     assert len(copies((A, "Page one", TOLD), (other, "Page one", TOLD))) == 1
 
 
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("What's new in Python 3.12", "What's new in Python 3.13"),
+        ("Sorting - Python 3.12.1 documentation", "Sorting - Python 3.13.0 documentation"),
+        ("Budget of the harbour office 2025", "Budget of the harbour office 2026"),
+        (
+            "Report of the harbour office for the whole year | 2025",
+            "Report of the harbour office for the whole year | 2026",
+        ),
+    ],
+)
+def test_versions_and_years_are_not_copies_of_each_other(titles: tuple[str, str]) -> None:
+    for second in (B, "https://a.example/second"):
+        assert len(copies((A, titles[0], TOLD), (second, titles[1], TOLD))) == 2
+        assert len(copies((A, titles[0], TOLD), (second, titles[0], TOLD))) == 1
+
+
 def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> None:
     query = "thời tiết Hà Nội hôm nay"
     one = "Dự báo thời tiết Hà Nội hôm nay: thời tiết hôm nay ở Hà Nội có mưa rào rải rác, trời âm u cả ngày"
