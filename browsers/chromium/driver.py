@@ -46,7 +46,7 @@ class Driver:
         # Importing Playwright costs 0.3-0.5 s of CPU: never before it is needed, never on the loop.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
-            with _temporary_folder(self._folder.path):
+            with _folders(self._folder.path):
                 async with asyncio.timeout(START_LIMIT_S):
                     manager = module.async_api.async_playwright()
                     playwright: Playwright = await manager.start()
@@ -88,18 +88,26 @@ async def _stop(playwright: Playwright) -> None:
 
 
 @contextmanager
-def _temporary_folder(folder: Path) -> Iterator[None]:
+def _folders(folder: Path) -> Iterator[None]:
     """The driver makes browser profiles in TMPDIR, which it can only be given by inheritance.
 
-    Profiles of browsers that were killed stay behind: in a folder of our own they can be swept away.
+    Profiles of browsers that were killed stay behind: in a folder of our own they can be swept away. And it
+    does not start for a user who has no home.
     """
     tempfile.gettempdir()  # Python remembers its own answer from before the change
-    before = os.environ.get("TMPDIR")
-    os.environ["TMPDIR"] = str(folder)
+    given = {"TMPDIR": str(folder)} | ({} if _has_home() else {"HOME": str(folder)})
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop("TMPDIR", None)
-        else:
-            os.environ["TMPDIR"] = before
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _has_home() -> bool:
+    """Whether HOME, or the system's list of users, names one."""
+    return os.path.isabs(os.path.expanduser("~"))

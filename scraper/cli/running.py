@@ -40,6 +40,10 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer
             return runner.run(_ask(tool_name, arguments, settings))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if "new thread" not in str(error):
+            raise
+        raise click.ClickException("This machine lets this user start no more threads: end some.") from None
 
 
 async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> Answer:

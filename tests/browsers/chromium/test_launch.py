@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -207,3 +208,23 @@ async def test_the_full_browser_starts_beneath_a_long_name(
     async with Browsers(browser_settings) as door:
         await visit(door, site, "/static/1", tier=Tier.FULL)
         assert {one.tier for one in door.status().browsers} == {"light", "full"}
+
+
+async def test_a_user_without_a_home_has_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As in a container whose user is a mere number.
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    homes: list[str | None] = []
+    start = asyncio.create_subprocess_exec
+
+    async def noted(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+        homes.append(options["env"].get("HOME"))
+        return await start(*arguments, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+    with RunFolder() as folder:
+        driver = Driver(folder)
+        await driver.playwright()
+        await driver.close()
+        assert homes == [str(folder.path)]
+    assert "HOME" not in os.environ
