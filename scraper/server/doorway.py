@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from scraper.server.ending import LAST_BYTES_S
 from scraper.server.listen import ignore_new_connections
+from scraper.server.whole_answers import WholeAnswers
 
 __all__ = ["Doorway"]
 
@@ -31,6 +32,7 @@ class Doorway(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=WholeAnswers,
                 log_config=None,
                 access_log=False,
                 lifespan="off",
