@@ -58,11 +58,15 @@ async def _counted(connection: Connection, words: Sequence[str], newest: int) ->
 
 async def _found(connection: Connection, words: Sequence[str], window: Window) -> list[int]:
     """On how many pages of a window each word stands."""
-    within = "".join(f" AND vector @@ ${2 + at}::text::tsquery" for at in range(len(window.conditions)))
-    rows = await connection.fetch(
-        f"SELECT (SELECT count(*) FROM words WHERE vector @@ wanted::tsquery{within}) "
-        "FROM unnest($1::text[]) WITH ORDINALITY AS asked (wanted, at) ORDER BY at",
-        [either_column(word) for word in words],
-        *window.conditions,
+    within = "".join(f" AND vector @@ ${1 + at}::text::tsquery" for at in range(len(window.conditions)))
+    first = 1 + len(window.conditions)
+    # One count for each word: of a list the database would not know how long it is, and plan each time anew.
+    each = [
+        f"(SELECT count(*) FROM words WHERE vector @@ ${first + at}::text::tsquery{within})"
+        for at in range(len(words))
+    ]
+    row = await connection.fetchrow(
+        f"SELECT {', '.join(each)}", *window.conditions, *map(either_column, words)
     )
-    return [int(row[0]) for row in rows]
+    assert row is not None
+    return [int(count) for count in row.values()]

@@ -127,9 +127,7 @@ def told(error: BaseException, address: Address, limit_s: float) -> str:
             return f"there is no database {address.database} at {address.place}"
         case asyncpg.TooManyConnectionsError():
             return f"{address} has no connection left"
-        case (
-            asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError() | asyncpg.UndefinedFunctionError()
-        ):
+        case asyncpg.UndefinedTableError():
             anew = "or let all be made anew: DROP SCHEMA search_mcp CASCADE"
             return f"{address} lacks some of the tables: restore them, {anew}"
         case asyncpg.DiskFullError():

@@ -110,19 +110,20 @@ class _Extent:
 
 
 async def _extent(connection: Connection, owners: Sequence[int]) -> _Extent:
-    row = await connection.fetchrow(_EXTENT, SAMPLE, list(owners), OTHERS_ASKED)
+    row = await connection.fetchrow(_EXTENT, list(owners))
     assert row is not None
     return _Extent(int(row[0]), int(row[2]), max(1.0, float(row[1])), bool(row[3]))
 
 
-_EXTENT = """
+# Its bounds stand in it as they are: not knowing them, the database would plan it anew for each search.
+_EXTENT = f"""
     SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8,
-        (SELECT coalesce(max(own.id), 0) FROM unnest($2::int[]) AS o (owner) CROSS JOIN LATERAL
+        (SELECT coalesce(max(own.id), 0) FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL
             (SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own),
-        (SELECT count(*) < $3 AND NOT coalesce(bool_or(others.has_pages), false) FROM
+        (SELECT count(*) < {OTHERS_ASKED} AND NOT coalesce(bool_or(others.has_pages), false) FROM
             (SELECT EXISTS (SELECT 1 FROM pages WHERE pages.owner = owners.id) AS has_pages
-            FROM owners WHERE id <> ALL ($2::int[]) LIMIT $3) others)
-    FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT $1) newest
+            FROM owners WHERE id <> ALL ($1::int[]) LIMIT {OTHERS_ASKED}) others)
+    FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT {SAMPLE}) newest
 """
 
 
