@@ -11,7 +11,7 @@ from browsers.model import JsonResponse, Request, Tier
 from browsers.response import PausedResponse
 from browsers.scripts import PROBE
 from browsers.settle import WORLD, Settling
-from browsers.tab import Tab
+from browsers.tab import PAUSE_AT_RESPONSE, Tab
 from browsers.traffic import Traffic
 from browsers.userinfo import without_userinfo
 from browsers.window import thumbnail
@@ -55,6 +55,10 @@ class Page:
         self._request = request
         self._tier = tier
         self._documents = 1
+        self._known: set[str] = set()
+        """Main documents that are counted."""
+        self._told: dict[str, Event] = {}
+        """Responses that were not held, of the main frame's documents."""
         self.dialogs = 0
         self._json: dict[str, Event] = {}
 
@@ -67,10 +71,9 @@ class Page:
         session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)
+        session.on("Network.responseReceived", self._on_response)
         session.on("Page.domContentEventFired", self._on_dom_ready)
         session.on("Target.attachedToTarget", self._on_frame_process)
-        if self._request.json_responses:
-            session.on("Network.responseReceived", self._on_data_response)
         commands = [
             session.start("Page.enable"),
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer),
@@ -112,6 +115,7 @@ class Page:
     def on_document(self, response: PausedResponse) -> None:
         """The page moves on to another main document: a challenge that cleared, a client-side redirect."""
         self._documents += 1
+        self._known.add(response.loader_id)
         if self._documents > MAX_DOCUMENTS or not response.is_page:
             self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
             return
@@ -122,6 +126,7 @@ class Page:
         """Page.navigate answers at the commit, or with the reason why there is none."""
         if not answer.cancelled() and answer.exception() is None:
             self.failed_to_commit = answer.result().get("errorText")
+            self._known.add(answer.result().get("loaderId", ""))
 
     def _is_over(self) -> bool:
         traffic, limits = self.settling.traffic, self._request.limits
@@ -141,6 +146,16 @@ class Page:
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:
             self.settling.new_document()
+            self._on_committed(frame["loaderId"])
+
+    def _on_committed(self, loader_id: str) -> None:
+        """A main document that nobody held: the second of a page, after which all are held again."""
+        told, known = self._told.pop(loader_id, None), self._known
+        if told is not None and known and loader_id not in known:
+            self._documents += 1
+            self.response = PausedResponse.told(told)
+            self._session.post("Fetch.enable", patterns=PAUSE_AT_RESPONSE)
+        known.add(loader_id)
 
     def _on_dom_ready(self, _: Event) -> None:
         self.settling.dom_ready()
@@ -150,7 +165,13 @@ class Page:
         child.post("Page.enable")
         self.frame_sessions[event["targetInfo"]["targetId"]] = child
 
-    def _on_data_response(self, event: Event) -> None:
+    def _on_response(self, event: Event) -> None:
+        if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
+            self._told[event["loaderId"]] = event
+        elif self._request.json_responses:
+            self._note_data(event)
+
+    def _note_data(self, event: Event) -> None:
         response = event["response"]
         is_json = event.get("type") in {"XHR", "Fetch"} and "json" in response.get("mimeType", "")
         if is_json and len(self._json) < MAX_JSON_RESPONSES:

@@ -37,6 +37,8 @@ class PausedResponse:
     raw_headers: tuple[tuple[str, str], ...]
     headers: MappingProxyType[str, str]
     """By name in lower case; of repeated ones the first, except cookies, which are left out."""
+    loader_id: str = ""
+    """Of the document that it may become; empty where that is not told."""
 
     @classmethod
     def of(cls, event: Event) -> PausedResponse:
@@ -47,7 +49,17 @@ class PausedResponse:
         for name, value in headers:
             by_name.setdefault(name.lower(), value)
         by_name.pop("set-cookie", None)
-        return cls(event["requestId"], url, event["responseStatusCode"], headers, MappingProxyType(by_name))
+        status, loader_id = event["responseStatusCode"], event.get("networkId", "")
+        return cls(event["requestId"], url, status, headers, MappingProxyType(by_name), loader_id)
+
+    @classmethod
+    def told(cls, event: Event) -> PausedResponse:
+        """From a `Network.responseReceived` event of a document that was not held."""
+        response = event["response"]
+        headers = {name.lower(): value.split("\n", 1)[0] for name, value in response["headers"].items()}
+        headers.pop("set-cookie", None)
+        by_name = MappingProxyType(headers)
+        return cls("", response["url"], response["status"], (), by_name, event["loaderId"])
 
     @property
     def location(self) -> str | None:

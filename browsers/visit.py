@@ -176,7 +176,7 @@ class Visit:
         # What is sent to the tab from here on is answered after the commit.
         page = self._page = self._page or self._begun_page()
         page.response = response
-        self._navigation.let_in(response, body, page.on_navigated)
+        self._navigation.let_in(response, body, page.on_navigated, unwatched=self._may_go_unwatched())
         await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
@@ -189,6 +189,12 @@ class Visit:
             await reveal(self._session, page.settling, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete)
+
+    def _may_go_unwatched(self) -> bool:
+        """Whether its page may move on unheld: in a tab for it alone, with nothing added to requests."""
+        request = self._request
+        plain = request.method == "GET" and not request.headers
+        return self._tier is Tier.LIGHT and request.site_profile is None and plain
 
     def _begun_page(self) -> Page:
         """Its commands are on their way, before the navigation or the commit that is asked for next."""
@@ -216,7 +222,7 @@ class Visit:
             requested_url=self._request.url,
             status=response.status,
             headers=response.headers,
-            media_type=response.media_type or "text/html",
+            media_type=response.media_type if response.is_page and response.media_type else "text/html",
             body=body.data,
             html=taken.html,
             frames=taken.frames,

@@ -53,7 +53,7 @@ class Driver:
                     _expect_its_end(manager)
         except Exception as error:  # Playwright has no class of its own for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
-            raise NoBrowser(f"Playwright's driver does not start: {first}") from error
+            raise NoBrowser(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
         return playwright
 
     async def restart(self, dead: Playwright) -> None:

@@ -279,7 +279,7 @@ def _driver_is_dead(error: Exception) -> bool:
 
 
 def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowser:
-    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {_reason(error)}")
+    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}.")
 
 
 def _reason(error: Exception) -> str:
