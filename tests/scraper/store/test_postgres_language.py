@@ -18,6 +18,7 @@ from scraper.store.postgres.counting import Counts
 from scraper.store.postgres.pages import PostgresPages
 from scraper.store.postgres.ranking import Hit, Search
 from scraper.store.postgres.schema import Connection
+from scraper.store.postgres.server import Server
 from scraper.store.protocols import Entry, Pages, Shelf
 
 from .conftest import entry, opened, shared_pages
@@ -313,3 +314,31 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
         assert await found_by(pages, "local") == ["https://example.org/mine"]
         assert await found_by(pages, "other") == ["https://example.org/theirs"]
     assert looked == [1, 1]
+
+
+async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large_one(
+    postgres: PostgresServer,
+) -> None:
+    server = Server(await postgres.database())
+    pages = PostgresPages(server, limit_bytes=100_000_000)
+    counts = Counts()
+
+    async def counted(newest: int, *, is_large: bool) -> dict[str, float]:
+        return await server.run(
+            lambda connection: counts.of(connection, ("mill", "sea"), newest, is_large=is_large), 20.0
+        )
+
+    try:
+        pages.put(titled(1, "A mill", "by the sea"))
+        await pages.settled()
+        assert await counted(1, is_large=False) == {"mill": 0.5, "sea": 0.5}
+        pages.put(titled(2, "", "a mill and another mill"))
+        await pages.settled()
+        assert await counted(2, is_large=False) == pytest.approx({"mill": 4 / 3, "sea": 2 / 3})
+        pages.put(titled(3, "mill", ""))
+        await pages.settled()
+        assert await counted(3, is_large=True) == pytest.approx({"mill": 4 / 3, "sea": 2 / 3})
+        assert await counted(3, is_large=False) == pytest.approx({"mill": 9 / 4, "sea": 3 / 4})
+    finally:
+        await pages.close()
+        await server.close()

@@ -280,6 +280,29 @@ async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> 
         assert "refuses the user or the password" in said_of(one)
 
 
+async def test_a_service_that_is_away_is_tried_again_after_a_pause_each_time() -> None:
+    tries = 0
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal tries
+        tries += 1
+        writer.close()
+
+    async def tried_often() -> bool:
+        return tries >= 6
+
+    service = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    began = time.monotonic()
+    try:
+        async with member(f"redis://127.0.0.1:{service.sockets[0].getsockname()[1]}/0") as one:
+            await until(tried_often)
+            assert one.status().away
+    finally:
+        service.close()
+    # Half of 50, 100, 200, 200 and 200 ms at the least.
+    assert time.monotonic() - began > 0.35
+
+
 async def test_a_web_server_in_its_place_is_named() -> None:
     async with (
         answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as port,
