@@ -15,8 +15,10 @@ __all__ = ["block_of", "split_block", "strip_label", "tidied"]
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
 _BACK = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
-_ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*(?:back|return|jump up)?[\s\]^↩↑↵⏎]*", re.IGNORECASE)
-_TRAILING = re.compile(r"[\s,]*[↩↑↵⏎^]\ufe0e?[\s\d]*$")
+_ARROWS = re.compile(
+    r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE
+)
+_TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
 _OWN_MARK = re.compile(r"\A[.:)]\s+")
 """What stood behind a number that was a link, and went with it."""

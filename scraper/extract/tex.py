@@ -41,7 +41,7 @@ _COMMENT = re.compile(r"^%[^\n]*\n")
 _WHOLE = re.compile(
     r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL
 )
-_DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*(.*)\}", re.DOTALL)
+_DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
 """So many words in a row, outside of `\\text{}`, are a sentence: no formula hides one."""

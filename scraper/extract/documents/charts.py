@@ -15,7 +15,7 @@ __all__ = ["chart_text", "charts_of"]
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_KIND = re.compile(r"(\w+?)(?:3D)?Chart")
+_KIND = re.compile(r"(?<!\w)(\w+?)(?:3D)?Chart")
 _MAX_CHARTS = 100
 _MAX_POINTS = 500
 _KINDS = {

@@ -36,8 +36,10 @@ _MAX_SPANNED = 100
 """A title over a whole page is said once."""
 
 _SMALLER = "Look for a smaller copy, or for its data as CSV."
-_CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
-_SHARED = re.compile(rb"<(?:\w+:)?c\b[^>]*?\bt=\"s\"[^>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
+_CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
+_SHARED = re.compile(
+    rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<"
+)
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 
 

@@ -13,7 +13,7 @@ from scraper.extract.documents.model import Asked, Parsed
 __all__ = ["read_markdown", "read_text", "read_xml"]
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:(.*\S)", re.MULTILINE)
 _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
 _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
@@ -34,8 +34,13 @@ def read_markdown(data: bytes, asked: Asked) -> Parsed:
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
     headings = outline.of_markdown(text)
-    title = titled[1] if titled else headings[0].text if headings else None
+    title = _unquoted(titled[1].strip()) if titled else headings[0].text if headings else None
     return Parsed("markdown", text.strip(), title=title, warnings=warnings)
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
 
 
 def read_xml(data: bytes, asked: Asked) -> Parsed:

@@ -25,7 +25,7 @@ __all__ = [
 MAX_ITEMS = 5_000
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
-_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--.*?--)>", re.DOTALL)
+_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)
 _IN_A_WORD = re.compile(
     r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE
 )

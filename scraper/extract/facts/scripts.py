@@ -28,7 +28,7 @@ _OBJECTS = etree.XPath(
     smart_strings=False,
 )
 _OPENING = re.compile(
-    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:\s*)\s*(?=\{\s*[\"'\w])",
+    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])",
     re.ASCII,
 )
 

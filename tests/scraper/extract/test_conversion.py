@@ -97,6 +97,11 @@ MANY = 20_000
             id="notes in one block",
         ),
         pytest.param("<a href=/x>x" + "[" * DEEP + "</a>", id="brackets"),
+        pytest.param(f"x<sup><a href='#{'1' * DEEP}-'>1</a></sup>", id="a name of digits"),
+        pytest.param(
+            f"x<sup><a href='#n'>1</a></sup><p id=n>1 y{',' * DEEP}z<a href='#'>{' ' * DEEP}z</a>",
+            id="a note that trails off",
+        ),
     ],
 )
 def test_hostile_pages_end_within_bounds(html: str) -> None:

@@ -142,6 +142,8 @@ HOSTILE = {
     + '<div vocab="https://schema.org/">'
     + '<p typeof="A"><b property="name">x</b></p>' * 8_000,
     "many properties": LD + "<div itemscope>" + "<b itemprop=p>v</b>" * 60_000,
+    "comments that never end": LD.replace("Anchor", "<!--" * 12_000).replace("Thing", "Product") + LD,
+    "a value that never comes": LD + "<script>price:" + " " * 200_000 + "</script>",
     "half an object again and again": LD + "<script>" + 'var a = {"price": ' * 20_000 + "</script>",
 }
 

@@ -37,7 +37,8 @@ _DENSE = 0.75
 _LEAST_FILLED = 0.3
 _SURE_ROWS = 4
 _FLUSH = 3.0
-_LEADER = re.compile(r"[\s.]*(?:\.\s?){3,}$")
+_DOTS_AT_END = re.compile(r"(?<![\s.])[\s.]++$")
+_LEADER = re.compile(r"(?:\.\s?){3}$")
 _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
@@ -225,7 +226,13 @@ def _cells(line: Line, columns: Sequence[_Span]) -> list[str]:
     for segment in line.segments:
         for piece, place in _placed(segment, columns):
             pieces[place].append(piece)
-    return [_LEADER.sub("", " ".join(piece.text for piece in cell)) for cell in pieces]
+    return [_without_leader(" ".join(piece.text for piece in cell)) for cell in pieces]
+
+
+def _without_leader(text: str) -> str:
+    """A text without the dots that lead from it to the next column."""
+    end = _DOTS_AT_END.search(text)
+    return text[: end.start()] if end and _LEADER.search(end[0]) else text
 
 
 def _placed(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:

@@ -14,9 +14,7 @@ __all__ = ["merged_rows"]
 
 _LOOSER = 1.25
 """How much further apart rows stand than the lines of a cell, where both occur."""
-_NUMERIC = re.compile(
-    r"[\s$€£%()+\-–—.,/*\d<>≤≥~:]*\d[\s$€£%()+\-–—.,/*\d<>≤≥~:]*[a-z]?|[-–—.*]{1,3}|n/?a|N/?A"
-)
+_NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
 def merged_rows(

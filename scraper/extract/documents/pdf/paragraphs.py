@@ -19,7 +19,9 @@ _USUAL_LEADING = 1.2
 _SHORT = 0.75
 """Of the column's width: a shorter line that ends a sentence ends a paragraph."""
 _INDENT = 0.9
-_LEADER = re.compile(r"(?:\s?[.\u2026\u00b7]){4,}\s*(\d{1,4}|[ivxlc]{1,7})$")
+_LEADER = re.compile(
+    r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$"
+)
 """Dots that lead to a page number."""
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 

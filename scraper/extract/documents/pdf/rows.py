@@ -114,7 +114,7 @@ def cell_text(lines: Iterable[str]) -> str:
     return "\n".join(filter(None, map(joined_lines, items)))
 
 
-_LAST_WORD = re.compile(r"[^\W\d_]+[-\u2010\u00ad]$")
+_LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++[-\u2010\u00ad]$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 

@@ -19,7 +19,7 @@ _LEAST_SHARE = 0.4
 _SAME_HEIGHT = 6.0
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _PAGE_NUMBER = re.compile(
-    r"(?:page|seite|p\.)?\s*[-–—]?\s*(?:\d{1,4}|[ivxlc]{1,6})\s*[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
+    r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(?:\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
 )
 
 

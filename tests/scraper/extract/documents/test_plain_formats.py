@@ -199,9 +199,18 @@ def test_letters_are_read_in_the_encoding_that_fits_and_invisible_ones_go() -> N
     assert fields("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
 
 
-def test_markdown_stays_as_it_is_and_its_front_matter_names_it() -> None:
-    parsed = fields(b"---\ntitle: The Log\n---\n\n# Other\n\nText.\n", name="a.md")
-    assert parsed.title == "The Log"
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("title: The Log", "The Log"),
+        ("title: \"The 'Log'\" ", "The 'Log'"),
+        ("title: Ships' Log'", "Ships' Log'"),
+        ("title:\nauthor: A", "Other"),
+    ],
+)
+def test_markdown_stays_as_it_is_and_its_front_matter_names_it(front: str, title: str) -> None:
+    parsed = fields(f"---\n{front}\n---\n\n# Other\n\nText.\n".encode(), name="a.md")
+    assert parsed.title == title
     assert parsed.markdown.endswith("# Other\n\nText.")
 
 

@@ -1,0 +1,64 @@
+"""Lines and cells of a PDF that are made to be looked at for long."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.documents.pdf import aligned, cells, paragraphs, rows, running
+from tests.scraper.soon import soon
+
+LONG = 100_000
+
+
+@pytest.mark.parametrize(
+    ("cell", "left"),
+    [
+        ("Chapter 1 . . . . .", "Chapter 1"),
+        ("a...", "a"),
+        ("e.g. .", "e.g. ."),
+        ("....", ""),
+        ("a. b", "a. b"),
+    ],
+)
+def test_dots_that_lead_on_are_no_part_of_a_cell(cell: str, left: str) -> None:
+    assert aligned._without_leader(cell) == left
+
+
+@pytest.mark.parametrize(
+    ("line", "entry"),
+    [
+        ("One .... 12", "One … 12"),
+        ("One . . . . xii", "One … xii"),
+        ("One.... 12 a", "One.... 12 a"),
+        ("One ... 12", "One ... 12"),
+    ],
+)
+def test_dots_before_a_page_number_are_one_sign(line: str, entry: str) -> None:
+    assert paragraphs._LEADER.sub(r" … \1", line) == entry
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_number"),
+    [
+        ("1,299.00", True),
+        ("12 %", True),
+        ("-", True),
+        ("n/a", True),
+        ("3b", True),
+        ("b", False),
+        ("3 ab", False),
+    ],
+)
+def test_numbers_are_told_from_words(cell: str, is_number: bool) -> None:
+    assert cells._is_number(cell) is is_number
+
+
+@pytest.mark.parametrize("piece", [" ", ".", ". ", "1", "a", "1 "])
+def test_a_hostile_line_is_looked_at_soon(piece: str) -> None:
+    text = f"{piece * (LONG // len(piece))}\0"
+    with soon():
+        aligned._without_leader(text)
+        paragraphs._LEADER.search(text)
+        cells._is_number(text)
+        rows._LAST_WORD.search(text)
+        running._PAGE_NUMBER.fullmatch(text)
