@@ -118,6 +118,12 @@ def test_later_pages() -> None:
     assert [_fields("baidu", page=n).get("pn") for n in (1, 3)] == [None, "20"]
 
 
+@pytest.mark.parametrize("more", [{}, {"freshness": "year"}, {"page": 2}, {"category": "news"}])
+def test_bing_is_asked_for_no_number_of_rows(more: dict[str, object]) -> None:
+    # Who asks for one is given rows about something else.
+    assert not {"count", "num"} & set(_fields("bing", **more))
+
+
 def test_bangs_do_not_lead_away() -> None:
     query = SearchQuery("!g cats")
     assert _asked(ENGINES["duckduckgo"].ask(query, NOW))["q"] == '"!g" cats'

@@ -70,6 +70,8 @@ def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
         "https://example.com/l/?uddg=https%3A%2F%2Felsewhere.example%2F",
         "https://www.bing.com/ck/a?u=a1L2ltYWdlcy9zZWFyY2g",
         "https://www.bing.com/ck/a?u=a1****",
+        "https://bing.com.elsewhere.example/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
+        "https://example.com/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
         "https://www.google.com/url?q=javascript:alert(1)",
         "https://[bad",
         "https://news.google.com/rss/articles/%%%",

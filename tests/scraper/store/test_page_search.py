@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import tempfile
 import threading
@@ -20,6 +21,7 @@ from scraper.store import page_search
 from scraper.store import pages as pages_module
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import Unit, Wanted
+from scraper.store.fulltext.ranking import register
 from scraper.store.pages import FILE_NAME, NoPages, SqlitePages
 from scraper.store.protocols import Entry, Pages, Shelf
 from scraper.store.serial import dump_reading
@@ -80,6 +82,24 @@ async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: Pages) ->
     pages.put(entry(text="new words"))
     assert await found(pages, "old") == []
     assert await found(pages, "new") == ["https://example.org/"]
+
+
+async def test_an_index_that_lost_touch_with_its_pages_finds_the_others_and_mends(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pages:
+        for name in ("gone", "wordless", "whole"):
+            pages.put(entry(f"https://example.org/{name}", text=f"common {name}"))
+    with contextlib.closing(apsw.Connection(str(tmp_path / FILE_NAME))) as file:
+        register(file)
+        wordless = "SELECT id FROM pages WHERE url = 'https://example.org/wordless'"
+        file.execute(f"DELETE FROM words WHERE rowid = ({wordless})")
+        file.execute("DELETE FROM pages WHERE url = 'https://example.org/gone'")
+    async with opened(tmp_path) as pages:
+        assert await found(pages, "common") == ["https://example.org/whole"]
+        assert await found(pages, "gone") == []
+        for name in ("wordless", "gone"):
+            pages.put(entry(f"https://example.org/{name}", text=f"common {name}"))
+        assert len(await found(pages, "common")) == 3
+        assert await found(pages, "gone") == ["https://example.org/gone"]
 
 
 async def test_a_page_read_in_two_ways_is_one_hit(pages: Pages) -> None:
