@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
-from scraper.extract import structured
-from tests.scraper.extract.snapshots import page
+from tests.scraper.extract.facts.products import URL, facts
 
-URL = "https://shop.example/product/kettle"
 BUY = "<button>Add to cart</button>"
 FILL = "<i></i>" * 20
-
-
-def facts(html: str, url: str = URL) -> dict[str, Any]:
-    return structured.extract(page(html, url)).product or {}
 
 
 def price(html: str, url: str = URL) -> Any:
