@@ -162,7 +162,8 @@ def port(settings: Settings) -> Iterator[Finding]:
     """Whether `serve` could listen."""
     where = f"{settings.host} port {settings.port}"
     try:
-        with contextlib.closing(socket.create_server((settings.host, settings.port))):
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        with contextlib.closing(socket.create_server((settings.host, settings.port), family=family)):
             yield good(f"{where} is free for `search-mcp serve`")
     except OSError as error:
         yield poor(

@@ -85,6 +85,12 @@ def test_who_asks_for_no_colour_gets_none(
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
+def test_a_port_at_an_address_of_ipv6_is_looked_at() -> None:
+    (found,) = checks.port(Settings(host="::1", port=0))
+    # A machine without IPv6 says so; what Python says of a wrong question would be "for hostname".
+    assert found.text.startswith("::1 port 0 is free") or "for hostname" not in found.text
+
+
 def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         (found,) = checks.port(Settings(port=taken.getsockname()[1]))
