@@ -50,6 +50,18 @@ def test_every_service_is_held_in_bounds(service: str) -> None:
     assert "privileged" not in held
 
 
+def test_what_a_service_takes_of_memory_for_good_leaves_room_for_its_work() -> None:
+    said = {name: " ".join(compose()["services"][name]["command"]) for name in ("postgres", "valkey")}
+    for name, pattern, share in (
+        ("postgres", r"-c shared_buffers=(\d+)MB", 0.4),
+        ("valkey", r"--maxmemory (\d+)mb", 0.7),
+    ):
+        taken = re.search(pattern, said[name])
+        bound = str(compose()["services"][name]["deploy"]["resources"]["limits"]["memory"])
+        assert taken is not None
+        assert int(taken[1]) << 20 <= share * int(bound[:-1]) * {"m": 1 << 20, "g": 1 << 30}[bound[-1]]
+
+
 def test_what_the_server_is_told_it_knows() -> None:
     environment = {name: str(value) for name, value in search()["environment"].items()}
     assert unknown_variables(environment) == ()
