@@ -67,40 +67,29 @@ class _Reading:
 
 def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
     """The structured data of a snapshot of HTML; `simply`: without what takes long on hostile pages."""
-    parsed = markup.parse(snapshot.html, flatten=False)
-    root = parsed.root
+    root = markup.parse(snapshot.html, flatten=False).root
     xhr, fetched = _fetched(snapshot.json_responses)
     if root is None:
         return StructuredData(url=snapshot.url, xhr=xhr)
-    base = tree.base_of(root, snapshot.url)
-    reading = _Reading(base, [])
-    blocks = jsonld.read(script.text or "" for script in root.iter("script") if _is_json_ld(script))
-    if blocks.broken:
-        reading.warnings.append(f"json_ld: {blocks.broken} blocks are no JSON and were left out.")
-    json_ld = reading.bounded("json_ld", blocks.values)
+    reading = _Reading(tree.base_of(root, snapshot.url), [])
+    json_ld = _json_ld(root, reading)
     tags = opengraph.properties(root)
-    cards = reading.bounded("opengraph", opengraph.as_lists(tags, base))
-    micro: tuple[Item, ...] = ()
-    rdf: tuple[Item, ...] = ()
-    fragments: list[tuple[str, Element]] = []
-    if not simply:
-        etree.strip_elements(root, *_READ_OTHERWISE, with_tail=False)
-        markup.lift_deep(root)
-        micro = reading.tried("microdata", lambda: microdata.read(root, base))
-        fragments = microdata.fragments(root, product.FRAGMENTS)
-        if rdfa.is_carried(root):
-            rdf = reading.tried("rdfa", lambda: rdfa.read(root, base))
+    cards = reading.bounded("opengraph", opengraph.as_lists(tags, reading.base))
+    if simply:
+        return StructuredData(
+            url=snapshot.url, json_ld=json_ld, opengraph=cards, xhr=xhr, warnings=tuple(reading.warnings)
+        )
+    etree.strip_elements(root, *_READ_OTHERWISE, with_tail=False)
+    markup.lift_deep(root)
+    micro = reading.tried("microdata", lambda: microdata.read(root, reading.base))
+    fragments = microdata.fragments(root, product.FRAGMENTS)
+    rdf = reading.tried("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_carried(root) else ()
     graphs = {
         Source.JSON_LD: Graph(json_ld),
         Source.MICRODATA: Graph(micro),
         Source.RDFA: Graph(rdfa.linked(rdf)),
     }
-    facts: tuple[Item | None, Item | None] = (None, None)
-    if not simply:
-        try:
-            facts = _facts(snapshot, graphs, tags, fragments, fetched, reading)
-        except _FAULTS as fault:
-            reading.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
+    sold, cooked = _tried_facts(snapshot, graphs, tags, fragments, fetched, reading)
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,
@@ -108,10 +97,33 @@ def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
         opengraph=cards,
         rdfa=rdf,
         xhr=xhr,
-        product=facts[0],
-        recipe=facts[1],
+        product=sold,
+        recipe=cooked,
         warnings=tuple(reading.warnings),
     )
+
+
+def _json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
+    blocks = jsonld.read(script.text or "" for script in root.iter("script") if _is_json_ld(script))
+    if blocks.broken:
+        reading.warnings.append(f"json_ld: {blocks.broken} blocks are no JSON and were left out.")
+    return reading.bounded("json_ld", blocks.values)
+
+
+def _tried_facts(
+    snapshot: Snapshot,
+    graphs: Mapping[Source, Graph],
+    tags: list[tuple[str, str]],
+    fragments: list[tuple[str, Element]],
+    fetched: list[Any],
+    reading: _Reading,
+) -> tuple[Item | None, Item | None]:
+    """The product and the recipe of a page; where looking for them breaks, neither and a warning."""
+    try:
+        return _facts(snapshot, graphs, tags, fragments, fetched, reading)
+    except _FAULTS as fault:
+        reading.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
+        return None, None
 
 
 def _facts(

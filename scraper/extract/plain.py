@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedType
 from scraper.extract import characters, feeds, outline
 from scraper.extract.code import fence
+from scraper.extract.json_layout import laid_out
 from scraper.extract.markup import is_binary
 from scraper.model import Document, Verdict, VerdictKind
 
 __all__ = ["is_page", "read"]
 
 MAX_CHARACTERS = 4_000_000
-MAX_PRETTY = 300_000
-"""A longer JSON text is shown as it came: indenting it costs more than it helps."""
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
@@ -100,7 +98,7 @@ def _shown(media_type: str, text: str) -> str:
     if media_type in _PROSE:
         return fence(text.strip("\n"), "text") if _is_laid_out(text) else text.strip()
     if _is_json(media_type):
-        return fence(_pretty(text), "json")
+        return fence(laid_out(text), "json")
     language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
     return fence(text.strip("\n"), language)
 
@@ -108,15 +106,6 @@ def _shown(media_type: str, text: str) -> str:
 def _is_laid_out(text: str) -> bool:
     """Whether a plain text lives by its lines: code, tables, lists; not prose."""
     return re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None
-
-
-def _pretty(text: str) -> str:
-    if len(text) > MAX_PRETTY:
-        return text.strip()
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return text.strip()
 
 
 def _is_json(media_type: str) -> bool:

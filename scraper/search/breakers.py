@@ -13,7 +13,7 @@ from dataclasses import replace
 from scraper.store.searches import Rest
 from scraper.store.shared.protocols import Rests
 
-__all__ = ["RESTS_S", "Breakers", "after_failure", "egress_name", "is_resting"]
+__all__ = ["RESTS_S", "WALLS", "Breakers", "after_failure", "egress_name", "is_resting"]
 
 RESTS_S = (60.0, 300.0, 1_800.0, 3_600.0)
 """DuckDuckGo's wall was seen to last an hour, Brave's 5 to 15 minutes."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scraper.search.attempt import Attempt
+from scraper.search.breakers import WALLS
 
 __all__ = ["LITTLE", "hint"]
 
 LITTLE = 3
 """Fewer rows than this may not answer anything."""
-_REFUSED = frozenset({"captcha", "consent", "rate_limited", "refused", "off_topic"})
 
 
 def hint(
@@ -20,7 +20,7 @@ def hint(
     parts = []
     if dropped and rows < min(LITTLE, wanted):
         parts.append(_dropped(rows, dropped))
-    refused = [attempt for attempt in attempts if attempt.error in _REFUSED and not attempt.results]
+    refused = [attempt for attempt in attempts if attempt.error in WALLS and not attempt.results]
     failed = [attempt for attempt in attempts if attempt.error and not attempt.results]
     resting = [attempt for attempt in failed if attempt.rests_s > 0]
     if resting:

@@ -9,18 +9,17 @@ from typing import Any
 from scraper.extract.code import fence
 from scraper.extract.documents.letters import letters
 from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.json_layout import laid_out
 
 __all__ = ["read", "read_notebook"]
 
-MAX_PRETTY = 400_000
-"""A longer text is shown as it came: indenting it costs more than it helps."""
 _MAX_OUTPUT = 4_000
 
 
 def read(data: bytes, asked: Asked) -> Parsed:
     """The JSON, indented where it is short and sound."""
     text, warnings = letters(data, asked)
-    return Parsed("json", fence(_pretty(text), "json"), warnings=warnings)
+    return Parsed("json", fence(laid_out(text), "json"), warnings=warnings)
 
 
 def read_notebook(data: bytes, asked: Asked) -> Parsed:
@@ -33,15 +32,6 @@ def read_notebook(data: bytes, asked: Asked) -> Parsed:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return Parsed("json", fence(text.strip(), "json"), warnings=warnings)
     return Parsed("ipynb", "\n\n".join(parts), warnings=warnings)
-
-
-def _pretty(text: str) -> str:
-    if len(text) > MAX_PRETTY:
-        return text.strip()
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return text.strip()
 
 
 def _language(notebook: Any) -> str:
