@@ -17,6 +17,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
+from browsers.chromium import processes
 from browsers.chromium.folder import PREFIX, RunFolder, sweep
 from browsers.chromium.processes import tree_pids
 from browsers.wires.pipe import Rendezvous
@@ -166,6 +167,24 @@ async def test_without_the_shared_pipe_the_nested_wire_serves(
         assert marks(await visit(door, site, "/static/1", Mode.PEEK)) == 60
         assert marks(await visit(door, site, "/spa/1")) == 60
         assert marks(await visit(door, site, "/frames")) == 30
+
+
+async def test_without_what_only_linux_has_a_dead_browser_is_noticed_and_replaced(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on macOS: no descriptor tells of a process's end, and no /proc of its children and memory.
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    before = set(ours())
+    monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
+    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
+        assert marks(await visit(door, site, "/spa/1")) == 60
+        monkeypatch.setattr(processes, "PROC", Path("/proc"))
+        victims = [pid for pid, line in ours().items() if pid not in before and VICTIMS["browser"](line)]
+        monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+        assert marks(await visit(door, site, "/spa/2", deadline_s=30)) == 60
+        assert victims and door.status().browsers[0].memory_bytes is None
 
 
 async def test_without_a_chromium_the_error_says_how_to_get_one(

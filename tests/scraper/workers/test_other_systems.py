@@ -1,0 +1,53 @@
+"""What is Linux's own may be missing, as on macOS: the server's end of the workers does without."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from scraper.extract.documents.model import Asked
+from scraper.workers import Workers, confinement, one_shot
+from tests.scraper.workers import jobs
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that is not Linux, as far as this process asks."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    def nobody_tells(_: str) -> int:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(one_shot, "_resident_bytes", nobody_tells)
+
+
+@pytest.mark.usefixtures("elsewhere")
+async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
+    async with Workers(1, preload=()) as workers:
+        first = await workers.run(jobs.pid)
+        os.kill(first, signal.SIGKILL)
+        assert await workers.run(jobs.pid) != first
+
+
+@pytest.mark.usefixtures("elsewhere")
+async def test_a_document_is_read() -> None:
+    shots = one_shot.OneShots(1, keep_warm=False)
+    answer = await shots.run(asdict(Asked()), b"{\\rtf1 Words}")
+    await shots.close()
+    assert "Words" in str(answer["parsed"])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_keeps_no_document_in_is_named() -> None:
+    assert confinement.abilities().missing == (
+        "a bar to new privileges",
+        "Landlock",
+        "a filter of system calls",
+    )
+    confinement.confine()
+    assert Path(__file__).read_bytes()
