@@ -72,6 +72,17 @@ async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format
     assert max(pages.most[f"host{number}.example"] for number in range(4)) <= 2
 
 
+async def test_a_page_is_read_at_the_address_that_stands_first_in_the_list(tmp_path: Path) -> None:
+    pages = Pages()
+    asked = ["http://a.example/page#part", "http://a.example/page", "http://a.example/other"]
+    async with BulkJob.open(order_of(tmp_path, asked)) as job:
+        await run_here(job, pages, asyncio.Event(), concurrency=4)
+        await job.finish()
+        assert (await job.counts()).repeated == 1
+    assert pages.read == Counter([asked[0], asked[2]])
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter([asked[0], asked[2]])
+
+
 async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS)
     pages, stop = Pages(), asyncio.Event()
