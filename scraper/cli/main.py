@@ -5,6 +5,8 @@ Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called 
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import sys
 
 import click
@@ -27,6 +29,8 @@ from scraper.cli.version import version
 __all__ = ["main"]
 
 _INTERRUPTED = 130
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says where standard output is a file that has no room for more."""
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -84,6 +88,12 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        with contextlib.suppress(OSError):
+            click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
+        return 1
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
     return code if isinstance(code, int) else 0

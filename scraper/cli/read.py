@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Callable, Iterable
 from typing import IO, Any, TypeVar
@@ -74,17 +73,8 @@ def print_answer(tool: str, arguments: dict[str, Any], given: dict[str, Any], na
         answer = running.ask(tool, arguments, settings)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    _print(answer.text, err=answer.is_error)
+    click.echo(answer.text, err=answer.is_error)
     return int(answer.is_error)
-
-
-def _print(text: str, *, err: bool) -> None:
-    try:
-        click.echo(text, err=err)
-    except OSError as error:
-        if error.errno == errno.EPIPE:  # nobody reads on, which is no fault
-            raise
-        raise click.ClickException(f"The answer cannot be written: {error.strerror}.") from None
 
 
 def _meant(word: str) -> list[str]:

@@ -1,11 +1,13 @@
-"""The commands where standard input or output are closed, or of another time."""
+"""The commands where standard input or output are closed, full, or of another time."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
-from tests.scraper.process import Output, output_of
+from tests.scraper.process import Output, output_of, running
 from tests.site.running import Site
 
 RUN_MAIN = "from scraper.cli.main import main; sys.argv[0] = 'search-mcp'; main()"
@@ -59,3 +61,14 @@ async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
     told = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
     assert (told.code, told.err) == (0, "")
     assert "\\u" in told.out
+
+
+@pytest.mark.parametrize("arguments", [("engines",), ("cache", "stats"), ("serve", "-h")])
+async def test_an_output_that_is_full_is_told_in_a_line(
+    here: dict[str, str], arguments: tuple[str, ...]
+) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    async with running(*SEARCH_MCP, *arguments, env=here, stdout=full) as program:
+        os.close(full)
+        assert await program.ended() == 1
+    assert program.said == ["Error: The answer cannot be written: No space left on device.\n"]
