@@ -84,7 +84,15 @@ install_with_pip() {
     "$python" -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 }
 
+# Its name for its own extension modules tells which C library it was built for.
+built_for_musl() {
+    "$1" -c 'import sys, sysconfig; sys.exit("musl" not in str(sysconfig.get_config_var("SOABI")))' 2>/dev/null
+}
+
 new_enough "$python" || make_environment
+if built_for_musl "$python"; then
+    stop "this Python is built for musl (Alpine), for which Playwright has no driver. Use the container image."
+fi
 
 echo "Installing $* ..."
 for lock; do

@@ -1,0 +1,129 @@
+"""Setting up on machines of all kinds: what is missing is said with the one command that brings it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "tools" / "environment.sh"
+TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat")
+"""Programs that every system has."""
+
+PYTHON = """#!/bin/sh
+echo "$*" >> "$NOTES"
+case "$*" in
+    *version_info*) exit {too_old};;
+    *ensurepip,*) exit {no_venv};;
+    *SOABI*) exit {glibc};;
+    "-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python;;
+esac
+"""
+
+
+class Machine:
+    """A folder with a space and a letter beyond ASCII in its name, and programs of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "an ü home"
+        self.programs = folder / "bin"
+        self.notes = folder / "notes"
+        for made in (self.home, self.programs):
+            made.mkdir()
+        for name in TOOLS:
+            found = shutil.which(name)
+            assert found is not None
+            (self.programs / name).symlink_to(found)
+
+    def has(self, name: str, text: str = "#!/bin/sh\n") -> None:
+        """Put a program there."""
+        (self.programs / name).write_text(text)
+        (self.programs / name).chmod(0o755)
+
+    def has_python(self, *, too_old: int = 0, no_venv: int = 0, glibc: int = 1) -> None:
+        """Put a Python there; each number is an exit code."""
+        self.has("python3", PYTHON.format(too_old=too_old, no_venv=no_venv, glibc=glibc))
+
+    def set_up(self) -> subprocess.CompletedProcess[str]:
+        """Run the script in the home."""
+        return subprocess.run(
+            ["sh", SCRIPT, "one.txt", "two.txt"],
+            cwd=self.home,
+            env={"PATH": str(self.programs), "NOTES": str(self.notes)},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with nothing on it."""
+    return Machine(tmp_path)
+
+
+def as_root(command: str) -> str:
+    """As a person would type it here."""
+    return command if os.geteuid() == 0 else f"sudo {command}"
+
+
+def test_everything_is_installed_by_what_is_there(machine: Machine) -> None:
+    machine.has_python()
+    done = machine.set_up()
+    assert (done.returncode, done.stderr) == (0, "")
+    told = machine.notes.read_text().splitlines()
+    assert "-m venv --clear .venv" in told
+    assert any(line.endswith("--require-hashes -r one.txt -r two.txt") for line in told)
+    assert any(line.endswith("--no-deps --no-build-isolation -e .") for line in told)
+
+
+def test_an_environment_that_is_there_is_not_made_again(machine: Machine) -> None:
+    machine.has_python()
+    machine.set_up()
+    machine.notes.unlink()
+    assert machine.set_up().returncode == 0
+    assert "venv" not in machine.notes.read_text()
+
+
+@pytest.mark.parametrize(
+    ("manager", "command"),
+    [
+        ("brew", "brew install python@3.13"),
+        ("apt-get", as_root("apt-get install -y python3 python3-venv")),
+        ("dnf", as_root("dnf install -y python3.12")),
+        ("pacman", as_root("pacman -S --noconfirm python")),
+    ],
+)
+def test_without_a_python_the_command_of_the_system_is_named(
+    machine: Machine, manager: str, command: str
+) -> None:
+    machine.has(manager)
+    done = machine.set_up()
+    assert done.returncode == 1
+    assert done.stderr == (f"search-mcp: Python 3.11 or newer is needed and was not found. Run: {command}\n")
+
+
+def test_where_the_system_s_python_is_too_old_another_way_is_named(machine: Machine) -> None:
+    machine.has("apt-get")
+    machine.has_python(too_old=1)
+    assert "Run: curl -LsSf https://astral.sh/uv/install.sh | sh\n" in machine.set_up().stderr
+
+
+def test_the_other_half_of_venv_is_asked_for(machine: Machine) -> None:
+    machine.has("apt-get")
+    machine.has_python(no_venv=1)
+    done = machine.set_up()
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"Run: {as_root('apt-get install -y python3 python3-venv')}\n")
+
+
+def test_a_system_that_playwright_does_not_know_is_told_at_once(machine: Machine) -> None:
+    machine.has_python(glibc=0)
+    done = machine.set_up()
+    assert done.returncode == 1
+    assert "musl" in done.stderr and "container" in done.stderr
+    assert "pip" not in machine.notes.read_text().replace("ensurepip", "")
