@@ -9,9 +9,16 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.leads import lead_away
 from scraper.extract.content.measures import Floats, Measures
-from scraper.extract.content.names import COMMENTS, TAGS, TEASERS
+from scraper.extract.content.names import AREAS, COMMENTS, TAGS, TEASERS
 
-__all__ = ["MIN_DOCUMENTATION", "complete_tables", "even_cards", "with_title", "without_asides"]
+__all__ = [
+    "MIN_DOCUMENTATION",
+    "complete_tables",
+    "even_cards",
+    "outside_of_footers",
+    "with_title",
+    "without_asides",
+]
 
 Chosen = NDArray[np.bool_]
 
@@ -25,6 +32,13 @@ _MAX_FORUM = 0.3
 _COMMENTS_ARE_CONTENT = 0.9
 _TEASERS_ARE_CONTENT = 0.3
 """Elements called so that hold more of the chosen words than this are content all the same."""
+
+_FOOTER = 1 << AREAS.index("footer")
+_OWN_FOOTERS = 1 << AREAS.index("main") | 1 << AREAS.index("article")
+"""What these hold may have a footer of its own."""
+
+_LIKELY = 0.3
+"""Where no block outside of the footer is as likely as this, the footer may hold all there is."""
 
 _MIN_CARDS = 4
 _OF_ALL_CARDS, _OF_NO_CARD = 0.5, 0.25
@@ -48,6 +62,15 @@ _MAX_FROM_TITLE = 12
 
 _MAX_TABLE_SHARE = 0.5
 """A larger table is the page's layout."""
+
+
+def outside_of_footers(page: Measures, p: Floats) -> Floats:
+    """The probabilities, and none for what stands in the page's footer: long ones outweigh a short content.
+
+    F1 of collections .701, without .693; of 1,358 pages 13 change, of which 3 lose .003 to .07.
+    """
+    inside = ((page.areas & _FOOTER) > 0) & ((page.areas & _OWN_FOOTERS) == 0)
+    return np.where(inside, 0.0, p) if (p[~inside] >= _LIKELY).any() else p
 
 
 def without_asides(page: Measures, chosen: Chosen, p: Floats, types: Mapping[str, float]) -> Chosen:

@@ -15,6 +15,7 @@ from scraper.extract.content.guard import (
     MIN_DOCUMENTATION,
     complete_tables,
     even_cards,
+    outside_of_footers,
     with_title,
     without_asides,
 )
@@ -86,10 +87,11 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
 
 def select(page: Measures, opinion: Opinion) -> NDArray[np.bool_]:
     """The blocks that are content."""
-    chosen = choose(opinion.p, page.lengths)
+    p = outside_of_footers(page, opinion.p)
+    chosen = choose(p, page.lengths)
     chosen = even_cards(page, chosen)
-    chosen = without_asides(page, chosen, opinion.p, opinion.types)
-    chosen, cells = complete_tables(page, chosen, opinion.p)
+    chosen = without_asides(page, chosen, p, opinion.types)
+    chosen, cells = complete_tables(page, chosen, p)
     if opinion.types["documentation"] >= MIN_DOCUMENTATION:
         return with_title(page, chosen, opinion.types)  # references say the same of many things
     chosen = drop_copies(chosen, page.text_ids, page.characters, page.first, page.last)
