@@ -72,10 +72,7 @@ class Navigation:
 
         `unwatched`: nothing that comes after it is held, which spares every request of the page a detour.
         """
-        if unwatched and not body.streamed:
-            # In place of a word that lets it go on: the page is then made without that detour.
-            self._session.post("Fetch.disable")
-        elif body.streamed:
+        if body.streamed:
             headers = [
                 {"name": name, "value": value}
                 for name, value in response.raw_headers
@@ -88,8 +85,11 @@ class Navigation:
                 responseHeaders=headers,
                 body=base64.b64encode(body.data).decode(),
             )
-        else:
+        elif not unwatched:
             self._go_on(response.request_id)
+        if unwatched:
+            # This lets go on what is held. After another word for it the page would be made with the detour.
+            self._session.post("Fetch.disable")
         self._begun().add_done_callback(on_answer)
 
     def abort(self, response: PausedResponse) -> None:

@@ -19,6 +19,10 @@ pytestmark = pytest.mark.browser
 HOST = "plain.example"
 BODIES = {
     "/first": "<!doctype html><title>First</title><script>location = '/second'</script>",
+    "/moves": "<!doctype html><title>Moves</title><script>location = '/gone'</script>",
+    "/gone": "<!doctype html><title>Gone</title><p>It is gone for good.</p>",
+    "/shows": "<!doctype html><title>Shows</title><script>location = '/data'</script>",
+    "/data": '{"told": "as data"}',
     "/framed": "<!doctype html><title>Framed</title><iframe src='/missing' width=300 height=200></iframe>",
     "/undeclared": "<h1>Undeclared</h1><script>document.body.append('rendered')</script>",
     "/undeclared-file": "%PDF-1.4\n%%EOF",
@@ -28,6 +32,8 @@ HTML = "Content-Type: text/html\r\n"
 HEADS = {
     "/nowhere": ("302 x", HTML + "Location: \r\n"),
     "/missing": ("404 x", HTML + "X-Frame: its own\r\n"),
+    "/gone": ("410 x", HTML + "X-Page: its own\r\nSet-Cookie: a=b\r\n"),
+    "/data": ("200 OK", "Content-Type: application/json\r\n"),
     "/undeclared": ("200 OK", ""),
     "/undeclared-file": ("200 OK", ""),
 }
@@ -104,6 +110,22 @@ async def test_a_frame_does_not_speak_for_its_page(door: Browsers) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/framed", mode=Mode.RENDER))
     assert [frame.url for frame in snapshot.frames] == [f"http://{HOST}/missing"]
     assert (snapshot.status, "x-frame" in snapshot.headers) == (200, False)
+
+
+@pytest.mark.parametrize("mode", [Mode.RENDER, Mode.AUTO])
+async def test_a_page_that_moved_on_is_told_with_the_answer_of_the_one_it_moved_to(
+    door: Browsers, mode: Mode
+) -> None:
+    snapshot = await door.visit(Request(f"http://{HOST}/moves", mode=mode))
+    assert (snapshot.url, snapshot.status) == (f"http://{HOST}/gone", 410)
+    assert snapshot.headers["x-page"] == "its own" and "set-cookie" not in snapshot.headers
+    assert "gone for good" in snapshot.html
+
+
+async def test_data_that_a_page_moved_on_to_is_the_page_that_shows_it(door: Browsers) -> None:
+    snapshot = await door.visit(Request(f"http://{HOST}/shows", mode=Mode.RENDER))
+    assert (snapshot.url, snapshot.media_type) == (f"http://{HOST}/data", "text/html")
+    assert "as data" in snapshot.html
 
 
 async def test_a_form_is_sent_once_though_its_answer_moves_on(door: Browsers, plain: Plain) -> None:
