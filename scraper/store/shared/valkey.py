@@ -37,8 +37,8 @@ trips, and a line that is slow is so by fits."""
 BEAT_S = 3.0
 FIRST_RETRY_S = 0.25
 LAST_RETRY_S = 3.0
-"""As often as a server says that it lives. With ten, one server of two knew eight seconds later than the other
-that it was back after six, and both read the same pages meanwhile."""
+"""As often as a server says that it lives. With ten, one server of two knew eight seconds later than the
+other that it was back after six, and both read the same pages meanwhile."""
 SLOW_S = 0.05
 """From here on the shared state costs a fetch more than its own work."""
 CONNECTIONS = 32
