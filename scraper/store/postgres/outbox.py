@@ -78,7 +78,7 @@ class Outbox(Generic[T]):
                 await self._task
         self.lost += len(self._waiting)
         if self._waiting:
-            log.warning("%d items were not written to the shared store", len(self._waiting))
+            log.warning("left unwritten at the end, as the shared store was away: %d", len(self._waiting))
 
     def _begin(self) -> None:
         if self._waiting and (self._task is None or self._task.done()):
