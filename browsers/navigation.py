@@ -93,9 +93,8 @@ class Navigation:
         self._begun().add_done_callback(on_answer)
 
     def abort(self, response: PausedResponse) -> None:
-        """End before anything commits: the tab stays blank, and sees to its end by itself."""
-        self._fail(response)
-        self._tab.leaving = self._answer
+        """End before anything commits: the tab stays blank, and sees to that by itself."""
+        self._tab.leave(response.request_id, self._begun())
 
     def explained(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
         """What a net error means, as far as the wall can tell; `at`: where, when not where it went last."""

@@ -48,11 +48,13 @@ class Tab:
         self.renewals = 0
         self.committed = False
         """Whether this visit let a page into it."""
-        self.leaving: asyncio.Future[Event] | None = None
-        """A navigation that was given up: nobody who has its answer in hand waits for its end."""
         self.cached = CachedAddresses()
         self.origins: set[str] = set()
         """Of all documents that were in it."""
+        self._held: str | None = None
+        """The response at which a navigation is held that is to be given up."""
+        self._leaving: asyncio.Future[Event] | None = None
+        """Its end."""
         self._holds_page = False
         """Whether any visit did: until then its one document is the empty one that it was opened with."""
         self._principal = ""
@@ -111,6 +113,13 @@ class Tab:
         """From now on it holds a page, which may run and leave something."""
         self.committed = self._holds_page = True
 
+    def leave(self, held: str, end: asyncio.Future[Event]) -> None:
+        """Give up a navigation that is held at a response, when the tab is cleaned, put to rest or closed.
+
+        Not at once: whoever has the response in hand goes on before the browser is woken for this.
+        """
+        self._held, self._leaving = held, end
+
     async def clean(self) -> None:
         """Forget what an aborted navigation leaves behind: cookies at once, its response when that matters.
 
@@ -125,12 +134,18 @@ class Tab:
                 await self.empty_cache()
 
     async def _left(self) -> None:
-        """Wait for the end of a navigation that was given up."""
-        leaving, self.leaving = self.leaving, None
+        """End a navigation that is to be given up."""
+        self._let_go()
+        leaving, self._leaving = self._leaving, None
         if leaving is not None:
             # That it fails is what was asked for; a renderer that died answers the next command with that.
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await asyncio.gather(leaving, return_exceptions=True)
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            self.session.post("Fetch.failRequest", requestId=held, errorReason="Aborted")
 
     async def empty_cache(self) -> None:
         """Forget every response."""
@@ -142,6 +157,7 @@ class Tab:
         self.rests += 1
         self.session.off()
         self.cached.clear()
+        self._let_go()
         self.gate.rest()
         await self._left()
         commands = [
@@ -160,6 +176,7 @@ class Tab:
     def halt(self) -> None:
         """Stand still until the context serves another page: no script runs, nothing reaches the network."""
         self.session.off()
+        self._let_go()
         self.gate.rest()
         self.session.post("Emulation.setScriptExecutionDisabled", value=True)
 
@@ -217,6 +234,8 @@ class Tab:
     async def close(self) -> None:
         """Dispose of the context and all that ran in it."""
         self.session.off()
+        # What is held when the session ends would go on.
+        self._let_go()
         await _quietly(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
         self.connection.forget(self.session)
         await self.gate.close()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
+from browsers.cdp import Message, Session
 from browsers.supply import Supply
 from browsers.tab import Tab
-from tests.browsers.reading import visit
+from tests.browsers.reading import always, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -87,3 +88,45 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
         while not fresh.status().restarts:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     assert "MARK-" in (await visit(fresh, site, "/static/1", Mode.PEEK)).html
+
+
+async def test_a_peek_is_given_up_only_when_its_answer_is_out(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supply = await _at_rest(fresh)
+    said = _overheard(supply, monkeypatch)
+    await visit(fresh, site, "/static/1", Mode.PEEK)
+    assert "Fetch.getResponseBody" in said and "Fetch.failRequest" not in said
+    await _until(lambda: "Network.clearBrowserCookies" in said)
+    assert said.index("Fetch.failRequest") < said.index("Network.clearBrowserCookies")
+
+
+async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supply = await _at_rest(fresh)
+    said = _overheard(supply, monkeypatch)
+    fresh._scripted_hosts["site.example"] = None
+    assert not (await fresh.visit(Request(site.url("/static/1")), always)).rendered
+    await _until(lambda: "Target.disposeBrowserContext" in said)
+    assert said.index("Fetch.failRequest") < said.index("Target.disposeBrowserContext")
+
+
+async def _until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not done():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+def _overheard(supply: Supply, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the browser is told from now on."""
+    said: list[str] = []
+    connection = supply.chromium.connection
+    transmit = connection.transmit
+
+    def noted(session: Session, message: Message) -> None:
+        said.append(message["method"])
+        transmit(session, message)
+
+    monkeypatch.setattr(connection, "transmit", noted)
+    return said
