@@ -10,7 +10,7 @@ from typing import Self
 
 from scraper.bulk.model import Place
 
-__all__ = ["AppendedFile", "remove_behind"]
+__all__ = ["AppendedFile", "remove_behind", "to_disk"]
 
 
 class AppendedFile:
@@ -29,6 +29,8 @@ class AppendedFile:
                 raise OSError(0, "it is shorter than it was: somebody changed it", str(path))
             os.ftruncate(self._file, offset)
             os.lseek(self._file, offset, os.SEEK_SET)
+            # Its name too: what is noted of it must not outlast it when the power goes.
+            to_disk(path.parent)
         except BaseException:
             os.close(self._file)
             raise
@@ -62,6 +64,15 @@ class AppendedFile:
     def close(self) -> None:
         """Let go of it."""
         os.close(self._file)
+
+
+def to_disk(path: Path) -> None:
+    """Return when a file's content, or the names in a folder, are on the disk."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def remove_behind(folder: Path, place: Place, *patterns: re.Pattern[str]) -> None:

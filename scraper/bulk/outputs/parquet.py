@@ -6,7 +6,6 @@ A Parquet file can be read only when it is complete: a killed process would lose
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from scraper.bulk.errors import MissingExtra
 from scraper.bulk.model import Outcome, Place, Row
-from scraper.bulk.outputs.appended import AppendedFile, remove_behind
+from scraper.bulk.outputs.appended import AppendedFile, remove_behind, to_disk
 
 try:
     import pyarrow as pa
@@ -111,12 +110,13 @@ class ParquetOutput:
             with parquet.ParquetWriter(part, SCHEMA, compression="zstd", compression_level=_LEVEL) as writer:
                 for table in _groups(self._gathered.path):
                     writer.write_table(table, row_group_size=table.num_rows)
-            _to_disk(part)
+            to_disk(part)
         except OSError:
             part.unlink(missing_ok=True)
             raise
         part.replace(path)
         self._number += 1
+        # With whose name that of the finished file goes to the disk.
         following = self._opened(0)
         self._gathered.close()
         self._gathered = following
@@ -136,14 +136,6 @@ def _groups(path: Path) -> Iterator[pa.Table]:
                 batches, size = [], 0
         if batches:
             yield pa.Table.from_batches(batches)
-
-
-def _to_disk(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _values(row: Row) -> dict[str, Any]:

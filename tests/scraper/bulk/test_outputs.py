@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,28 @@ def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
     if form is not Format.WARC:
         assert first["markdown"] == "# Page 1\n\nŻółw ? 1"
         assert second["markdown"] is None and second["json_ld"] is None
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
+    tmp_path: Path, form: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[set[str]] = []
+    to_disk = os.fsync
+
+    def fsync(file: int) -> None:
+        if os.path.samestat(os.fstat(file), tmp_path.stat()):
+            synced.append({path.name for path in tmp_path.iterdir()})
+        to_disk(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    output = opened(form, tmp_path, Place())
+    for number in range(1, 3):
+        output.append([outcome_of(number)])
+        assert {path.name for path in tmp_path.iterdir()} <= synced[-1]
+    output.finished()
+    output.close()
+    assert {path.name for path in tmp_path.glob("pages-*")} <= synced[-1]
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
