@@ -196,8 +196,12 @@ class Frontier:
             self._note({"place": asdict(place)})
 
     def move_to(self, place: Place) -> None:
-        """Note that the output goes on elsewhere."""
-        self.note({"place": asdict(place)})
+        """Note that the output goes on elsewhere; on the disk, as what it makes needless is removed then."""
+        self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            self.note({"place": asdict(place)})
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _note(self, facts: Mapping[str, Any]) -> None:
         self._connection.executemany(

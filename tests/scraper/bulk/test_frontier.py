@@ -1,0 +1,65 @@
+"""What the file that says what is left promises of the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from scraper.bulk.frontier import Frontier
+from scraper.bulk.lists import Line
+from scraper.bulk.model import Place
+from tests.scraper.bulk.jobs import outcome_of
+
+
+class _Disk(apsw.VFS):
+    """The usual disk, with a list of the files that were brought to it."""
+
+    def __init__(self) -> None:
+        self.below = apsw.vfs_names()[0]
+        super().__init__("watched", self.below, makedefault=True)
+        self.brought: list[str] = []
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+        return _File(self, name, flags)
+
+
+class _File(apsw.VFSFile):
+    def __init__(self, disk: _Disk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        super().__init__(disk.below, name, flags)
+        self._disk = disk
+        self._name = str(name.filename() if isinstance(name, apsw.URIFilename) else name)
+
+    def xSync(self, flags: int) -> None:
+        self._disk.brought.append(self._name)
+        super().xSync(flags)
+
+
+@pytest.fixture
+def disk() -> Iterator[_Disk]:
+    """Watched while the test runs."""
+    watched = _Disk()
+    try:
+        yield watched
+    finally:
+        watched.unregister()
+
+
+def test_where_the_output_goes_on_is_on_the_disk_before_what_it_replaces_is_removed(
+    tmp_path: Path, disk: _Disk
+) -> None:
+    frontier = Frontier(tmp_path)
+    try:
+        frontier.add([Line("http://a.example/1"), Line("http://a.example/2")])
+        disk.brought.clear()
+        frontier.finish([outcome_of(1)], Place(1, 100))
+        assert not disk.brought  # several times a second; what it could lose is read again
+        frontier.move_to(Place(2))
+        assert any(name.endswith("-wal") for name in disk.brought)
+        disk.brought.clear()
+        frontier.finish([outcome_of(2)], Place(2, 100))
+        assert not disk.brought and frontier.place == Place(2, 100)
+    finally:
+        frontier.close()
