@@ -60,7 +60,8 @@ def lift(root: Element, names: str | None = None) -> list[Element]:
     names = (names_in(root) if names is None else names).lower()
     pairs = side_notes.settle(root) if "note" in names else []
     pairs += _linked(root)
-    pairs += numbered(root, {body for _, body, _ in pairs}, called="foot" in names)
+    called = "footnote" in names or "footdef" in names
+    pairs += numbered(root, {body for _, body, _ in pairs}, called=called)
     return _written(root, pairs) if pairs else []
 
 

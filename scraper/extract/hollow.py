@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from scraper.extract.texts import words_in
 from scraper.extract.tree import Head
-from scraper.extract.xpath import Element, elements, text_of
+from scraper.extract.xpath import Element, elements, having, text_of
 
 __all__ = ["FEATURES", "WEIGHTS", "is_hollow", "measures", "score"]
 
@@ -58,10 +58,8 @@ _SAMPLE = slice(20, 60)
 """The letters of a string that are looked for: its beginning may be cut or decorated."""
 
 _MIN_LETTERS = 80
-_LANDMARKS = elements(
-    ".//main | .//article | .//*[@role='main' or @id='content' or @id='main' or @id='app' or @id='root'"
-    " or @id='__next' or @id='__nuxt']"
-)
+_WITH_ROLE, _WITH_ID = having("role"), having("id")
+_LANDMARK_IDS = frozenset("content main app root __next __nuxt".split())
 _LINKS = elements(".//a")
 _PICTURES = elements(".//img")
 
@@ -112,10 +110,15 @@ def _share(words: list[str], known: frozenset[str], seen: str) -> float:
 
 
 def _landmark(body: Element) -> float:
-    landmarks = _LANDMARKS(body)
-    if not landmarks:
-        return _NO_LANDMARK
-    return math.log1p(max(words_in(text_of(landmark)) for landmark in landmarks))
+    words = [words_in(text_of(landmark)) for landmark in _landmarks(body) if landmark is not body]
+    return math.log1p(max(words)) if words else _NO_LANDMARK
+
+
+def _landmarks(body: Element) -> Iterator[Element]:
+    """By tag and by attribute: one expression for all takes twelve times as long."""
+    yield from body.iter("main", "article")
+    yield from (element for element in _WITH_ROLE(body) if element.get("role") == "main")
+    yield from (element for element in _WITH_ID(body) if element.get("id") in _LANDMARK_IDS)
 
 
 def _prose_in_data(head: Head, seen: str) -> tuple[int, int]:
