@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -262,6 +263,24 @@ async def test_what_came_by_standard_input_need_not_come_again(
         await run_here(job, Pages(), asyncio.Event(), concurrency=4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
+
+
+async def test_a_list_that_cannot_be_read_on_with_ends_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = Pages()
+    async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+        waiting = job.waiting
+
+        async def breaks(*asked: Any, count: int) -> list[list[Page]]:
+            if pages.read.total() > 50:
+                raise BulkError("The disk is gone.")
+            return await waiting(*asked, count=16)
+
+        monkeypatch.setattr(job, "waiting", breaks)
+        with pytest.raises(BulkError, match="The disk is gone"):
+            async with asyncio.timeout(60):
+                await run_here(job, pages, asyncio.Event(), concurrency=4)
 
 
 async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
