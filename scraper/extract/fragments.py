@@ -23,10 +23,10 @@ _LAST_WORDS, _CONTEXT_WORDS = 3, 3
 _LEAST_LETTERS = 4
 """Below this a quotation is found anywhere."""
 
-_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
-_LINK = re.compile(
-    r"\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
-)
+_TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
+_IMAGE = re.compile(rf"(\\.)|!\[(?:[^\[\]\\\n]|\\.)*+\]{_TARGET}")
+_LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{_TARGET}")
+"""What is escaped is matched too: a bracket in it opens nothing, and is not tried as one."""
 _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +)?|\|)?[ \t]*")
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
 _MARKED = re.compile(r"[\\*`~]")
@@ -162,5 +162,5 @@ def _plain(line: str) -> str:
     """A line of Markdown as a person sees it."""
     text = line[_OPENING.match(line).end() :].rstrip()  # type: ignore[union-attr]
     if "](" in text:
-        text = _LINK.sub(r"\1", _IMAGE.sub("", text))
+        text = _LINK.sub(r"\1\2", _IMAGE.sub(r"\1", text))
     return _MARKUP.sub(r"\1", text) if _MARKED.search(text) else text

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Browser
 
 from scraper.extract.fragments import PlainText, directive, link
+from tests.scraper.soon import soon
 
 SPACER = "<div style='height:3000px'>.</div>"
 NIGHT = "The night ferry to Borkum carries bicycles free of charge between October and March."
@@ -144,3 +145,21 @@ async def scrolled(browser: Browser, body: str, text_directive: str) -> float:
         return 0.0
     finally:
         await page.close()
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        (r"The \[old\] [harbour](https://h.example/a_(b)) office", "The%20%5Bold%5D%20harbour%20office"),
+        ("![A \\] map](m.png)The harbour office counts", "The%20harbour%20office%20counts"),
+    ],
+)
+def test_links_and_pictures_are_quoted_as_they_are_shown(markdown: str, words: str) -> None:
+    assert directive(PlainText(markdown), 0, len(markdown), {}) == f"text={words}"
+
+
+@pytest.mark.parametrize("piece", ["[\\[", "![", "[a](", "[", "[a[", "![a](b(c"])
+def test_a_hostile_line_is_read_soon(piece: str) -> None:
+    markdown = f"The harbour {piece * (100_000 // len(piece))}]( office"
+    with soon():
+        PlainText(markdown)
