@@ -13,25 +13,40 @@
   // Their text is drawn by the control: a range around it has no box.
   const DRAWN = new Set(['OPTION', 'OPTGROUP', 'TEXTAREA']);
 
+  // Pages have few colours and many elements: taking one apart costs more than all styles of an element.
+  const parsed = new Map();
   const numbers = (color) => {
-    const found = color.match(/[\d.]+/g);
-    return found ? found.map(Number) : [0, 0, 0];
+    let found = parsed.get(color);
+    if (!found) {
+      found = (color.match(/[\d.]+/g) || [0, 0, 0]).map(Number);
+      parsed.set(color, found);
+    }
+    return found;
   };
   const alpha = (rgb) => (rgb.length > 3 ? rgb[3] : 1);
   const channel = (value) => {
     const part = value / 255;
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   };
-  const luminance = (rgb) => 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
+  const lights = new Map();
+  const luminance = (rgb) => {
+    let light = lights.get(rgb);
+    if (light === undefined) {
+      light = 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
+      lights.set(rgb, light);
+    }
+    return light;
+  };
   const contrast = (one, other) => {
     const a = luminance(one);
     const b = luminance(other);
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   };
   const moves = (style) => style.transitionDuration !== '0s' || style.animationName !== 'none';
+  const isText = (node) => node.nodeType === 3 && /\S/.test(node.data);
   const hasText = (element) => {
     for (let node = element.firstChild; node; node = node.nextSibling) {
-      if (node.nodeType === 3 && /\S/.test(node.data)) return true;
+      if (isText(node)) return true;
     }
     return false;
   };
@@ -61,19 +76,25 @@
     }
     return false;
   };
+  const range = document.createRange();
+  const isSeen = (node) => {
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    return box.right + scrollX >= 0 && box.bottom + scrollY >= 0 && box.width >= 1 && box.height >= 1;
+  };
   // The element's own text is out of sight.
   const hidesText = (element, style, background) => {
     if (style.visibility !== 'visible') return true;
     if (parseFloat(style.fontSize) < MIN_FONT_PX) return true;
     const color = numbers(style.color);
-    const clipsToText = style.webkitBackgroundClip === 'text';
-    if (alpha(color) < MIN_ALPHA && !clipsToText) return true;
-    if (background && !clipsToText && contrast(color, background) < MIN_CONTRAST) return true;
+    const isPale = alpha(color) < MIN_ALPHA || (background && contrast(color, background) < MIN_CONTRAST);
+    if (isPale && style.webkitBackgroundClip !== 'text') return true;
     if (DRAWN.has(element.nodeName)) return false;
-    const range = document.createRange();
-    range.selectNodeContents(element);
-    const box = range.getBoundingClientRect();
-    return box.right + scrollX < 0 || box.bottom + scrollY < 0 || box.width < 1 || box.height < 1;
+    // Where a piece of it is seen all is, and the box of a piece costs less than that of all that is inside.
+    for (let node = element.firstChild; node; node = node.nextSibling) {
+      if (isText(node) && isSeen(node)) return false;
+    }
+    return !isSeen(element);
   };
   const backgroundUnder = (style, inherited) => {
     if (style.backgroundImage !== 'none') return null; // a picture: no colour to compare with
@@ -117,6 +138,8 @@
       const root = element.shadowRoot;
       if (root) for (let child = root.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
     }
+    // A drawing without words has nothing to hide, and icons have many parts.
+    if (element.nodeName === 'svg' && !/\S/.test(element.textContent)) continue;
     for (let child = element.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
   }
   // Written after all was read: a write between two reads would lay the page out again each time.
