@@ -8,11 +8,8 @@ That, and seeing that it has gone, is only wanted of calls that last, and is beg
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.bodies import read_body
@@ -23,22 +20,19 @@ _LASTS_S = 0.25
 """A client that leaves sooner than this after it called is noticed then: its tab is back within a second."""
 _SILENCE_S = 15.0
 """The SDK's own: proxies cut connections on which nothing is said, some after half a minute."""
-_SESSION = "mcp-session-id"
-_VERSION = "mcp-protocol-version"
-_METHOD = "mcp-method"
-_CALL = "tools/call"
-_STREAM = "text/event-stream"
+_SESSION = b"mcp-session-id"
+_VERSION = b"mcp-protocol-version"
+_VERSIONS = frozenset(version.encode() for version in MODERN_PROTOCOL_VERSIONS)
+_METHOD = b"mcp-method"
+_CALL = b"tools/call"
+_STREAM = b"text/event-stream"
 _PROGRESS = b"progressToken"
-_STREAM_START: Message = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [
-        (b"content-type", _STREAM.encode()),
-        (b"cache-control", b"no-cache, no-transform"),
-        (b"connection", b"keep-alive"),
-        (b"x-accel-buffering", b"no"),
-    ],
-}
+_STREAM_HEADERS = (
+    (b"content-type", _STREAM),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"connection", b"keep-alive"),
+    (b"x-accel-buffering", b"no"),
+)
 _ALIVE = b": ping\r\n\r\n"
 
 
@@ -69,20 +63,14 @@ class OnePiece:
             await self._otherwise(scope, body.receive, send)
             return
         answer = _Answer(send)
-        async with self._accompanied(answer, receive):
-            await self._app(scope, body.receive, answer.send)
-
-    @contextlib.asynccontextmanager
-    async def _accompanied(self, answer: _Answer, receive: Receive) -> AsyncIterator[None]:
-        """Stay with the client while the block runs, where that takes long."""
         companions: list[asyncio.Task[None]] = []
 
-        def begin() -> None:
+        def accompany() -> None:
             companions.append(asyncio.create_task(answer.keep_alive(receive, self._silence_s)))
 
-        timer = asyncio.get_running_loop().call_later(self._lasts_s, begin)
+        timer = asyncio.get_running_loop().call_later(self._lasts_s, accompany)
         try:
-            yield
+            await self._app(scope, body.receive, answer.send)
         finally:
             timer.cancel()
             for companion in companions:
@@ -125,17 +113,19 @@ class _Answer:
                 return
             if not self._is_stream:
                 self._is_stream = True
-                await self._send(_STREAM_START)
+                # A list of its own: layers in front add to it.
+                headers = list(_STREAM_HEADERS)
+                await self._send({"type": "http.response.start", "status": 200, "headers": headers})
             await self._send({"type": "http.response.body", "body": _ALIVE, "more_body": True})
 
 
 def _is_call(scope: Scope) -> bool:
     """Whether a request is a call of the newer era, of no session, whose client takes streams too."""
-    headers = Headers(scope=scope)
+    headers = dict(scope["headers"])
     return (
         scope["method"] == "POST"
         and headers.get(_METHOD) == _CALL
-        and headers.get(_VERSION) in MODERN_PROTOCOL_VERSIONS
-        and _STREAM in headers.get("accept", "")
+        and headers.get(_VERSION) in _VERSIONS
+        and _STREAM in headers.get(b"accept", b"")
         and _SESSION not in headers
     )
