@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
 import gzip
 import io
 import itertools
 import json
 import resource
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,11 @@ from scraper.bulk.errors import BulkError, DiskFull, InUse, MissingExtra, OtherJ
 from scraper.bulk.frontier import LINES_AT_ONCE
 from scraper.bulk.job import BulkJob
 from scraper.bulk.lists import Line
-from scraper.bulk.model import STDIN, Fault, Format, Outcome, Pace, Page, Row
+from scraper.bulk.model import STDIN, Fault, Format, Outcome, Pace, Page, Place, Row
+from scraper.bulk.outputs.jsonl import JsonlOutput
 from scraper.bulk.page_reader import Read
 from scraper.bulk.runner import run_here
-from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
+from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 
 URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
 
@@ -281,6 +284,33 @@ async def test_a_list_that_cannot_be_read_on_with_ends_the_job(
         with pytest.raises(BulkError, match="The disk is gone"):
             async with asyncio.timeout(60):
                 await run_here(job, pages, asyncio.Event(), concurrency=4)
+
+
+@pytest.mark.parametrize("fault", [None, OSError(errno.ENOSPC, "No space left on device")])
+async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError | None
+) -> None:
+    monkeypatch.setattr("scraper.bulk.job.BEHIND_ROWS", 3)
+    free = threading.Event()
+    append = JsonlOutput.append
+
+    def slowly(output: JsonlOutput, outcomes: Sequence[Outcome]) -> Place:
+        assert free.wait(60)
+        if fault is not None:
+            raise fault
+        return append(output, outcomes)
+
+    monkeypatch.setattr(JsonlOutput, "append", slowly)
+    async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+        delivering = [asyncio.create_task(job.deliver(outcome_of(number))) for number in range(1, 13)]
+        await asyncio.sleep(0.3)
+        assert sum(task.done() for task in delivering) <= 6
+        free.set()
+        async with asyncio.timeout(60):
+            told = await asyncio.gather(*delivering, return_exceptions=True)
+    failed = [isinstance(error, DiskFull) for error in told if error is not None]
+    assert (len(failed) > 5 and all(failed)) if fault is not None else not failed
+    assert len(rows_in(tmp_path / "out", Format.JSONL)) == (12 if fault is None else 0)
 
 
 async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
