@@ -74,7 +74,7 @@ async def measure(options: Options) -> Figures:
     figures, ours = _whole(pages)
     figures |= _shape(pages)
     figures |= _drift(pages)
-    figures |= _decoys(pages, ours)
+    figures |= _decoys(pages)
     figures |= _beside_peers(pages, ours)
     print_goals(figures, _GOALS)
     return figures
@@ -139,7 +139,7 @@ def _alarms(scores: Iterable[Score]) -> list[bool]:
     return [one.read.changed for one in scores if one.page.kind in WITH_ROWS]
 
 
-def _decoys(pages: Sequence[SerpPage], scores: Mapping[str, Score]) -> Figures:
+def _decoys(pages: Sequence[SerpPage]) -> Figures:
     missed: list[str] = []
     wrong: list[str] = []
     for page in pages:

@@ -46,7 +46,7 @@ def _under_all_weights(saved: SerpPage) -> list[Score]:
     for weights in _GRID:
         picked = generic.pick(groups, weights)
         if id(picked) not in known:
-            rows = results(generic.rows_of(read, picked), _NOW)
+            rows = results(generic.rows_of(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])

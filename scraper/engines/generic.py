@@ -102,7 +102,7 @@ class Shape:
 def read(page: ResultPage, weights: Weights = DEFAULT_WEIGHTS) -> Shape:
     """The rows of a page that is not known to be a wall."""
     group = pick(groups(page), weights)
-    rows = tuple(rows_of(page, group))
+    rows = tuple(rows_of(group))
     return Shape(rows, is_convincing=group is not None and bool(rows) and group.is_convincing)
 
 
@@ -123,7 +123,7 @@ def pick(found: Sequence[Group], weights: Weights) -> Group | None:
     return best
 
 
-def rows_of(page: ResultPage, group: Group | None) -> list[Row]:
+def rows_of(group: Group | None) -> list[Row]:
     """The organic rows of a group, in order, none twice."""
     if group is None:
         return []

@@ -35,9 +35,6 @@ class Filters:
     include_text: str | None = None
     exclude_text: str | None = None
 
-    def __bool__(self) -> bool:
-        return any(test is not None for _, test in self._tests(datetime.min))
-
     def kept(self, rows: Sequence[Merged], now: datetime) -> tuple[tuple[Merged, ...], Mapping[str, int]]:
         """The rows that fit, and how many each argument dropped."""
         dropped: dict[str, int] = {}

@@ -95,9 +95,9 @@ def _products(graph: Graph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
     own = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
-    names = {item_id: folded(graph.text(item, "name")) for item_id, item in enumerate(found)}
-    named = [item for item_id, item in enumerate(found) if same_thing(names[item_id], title)]
-    if not named and (not own or len(set(names.values())) > _MOST_NAMES):
+    names = [folded(graph.text(item, "name")) for item in found]
+    named = [item for item, name in zip(found, names, strict=True) if same_thing(name, title)]
+    if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
     return sorted(chosen, key=lambda item: (not _is_called(graph, item, title), not _has_offers(item)))

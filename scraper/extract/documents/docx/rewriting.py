@@ -127,7 +127,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
         if place is None:
             continue
         label = numbering.next_label(place)
-        if _is_heading(properties, style, styles):
+        if _is_heading(style, styles):
             _unlist(paragraph)
             label = f"{label.rstrip('.')} " if label else ""
         elif numbering.is_plain_count(place):
@@ -147,7 +147,7 @@ def _place(properties: Element | None, style: str | None, styles: Mapping[str, E
     return place_of_style(style, styles)
 
 
-def _is_heading(properties: Element | None, style: str | None, styles: Mapping[str, Element]) -> bool:
+def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
     for _ in range(_DEPTH):
         element = styles.get(style or "")
         if element is None:

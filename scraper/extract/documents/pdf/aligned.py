@@ -88,7 +88,7 @@ def _grown(lines: Sequence[Line], start: int, across: Sequence[Rule]) -> int:
             left, right = min(left, line.x0), max(right, line.x1)
         recent = [*recent, lines[ahead]][-_LOOK_BACK:]
         end = ahead + 1
-    return _with_last_words(lines, start, end, left, right)
+    return _with_last_words(lines, start, end, left)
 
 
 def _next_cellular(
@@ -108,7 +108,7 @@ def _next_cellular(
     return None
 
 
-def _with_last_words(lines: Sequence[Line], start: int, end: int, left: float, right: float) -> int:
+def _with_last_words(lines: Sequence[Line], start: int, end: int, left: float) -> int:
     """Take in a last row of one cell that goes on under a cell of the row above."""
     if end >= len(lines) or end - start < 2:
         return end

@@ -70,7 +70,7 @@ def _continues(
     filled = [column for column, text in enumerate(texts) if text]
     had = [column for column, text in enumerate(before) if text]
     if index < heads:
-        return _head_continues(filled, had, before)
+        return _head_continues(filled, had)
     if any(_is_number(texts[column]) and column > 0 for column in filled):
         # A name that began in the line above, without its numbers.
         return had == [0] and 0 in filled and texts[0][:1].islower()
@@ -79,7 +79,7 @@ def _continues(
     return not texts[0] and set(filled) <= set(had) and _is_tight(lines, group[-1], index)
 
 
-def _head_continues(filled: Sequence[int], had: Sequence[int], before: Sequence[str]) -> bool:
+def _head_continues(filled: Sequence[int], had: Sequence[int]) -> bool:
     """Heads of several lines; a head that spans others stands in a row of its own."""
     shared = set(filled) & set(had)
     return len(shared) >= min(len(filled), len(had)) * 0.7 and len(had) > 1
