@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import sys
 import time
 from typing import Any, cast
 
@@ -55,7 +57,12 @@ async def _talk(server: Server[Any], lines: Lines, outbox: Outbox) -> None:
     # The SDK iterates over the lines and does nothing else with them.
     messages = Messages(lines, outbox.refuse)
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages)) as (read, write):
-        await server.run(read, outbox.to(write), server.create_initialization_options())
+        try:
+            await server.run(read, outbox.to(write), server.create_initialization_options())
+        finally:
+            # What anybody printed meanwhile goes where the SDK has led it, as long as it does.
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
 
 
 async def _hang_up(talking: asyncio.Task[None], limit_s: float) -> None:

@@ -23,7 +23,9 @@ STDIO = (*STAND_IN, "stdio")
 
 
 async def test_nothing_but_the_protocol_reaches_stdout() -> None:
-    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+    # Of whoever runs the tests: with it, nothing that is printed would wait in memory.
+    env = {"PYTHONUNBUFFERED": ""}
+    async with running(*STDIO, env=env, stdin=PIPE, stdout=PIPE) as program:
         assert program.process.stdin is not None
         assert program.process.stdout is not None
         await write(program, initialize())
