@@ -121,7 +121,8 @@ class _Answer:
 
 def _is_call(scope: Scope) -> bool:
     """Whether a request is a call of the newer era, of no session, whose client takes streams too."""
-    headers = dict(scope["headers"])
+    # Of two the first counts, as it does for the SDK, which then refuses both.
+    headers = dict(reversed(scope["headers"]))
     return (
         scope["method"] == "POST"
         and headers.get(_METHOD) == _CALL

@@ -109,6 +109,17 @@ def test_any_other_request_takes_the_other_way(changed: dict[str, str]) -> None:
     assert asked_with({**CALL_HEADERS, **changed}, CALL) == ["otherwise"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "way"),
+    [("2025-11-25", "2026-07-28", "otherwise"), ("2026-07-28", "2025-11-25", "plain")],
+)
+def test_of_two_versions_the_first_counts(first: str, second: str, way: str) -> None:
+    others = {name: value for name, value in CALL_HEADERS.items() if name != "MCP-Protocol-Version"}
+    # Two spellings of one name, as a dictionary cannot hold it twice.
+    both = {"MCP-Protocol-Version": first, "mcp-protocol-version": second}
+    assert asked_with({**both, **others}, CALL) == [way]
+
+
 def test_a_call_that_asks_for_progress_takes_the_other_way() -> None:
     wanting = {**CALL, "params": {**CALL["params"], "_meta": {"progressToken": 7}}}
     assert asked_with(CALL_HEADERS, wanting) == ["otherwise"]
