@@ -12,13 +12,18 @@ from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of, running
 
 DEMO = (*SEARCH_MCP, "demo-engines")
+TRIES = 3
+"""An engine's ten seconds hold the browser's start too, for which a loaded machine was seen to need them."""
 
 
 @pytest.mark.browser
 async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refusals() -> None:
     moods = ("--mood", "mojeek=altcha", "--mood", "bing=wall")
     asked = ("search", "tidal power", "--engine", "mojeek", "--engine", "bing", "--format", "json")
-    told = await output_of(*DEMO, *moods, *asked)
+    for _ in range(TRIES):
+        told = await output_of(*DEMO, *moods, *asked)
+        if told.code == 0:
+            break
     assert (told.code, told.err) == (0, "")
     answer = json.loads(told.out)
     assert len(answer["results"]) == 10
