@@ -27,7 +27,8 @@ _PLACEHOLDER = re.compile(
     r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE
 )
 _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(?:\?\S*)?", re.IGNORECASE)
-_CANDIDATE = re.compile(r"(\S*[^,\s])(?:\s+([\d.]+)([wx]))?\s*(?:,|$)")
+_CANDIDATE = re.compile(r"[\s,]*+(\S++)(?:(?<=,)|\s*+(?:([\d.]+)([wx])(?![^\s,]))?[^,]*+)", re.ASCII)
+"""As HTML parts a `srcset`: an address ends at white space, and its description at a comma."""
 _MAX_SRCSET = 4_000
 
 
@@ -95,7 +96,7 @@ def _largest(candidates: str) -> str:
         except ValueError:
             continue
         if width > widest:
-            best, widest = match.group(1), width
+            best, widest = match.group(1).rstrip(","), width
     return best
 
 
