@@ -135,7 +135,7 @@ def train(rows: Sequence[Row], log: Log, first: Sequence[Kind] = FIRST, second: 
     table = _Table(rows, scores)
     data = _Data(rows, table)
     forests, told, told_without = _first_stage(data, learners, judged, first, log)
-    kept = _most_gained(forests[ALL], table)
+    kept = _most_gained(forests[ALL])
     seconds, q, q_without = _second_stage(data, (told, told_without), kept, learners, judged, second, log)
     page_types, judged_types = types.train(rows, table.seen, table.without_url(), table.slices)
     weights = [
@@ -265,7 +265,7 @@ def _probability(logits: Vector) -> Vector:
     return np.asarray(1 / (1 + np.exp(-logits)))
 
 
-def _most_gained(forests: Sequence[lightgbm.Booster], table: _Table) -> list[int]:
+def _most_gained(forests: Sequence[lightgbm.Booster]) -> list[int]:
     gains = np.sum([forest.feature_importance("gain") for forest in forests], axis=0)
     order = np.argsort(-gains, kind="stable")
     return sorted(int(n) for n in order[:_KEPT_COLUMNS])

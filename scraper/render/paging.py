@@ -77,7 +77,7 @@ def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP
 def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[Fence]) -> int:
     block = next((fence for fence in around if fence.start < limit < fence.end), None)
     if block is not None:
-        return _end_at_code(markdown, start, limit, keep_whole, block, around)
+        return _end_at_code(markdown, start, limit, keep_whole, block)
     least = start + (limit - start) // _LEAST_SHARE
     for end in (
         *islice(_paragraph_ends(markdown, start, limit, around), 1),
@@ -88,9 +88,7 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[Fe
     return _end_in_line(markdown, start, limit, keep_whole)
 
 
-def _end_at_code(
-    markdown: str, start: int, limit: int, keep_whole: int, block: Fence, around: list[Fence]
-) -> int:
+def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: Fence) -> int:
     """Before the block where it fits the next piece, behind it where it is short, else between its lines."""
     fits = block.end - block.start <= max(limit - start, keep_whole)
     if block.start > start and (fits or block.start - start >= (limit - start) // 2):

@@ -28,15 +28,13 @@ from scraper.server.streams import client_gone
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["PATHS", "People"]
+__all__ = ["People"]
 
 _FILES = {
     "/": ("index.html", "text/html"),
     "/people.css": ("people.css", "text/css"),
     "/people.js": ("people.js", "text/javascript"),
 }
-PATHS = frozenset(_FILES)
-"""Where a browser is sent by its user: it can show a name and a password, and no token."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
