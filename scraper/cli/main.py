@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sys
 
 import click
@@ -93,10 +94,19 @@ def run(arguments: list[str]) -> int:
             raise
         with contextlib.suppress(OSError):
             click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
+        _give_up_output()
         return 1
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _give_up_output() -> None:
+    """What is left of the answer goes nowhere: Python would try to write it at its end, and fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 if __name__ == "__main__":

@@ -63,12 +63,14 @@ async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
     assert "\\u" in told.out
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [("engines",), ("cache", "stats"), ("serve", "-h")])
 async def test_an_output_that_is_full_is_told_in_a_line(
-    here: dict[str, str], arguments: tuple[str, ...]
+    here: dict[str, str], arguments: tuple[str, ...], unbuffered: str
 ) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
-    async with running(*SEARCH_MCP, *arguments, env=here, stdout=full) as program:
+    env = here | {"PYTHONUNBUFFERED": unbuffered}
+    async with running(*SEARCH_MCP, *arguments, env=env, stdout=full) as program:
         os.close(full)
         assert await program.ended() == 1
     assert program.said == ["Error: The answer cannot be written: No space left on device.\n"]
