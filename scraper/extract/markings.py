@@ -26,6 +26,9 @@ __all__ = ["read"]
 MAX_RESPONSES = 20
 MAX_RESPONSE_CHARACTERS = 200_000
 
+_Facts = tuple[Item | None, Item | None]
+"""Of the product and of the recipe."""
+
 _FAULTS = (
     ArithmeticError,
     AssertionError,
@@ -64,6 +67,14 @@ class _Reading:
             self.warnings.append(f"{name}: it could not be read ({type(fault).__name__}).")
             return ()
 
+    def tried_facts(self, work: Callable[[], _Facts]) -> _Facts:
+        """The product and the recipe; where looking for them breaks, neither and a warning."""
+        try:
+            return work()
+        except _FAULTS as fault:
+            self.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
+            return None, None
+
 
 def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
     """The structured data of a snapshot of HTML; `simply`: without what takes long on hostile pages."""
@@ -89,7 +100,7 @@ def read(snapshot: Snapshot, *, simply: bool) -> StructuredData:
         Source.MICRODATA: Graph(micro),
         Source.RDFA: Graph(rdfa.linked(rdf)),
     }
-    sold, cooked = _tried_facts(snapshot, graphs, tags, fragments, fetched, reading)
+    sold, cooked = reading.tried_facts(lambda: _facts(snapshot, graphs, tags, fragments, fetched, reading))
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,
@@ -110,22 +121,6 @@ def _json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
     return reading.bounded("json_ld", blocks.values)
 
 
-def _tried_facts(
-    snapshot: Snapshot,
-    graphs: Mapping[Source, Graph],
-    tags: list[tuple[str, str]],
-    fragments: list[tuple[str, Element]],
-    fetched: list[Any],
-    reading: _Reading,
-) -> tuple[Item | None, Item | None]:
-    """The product and the recipe of a page; where looking for them breaks, neither and a warning."""
-    try:
-        return _facts(snapshot, graphs, tags, fragments, fetched, reading)
-    except _FAULTS as fault:
-        reading.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
-        return None, None
-
-
 def _facts(
     snapshot: Snapshot,
     graphs: Mapping[Source, Graph],
@@ -133,7 +128,7 @@ def _facts(
     fragments: list[tuple[str, Element]],
     fetched: list[Any],
     reading: _Reading,
-) -> tuple[Item | None, Item | None]:
+) -> _Facts:
     """The product and the recipe of a page."""
     page = tree.build(snapshot)
     about = metadata.read(page)

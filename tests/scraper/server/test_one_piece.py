@@ -91,6 +91,12 @@ def asked_with(headers: dict[str, str], message: object, *, method: str = "POST"
 CALL_HEADERS, CALL = modern_call("echo", {})
 
 
+def lasting(*, silence_s: float) -> tuple[Endpoint, Client, OnePiece]:
+    """A call that counts as lasting at once: who answers it, who made it, and what stands between them."""
+    plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
+    return plain, client, OnePiece(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=silence_s)
+
+
 def test_a_call_that_asks_for_no_progress_is_answered_in_one_piece() -> None:
     assert asked_with(CALL_HEADERS, CALL) == ["plain"]
 
@@ -130,9 +136,7 @@ def test_what_is_not_posted_takes_the_other_way() -> None:
 
 
 async def test_a_client_that_waits_for_long_is_told_that_its_call_is_alive() -> None:
-    plain = Endpoint("plain", [])
-    client = Client(json.dumps(CALL).encode())
-    endpoint = OnePiece(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=0.01)
+    plain, client, endpoint = lasting(silence_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(3)
     plain.may_answer.set()
@@ -146,9 +150,7 @@ async def test_a_client_that_waits_for_long_is_told_that_its_call_is_alive() -> 
 
 
 async def test_nothing_follows_the_answer() -> None:
-    plain = Endpoint("plain", [])
-    client = Client(json.dumps(CALL).encode())
-    endpoint = OnePiece(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=60.0)
+    plain, client, endpoint = lasting(silence_s=60.0)
     before = asyncio.all_tasks()
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await asyncio.sleep(0.05)
@@ -160,9 +162,7 @@ async def test_nothing_follows_the_answer() -> None:
 
 
 async def test_a_client_that_left_is_told_nothing_more() -> None:
-    plain = Endpoint("plain", [])
-    client = Client(json.dumps(CALL).encode())
-    endpoint = OnePiece(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=0.01)
+    _, client, endpoint = lasting(silence_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(2)
     client.leaves.set()
