@@ -222,7 +222,8 @@ class Supply:
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
     def _keeps(self, tab: Tab) -> bool:
-        return self.alive and not tab.committed and tab.peeks < self._settings.peeks_per_tab
+        # The peek that ends here is counted after this.
+        return self.alive and not tab.committed and tab.peeks + 1 < self._settings.peeks_per_tab
 
     async def _clean_tab(self) -> Tab:
         while not self._ready and self._cleaning:
