@@ -12,7 +12,7 @@ import pytest_asyncio
 from browsers import Browsers, BrowserSettings, Mode, Request, errors
 from browsers.egress import Egress
 from tests.browsers.egress.proxies import URL_CREDENTIALS, http_proxy
-from tests.browsers.egress.wire import Handler, Names, free_port, hello, reset, served
+from tests.browsers.egress.wire import Handler, Names, hello, reset, served
 from tests.site.certificate import server_context
 
 pytestmark = pytest.mark.browser
@@ -63,13 +63,13 @@ SITES: dict[str, Handler] = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def door() -> AsyncIterator[Browsers]:
+async def door(dead_port: int) -> AsyncIterator[Browsers]:
     """A door to sites that fail, each in its own way."""
     async with AsyncExitStack() as stack:
         ports = {name: await stack.enter_async_context(served(site)) for name, site in SITES.items()}
         tls = await asyncio.start_server(hello, "127.0.0.1", 0, ssl=server_context(["selfsigned.example"]))
         stack.callback(tls.close)
-        ports |= {"selfsigned": tls.sockets[0].getsockname()[1], "refused": free_port()}
+        ports |= {"selfsigned": tls.sockets[0].getsockname()[1], "refused": dead_port}
         hosts = tuple((f"{name}.example", "127.0.0.1", port) for name, port in ports.items())
         settings = BrowserSettings(test_hosts=hosts)
         names = Names(private_example=[PRIVATE], mixed_example=["8.8.8.8", PRIVATE])
@@ -126,8 +126,8 @@ async def test_a_site_that_accepts_and_stays_silent_runs_into_the_deadline(door:
         await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
 
 
-async def test_a_proxy_that_rejects_our_password_is_said_to() -> None:
-    async with http_proxy(free_port()) as proxy:
+async def test_a_proxy_that_rejects_our_password_is_said_to(dead_port: int) -> None:
+    async with http_proxy(dead_port) as proxy:
         settings = BrowserSettings(proxy=f"http://me:s3cret@127.0.0.1:{proxy.port}")
         async with Browsers(settings) as door:
             for url in ("http://www.example.com/", "https://www.example.com/"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-import time
 
 import pytest
 
@@ -13,7 +12,7 @@ from browsers.egress import dialer
 from browsers.egress.dialer import Dialer
 from browsers.egress.judgement import Target
 from browsers.egress.ledger import Denied, FailureKind
-from tests.browsers.egress.wire import echo, free_port, served
+from tests.browsers.egress.wire import echo, served
 
 IPV4 = ipaddress.IPv4Address("8.8.8.8")
 
@@ -28,8 +27,8 @@ async def denied(dialing: Dialer, *targets: Target) -> FailureKind:
     return caught.value.failure.kind
 
 
-async def test_a_refused_connection_is_said_to_be_refused() -> None:
-    assert await denied(Dialer(), target("127.0.0.1", free_port())) is FailureKind.CONNECTION_REFUSED
+async def test_a_refused_connection_is_said_to_be_refused(dead_port: int) -> None:
+    assert await denied(Dialer(), target("127.0.0.1", dead_port)) is FailureKind.CONNECTION_REFUSED
 
 
 async def test_a_host_that_stays_silent_is_given_up() -> None:
@@ -88,16 +87,15 @@ async def test_a_dead_family_costs_one_stagger_and_is_remembered(monkeypatch: py
     assert dialled == ["2000::1", "127.0.0.1", "127.0.0.1"]
 
 
-async def test_a_failed_attempt_starts_the_next_at_once() -> None:
+async def test_a_failed_attempt_starts_the_next_at_once(dead_port: int) -> None:
     async with served(echo) as port:
-        targets = [target("127.0.0.1", free_port()), target("127.0.0.1", port)]
-        began = time.monotonic()
-        (await Dialer(stagger_s=30).connect("a.example", 80, targets)).close()
-        assert time.monotonic() - began < 10
+        targets = [target("127.0.0.1", dead_port), target("127.0.0.1", port)]
+        async with asyncio.timeout(60):
+            (await Dialer(stagger_s=3600).connect("a.example", 80, targets)).close()
 
 
-async def test_when_all_fail_the_last_reason_is_told() -> None:
-    targets = [target("224.0.0.1", 80), target("127.0.0.1", free_port())]
+async def test_when_all_fail_the_last_reason_is_told(dead_port: int) -> None:
+    targets = [target("224.0.0.1", 80), target("127.0.0.1", dead_port)]
     assert await denied(Dialer(), *targets) is FailureKind.CONNECTION_REFUSED
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 
 import pytest
 
-from browsers.egress import Egress, FailureKind, WallLimits
+from browsers.egress import Egress, FailureKind, Gate, WallLimits
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import WIRE_BYTES, OpenGate
 from tests.browsers.egress.wire import (
@@ -24,6 +25,7 @@ from tests.browsers.egress.wire import (
     request,
     served,
     settled,
+    sockets_at,
     through,
 )
 
@@ -31,18 +33,22 @@ from tests.browsers.egress.wire import (
 async def test_what_is_said_too_early_counts_too(open_gate: OpenGate) -> None:
     async with served(echo) as port:
         gate = await open_gate(test_hosts=at(port), wire_bytes=4)
-        watched = _watched()
         async with raw(gate) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             await conversation.hear_all()
         assert gate.ledger.too_large
-        await settled(lambda: not gate._passages and _watched() <= watched)
+        await settled(lambda: not gate._passages and sockets_at(gate.port, port) == 0)
+        assert _watched() <= _open(), "nobody watches a descriptor that is closed"
         gate.begin(WIRE_BYTES)
         assert await code(gate, SITE) == SUCCEEDED
 
 
-def _watched() -> int:
-    return len(asyncio.get_running_loop()._selector.get_map())  # type: ignore[attr-defined]
+def _watched() -> set[int]:
+    return set(asyncio.get_running_loop()._selector.get_map())  # type: ignore[attr-defined]
+
+
+def _open() -> set[int]:
+    return {int(name) for name in os.listdir("/dev/fd")}
 
 
 async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_gate: OpenGate) -> None:
@@ -122,9 +128,12 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate
         await asyncio.sleep(60)
 
     async with served(keep_silent) as port:
-        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=0.1))
+        gate = await open_gate(test_hosts=at(port))
         async with raw(gate) as mute, through(gate, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
+            await settled(lambda: gate.ledger.up_bytes > 0 and len(gate._passages) == 2)
+            # Now that everything is said: before, a busy machine may well be silent for so long.
+            _lose_patience(gate, 0.1)
             assert await conversation.hear_all() == b""
             assert await mute.hear_all() == b""
     failure = gate.ledger.failure_for(SITE, 80)
@@ -133,14 +142,40 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate
     assert gate.ledger.idle_s > 0
 
 
-async def test_a_connection_on_which_somebody_speaks_is_kept(open_gate: OpenGate) -> None:
+def _lose_patience(gate: Gate, idle_s: float) -> None:
+    assert gate._timer is not None, "nobody would look who is silent"
+    gate._timer.cancel()
+    gate.idle_s = idle_s
+    gate._sweep()
+
+
+class _Clock:
+    """Stands in for the module `time`: stands still until it is moved."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+async def test_a_connection_on_which_somebody_speaks_is_kept(
+    open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = _Clock()
+    for module in ("passage", "splice", "wall"):
+        monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port), limits=WallLimits(idle_s=1.0))
+        gate = await open_gate(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
-            for _ in range(17):
+            for _ in range(4):
                 await conversation.say(b"x")
                 assert await conversation.hear(1) == b"x"
-                await asyncio.sleep(0.1)
+                clock.now += 0.9 * gate.idle_s
+                _lose_patience(gate, gate.idle_s)
+            assert len(gate._passages) == 1
+            clock.now += 0.2 * gate.idle_s
+            _lose_patience(gate, gate.idle_s)
+            assert not gate._passages
     assert gate.ledger.failures == ()
 
 

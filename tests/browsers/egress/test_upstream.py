@@ -30,7 +30,6 @@ from tests.browsers.egress.wire import (
     Silent,
     code,
     echo,
-    free_port,
     hello,
     served,
     through,
@@ -140,9 +139,9 @@ async def test_rejected_credentials_are_the_proxys_failure_and_no_page(
     ],
 )
 async def test_what_an_http_proxy_answers_is_understood(
-    open_gate: OpenGate, answer: bytes, kind: FailureKind, reply: int
+    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
-    async with http_proxy(free_port()) as proxy:
+    async with http_proxy(dead_port) as proxy:
         proxy.answer = answer
         gate = await open_gate(Names(), proxy=url("http", proxy.port))
         assert await code(gate, SITE, 443) == reply
@@ -164,8 +163,10 @@ async def test_a_socks5_proxy_without_password_is_asked_without(open_gate: OpenG
         assert await code(gate, SITE) == SUCCEEDED
 
 
-async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(open_gate: OpenGate) -> None:
-    async with socks5_proxy(free_port()) as proxy:
+async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with socks5_proxy(dead_port) as proxy:
         gate = await open_gate(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
         assert await code(gate, SITE, 443) == GENERAL
         assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
@@ -186,9 +187,9 @@ async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(open_gate:
     ],
 )
 async def test_what_a_socks5_proxy_answers_is_understood(
-    open_gate: OpenGate, answer: bytes, kind: FailureKind, reply: int
+    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
-    async with socks5_proxy(free_port()) as proxy:
+    async with socks5_proxy(dead_port) as proxy:
         proxy.answer = answer
         gate = await open_gate(Names(), proxy=url("socks5", proxy.port))
         assert await code(gate, SITE, 443) == reply
@@ -209,24 +210,28 @@ async def test_what_a_socks5_proxy_answers_is_understood(
     ],
 )
 async def test_private_addresses_and_names_are_never_sent_to_the_proxy(
-    open_gate: OpenGate, scheme: str, host: str
+    open_gate: OpenGate, dead_port: int, scheme: str, host: str
 ) -> None:
-    async with http_proxy(free_port()) as proxy:
+    async with http_proxy(dead_port) as proxy:
         gate = await open_gate(Names(), proxy=url(scheme, proxy.port))
         assert await code(gate, host) == NOT_ALLOWED
         assert failure_of(gate, host, 80)[0] is FailureKind.BLOCKED_ADDRESS
     assert proxy.asked == []
 
 
-async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(open_gate: OpenGate) -> None:
-    async with http_proxy(free_port()) as proxy:
+async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with http_proxy(dead_port) as proxy:
         gate = await open_gate(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
         assert await code(gate, "hr.corp.example", 443) == NOT_ALLOWED
     assert proxy.asked == []
 
 
-async def test_a_name_without_a_dot_that_nobody_knows_is_not_sent_to_the_proxy(open_gate: OpenGate) -> None:
-    async with http_proxy(free_port()) as proxy:
+async def test_a_name_without_a_dot_that_nobody_knows_is_not_sent_to_the_proxy(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with http_proxy(dead_port) as proxy:
         gate = await open_gate(Names(), proxy=url("http", proxy.port))
         assert await code(gate, "intranet", 443) == NOT_ALLOWED
     assert proxy.asked == []
@@ -274,8 +279,8 @@ async def test_the_proxys_own_address_stays_closed_to_pages(open_gate: OpenGate)
     assert proxy.asked == []
 
 
-async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_gate: OpenGate) -> None:
-    gate = await open_gate(Names(), proxy=url("http", free_port()))
+async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_gate: OpenGate, dead_port: int) -> None:
+    gate = await open_gate(Names(), proxy=url("http", dead_port))
     assert await code(gate, SITE, 443) == GENERAL
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
     gate = await open_gate(Names(), proxy="http://nowhere.example:3128")
@@ -328,12 +333,12 @@ def test_a_wrong_place_for_names_is_answered_with_the_right_ones() -> None:
 
 
 async def test_credentials_appear_in_no_log_and_no_failure(
-    open_gate: OpenGate, caplog: pytest.LogCaptureFixture
+    open_gate: OpenGate, dead_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     secret = "s3cr3t-pass"
     async with served(hello) as site, http_proxy(site) as proxy, socks5_proxy(site) as other:
-        for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", free_port())):
+        for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", dead_port)):
             gate = await open_gate(Names(), proxy=url(scheme, port, f"me:{secret}"))
             await code(gate, SITE, 443)
             assert secret not in repr(gate.ledger.failures)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import stat
 import struct
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -138,11 +140,24 @@ def reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def sockets_at(*ports: int) -> int:
+    """How many sockets of this process are ends of a connection from or to one of these ports."""
+    names = [name for name in os.listdir("/dev/fd") if _is_socket(int(name))]
+    return sum(not _ends(int(name)).isdisjoint(ports) for name in names)
+
+
+def _is_socket(descriptor: int) -> bool:
+    with suppress(OSError):
+        return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+    return False
+
+
+def _ends(descriptor: int) -> set[int]:
+    """The ports of a connection; none for what listens, or has no ports."""
+    with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as end:
+        if end.family in (socket.AF_INET, socket.AF_INET6):
+            return {end.getsockname()[1], end.getpeername()[1]}
+    return set()
 
 
 class Names:
