@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 import pytest_asyncio
 
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from browsers import Browsers, BrowserSettings
 
 OUR_VARIABLES = "SEARCH_MCP_"
+
+# The same examples everywhere, and however long they take on a busy machine.
+hypothesis.settings.register_profile(
+    "same-everywhere",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("same-everywhere")
 
 
 @pytest.fixture(scope="session", autouse=True)

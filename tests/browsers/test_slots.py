@@ -11,6 +11,22 @@ from browsers import errors
 from browsers.slots import Slots
 
 
+class Clock:
+    """Stands in for the module `time`: stands still until it is moved."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    standing = Clock()
+    monkeypatch.setattr("browsers.slots.time", standing)
+    return standing
+
+
 def slots(size: int = 1, per_host: int = 10, queue_limit: int = 10) -> Slots:
     return Slots(size, per_host=per_host, queue_limit=queue_limit)
 
@@ -78,17 +94,17 @@ async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
-async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue() -> None:
+async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue(clock: Clock) -> None:
     of, gate = slots(size=8, per_host=1, queue_limit=4), asyncio.Event()
     for host, held_s in (("slow", 1.5), *[("quick", 0.0)] * 3):
         async with of.taken("a", host, url="", wait_s=30):
-            await asyncio.sleep(held_s)
+            clock.now += held_s
     tasks = [asyncio.create_task(hold(of, [], "", "a", "slow", gate)) for _ in range(5)]
     await turns()
     with pytest.raises(errors.Busy) as caught:
         async with of.taken("a", "slow", url="", wait_s=30):
             pass
-    assert 6 <= caught.value.retry_after_s <= 20  # five of 1.5 s, one after the other
+    assert caught.value.retry_after_s == 6  # four wait, 1.5 s each, one after the other
     gate.set()
     await asyncio.gather(*tasks)
 
@@ -107,20 +123,21 @@ async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
     assert of.queue_s() == 0
 
 
-async def test_the_longest_wait_is_that_of_the_first_who_still_waits() -> None:
+async def test_the_longest_wait_is_that_of_the_first_who_still_waits(clock: Clock) -> None:
     of, gate = slots(), asyncio.Event()
     first = asyncio.create_task(hold(of, [], "", "a", "x", gate))
     await turns()
     assert of.longest_wait_s() == 0
     leaver = asyncio.create_task(hold(of, [], "", "a", "x", gate))
-    await asyncio.sleep(0.3)
+    await turns()
+    clock.now += 3
     last = asyncio.create_task(hold(of, [], "", "b", "y", gate))
     await turns()
-    with_leaver = of.longest_wait_s()
+    clock.now += 2
+    assert of.longest_wait_s() == 5
     leaver.cancel()
     await turns()
-    assert with_leaver >= 0.3
-    assert with_leaver > of.longest_wait_s() > 0
+    assert of.longest_wait_s() == 2
     gate.set()
     await asyncio.gather(first, last)
     assert of.longest_wait_s() == 0
