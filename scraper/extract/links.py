@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from scraper.extract.characters import line
-from scraper.extract.rules import Rules, Tags
+from scraper.extract.rules import Rules, Tags, around
 from scraper.extract.walk import Node
 from scraper.extract.xpath import Element, text_of
 
@@ -71,7 +71,8 @@ class LinkRules(Rules):
         linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
         if text[0] == "\n" and "_inline" not in parent_tags:
             return f"\n\n{linked}\n\n"
-        return f"{' ' if text[0] == ' ' else ''}{linked}{' ' if text[-1] == ' ' else ''}"
+        before, after = around(text)
+        return f"{before}{linked}{after}"
 
     def _card(self, text: str, url: str, element: Element) -> str:
         """A link around blocks: its heading or first line leads there, the others stay as they are."""

@@ -30,7 +30,7 @@ from scraper.extract.lists import ListRules
 from scraper.extract.markup import remove
 from scraper.extract.math_rules import MathRules
 from scraper.extract.note_rules import NoteRules
-from scraper.extract.rules import Tags, block
+from scraper.extract.rules import Tags, around, block
 from scraper.extract.table_rules import TableRules
 from scraper.extract.texts import lines_of
 from scraper.extract.walk import STOCK_BLOCKS, Context, Handler, Node
@@ -134,8 +134,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
             return text
         if not emphasis.KINDS[el.name].isdisjoint(parent_tags):
             return text
-        before = " " if text[0] == " " else ""
-        after = " " if text[-1] == " " else ""
+        before, after = around(text)
         return f"{before}{marker}{body}{marker}{after}"
 
     return rule

@@ -7,7 +7,7 @@ import re
 from scraper.extract.addresses import Addresses
 from scraper.extract.walk import TreeConverter
 
-__all__ = ["Rules", "Tags", "block", "is_inline"]
+__all__ = ["Rules", "Tags", "around", "block", "is_inline"]
 
 Tags = frozenset[str]
 """The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
@@ -63,3 +63,17 @@ def block(text: str, tags: Tags) -> str:
     if not text:
         return ""
     return f" {text} " if "_inline" in tags else f"\n\n{text}\n\n"
+
+
+def around(text: str) -> tuple[str, str]:
+    """What stands at both ends of a text that marks will be set around: a space, a line break, or nothing.
+
+    Marks must touch their words, and what stood between these and their neighbours must not be lost with it.
+    """
+    body = text.strip()
+    at = text.find(body)
+    return _gap(text[:at]), _gap(text[at + len(body) :])
+
+
+def _gap(white: str) -> str:
+    return white if "\n" in white else " " if white else ""

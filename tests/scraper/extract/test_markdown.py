@@ -61,6 +61,28 @@ def test_elements_become_markdown(html: str, markdown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>sweets <em>and\xa0</em>features</p>", "sweets *and* features"),
+        ("<p>one<b>\u2003two</b></p>", "one **two**"),
+        ("<p>one<i>\xa0two</i></p>", "one *two*"),
+        ("<p>see <a href=/x>this\xa0</a>page</p>", "see [this](https://example.com/x) page"),
+        ("<p>see<a href=/x>&nbsp;<i>this</i></a></p>", "see [*this*](https://example.com/x)"),
+        ("<p><b>Weight:<br></b>two pounds</p>", "**Weight:**  \ntwo pounds"),
+        ("<p>Weight<b><br>two</b> pounds</p>", "Weight  \n**two** pounds"),
+        ("<p><a href=/x>Weight<br></a>two</p>", "[Weight](https://example.com/x)  \ntwo"),
+        ("<h2><b>Weight<br></b>two</h2>", "## **Weight** two"),
+        (
+            "<table><tr><th>A<th>B<tr><td><b>x<br></b>y<td>z</table>",
+            "| A | B |\n| --- | --- |\n| **x** y | z |",
+        ),
+    ],
+)
+def test_the_gap_at_the_edge_of_what_is_marked_up_is_not_lost(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+@pytest.mark.parametrize(
     ("href", "target"),
     [
         ("/a/b", "https://example.com/a/b"),
