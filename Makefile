@@ -16,7 +16,21 @@ INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
 .PHONY: help setup serve test check format docs quality benchmarks conformance clients site image image-test lock clean
 
 help:
-	@echo "make serve | test | setup | check | format | docs | quality | benchmarks | conformance | clients | site | image | image-test | lock | clean"
+	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
+	@echo 'make test         all tests; sets up what is missing'
+	@echo 'make setup        only what `make serve` sets up'
+	@echo 'make check        format, lint, types, import rules'
+	@echo 'make format       what of these the machine can mend by itself'
+	@echo 'make docs         tables in the documentation that are made from code'
+	@echo 'make site         the pages of the tests on http://127.0.0.1:8080, for trying out'
+	@echo 'make quality      figures against their floors; CORPORA=DIR holds the saved pages'
+	@echo 'make benchmarks   what pages, searches and hours of work cost on this machine'
+	@echo 'make conformance  the public conformance suite (npm)'
+	@echo 'make clients      the same, and clients of a dozen other makes (npm, PyPI)'
+	@echo 'make image        the container image (docker)'
+	@echo 'make image-test   builds the Dockerfile and reads a page through it (Debian, root, ten minutes)'
+	@echo 'make lock         new versions of what we build on (uv)'
+	@echo 'make clean        removes the environment and all that was built'
 	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
