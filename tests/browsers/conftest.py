@@ -14,3 +14,17 @@ def dead_port() -> Iterator[int]:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of which tab is used again: a machine that is busy for a moment leaves none in doubt."""
+    for limit in (
+        "tab.CLOSE_LIMIT_S",
+        "tab.PREPARE_LIMIT_S",
+        "tab.RENEW_LIMIT_S",
+        "visit.PREPARE_LIMIT_S",
+        "visit.CAPTURE_LIMIT_S",
+        "settle.LOOK_LIMIT_S",
+    ):
+        monkeypatch.setattr(f"browsers.{limit}", 60.0)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Callable
 
 from browsers import Browsers, Mode, Request, Snapshot
 from tests.site.running import Site
 
-__all__ = ["MARK", "always", "marks", "never", "text_of", "visit"]
+__all__ = ["MARK", "always", "marks", "never", "text_of", "until", "visit"]
+
+PATIENCE_S = 60.0
 
 MARK = re.compile(r"MARK-[\w-]+?-\d+")
 
@@ -24,6 +28,13 @@ async def visit(
     """One visit of a page of the site."""
     request = Request(site.url(path, host), mode=mode, **more)  # type: ignore[arg-type]
     return await browsers.visit(request, never)
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Wait until it has come to pass; the limit only proves that it does, however busy the machine is."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not done():  # noqa: ASYNC110 - what is waited for knows nothing of events
+            await asyncio.sleep(0.02)
 
 
 async def never(_: Snapshot) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import re
 
@@ -79,18 +78,3 @@ async def test_a_named_profile_keeps_cookies_for_its_principal_alone(browsers: B
     assert "3" not in await show(site_profile="shop", principal="bob")
     assert "3" not in await show(site_profile="other", principal="ann")
     assert "3" not in await show(principal="ann")
-
-
-async def test_a_peeked_tab_is_used_again(browsers: Browsers, site: Site) -> None:
-    def opened() -> int:
-        return sum(browser.tabs_opened for browser in browsers.status().browsers)
-
-    await visit(browsers, site, "/static/1", Mode.PEEK)
-    async with asyncio.timeout(30):
-        # Tabs are opened ahead in the background: let those be counted first.
-        while any(supply._background for supply in browsers._pool._supplies.values()):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    before = opened()
-    for _ in range(5):
-        await visit(browsers, site, "/static/1", Mode.PEEK)
-    assert opened() == before

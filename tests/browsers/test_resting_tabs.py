@@ -13,10 +13,14 @@ from browsers import Browsers, BrowserSettings, Limits, Mode, Tier
 from browsers.resting_tabs import MOST, REST_S, Profile, RestingTabs
 from browsers.supply import Supply
 from browsers.tab import Tab
-from tests.browsers.reading import marks, text_of, visit
+from tests.browsers.reading import marks, text_of, until, visit
 from tests.site.running import Site
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 _SHORT = Limits(settle_s=2.0)
+_WHOLE = "p:nth-of-type(5)"
+"""Waited for, a page that pauses on a busy machine is not run ahead: its tab would not be used again."""
 FOUND = re.compile(r"FOUND-[\w-]+")
 
 
@@ -96,8 +100,7 @@ async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
             f"/memory/rest-{tier}",
             host="secure.example",
             tier=tier,
-            # Without it a page that pauses on a busy machine is run ahead, and its tab not used again.
-            wait="#report + p",
+            wait="#report + p",  # as with _WHOLE
             deadline_s=60.0,
             **who,
         )
@@ -129,6 +132,8 @@ async def test_a_page_that_is_asked_for_again_comes_from_its_site(browsers: Brow
 async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
     await visit(browsers, site, "/poll", limits=_SHORT, **who)
+    # Answered after all that was on its way to the site when the tab came to rest.
+    site.hits("/api/collect")
     before = site.hits("/api/collect")
     await asyncio.sleep(1.5)
     assert site.hits("/api/collect") == before
@@ -153,6 +158,7 @@ async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
 ) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
     await visit(browsers, site, "/static/1", Mode.PEEK, **who)
+    who["wait"] = _WHOLE
     left = _resting(browsers, tier, "hal")
     assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
     assert _resting(browsers, tier, "hal") is left
@@ -160,13 +166,11 @@ async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
 
 @pytest.mark.browser
 async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, site: Site) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "fay"}
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
     await visit(browsers, site, "/spa/1", **who)
     tab = _resting(browsers, Tier.LIGHT, "fay")
     tab.session.post("Page.crash")
-    async with asyncio.timeout(10):
-        while tab.session.alive:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: not tab.session.alive)
     assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
 
 
@@ -186,17 +190,17 @@ async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
 ) -> None:
     monkeypatch.setattr("browsers.resting_tabs.REST_S", 0.2)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
-        await visit(browsers, site, "/spa/1", site_profile="rest")
+        who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
+        await visit(browsers, site, "/spa/1", **who)
         resting = _supply(browsers, Tier.LIGHT)._resting
-        async with asyncio.timeout(10):
-            while len(resting):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        monkeypatch.setattr("browsers.resting_tabs.REST_S", 60.0)
-        await visit(browsers, site, "/spa/1", site_profile="rest")
+        await until(lambda: not len(resting))
+        monkeypatch.setattr("browsers.resting_tabs.REST_S", 600.0)
+        await visit(browsers, site, "/spa/1", **who)
         assert len(resting) == 1
     assert len(resting) == 0
 
 
+@pytest.mark.browser
 async def test_a_tab_whose_time_was_run_ahead_is_not_used_again(browsers: Browsers, site: Site) -> None:
     assert marks(await visit(browsers, site, "/spinner", site_profile="ahead")) == 10
     assert marks(await visit(browsers, site, "/spa/1", site_profile="ahead")) == 60

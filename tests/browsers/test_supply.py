@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,10 +15,10 @@ from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp import Message, Session
 from browsers.supply import Supply
 from browsers.tab import Tab
-from tests.browsers.reading import always, visit
+from tests.browsers.reading import PATIENCE_S, always, until, visit
 from tests.site.running import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]
 
 WARM = 2
 
@@ -29,9 +31,9 @@ async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
 
 async def _at_rest(browsers: Browsers) -> Supply:
     """The light browser's tabs, once as many as are wanted are ready nothing in the background."""
-    async with asyncio.timeout(30):
-        while (supply := browsers._pool._supplies.get(Tier.LIGHT)) is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: Tier.LIGHT in browsers._pool._supplies)
+    supply = browsers._pool._supplies[Tier.LIGHT]
+    async with asyncio.timeout(PATIENCE_S):
         while supply._background or len(supply._ready) < WARM:
             supply.warm()
             await asyncio.sleep(0.02)
@@ -41,9 +43,8 @@ async def _at_rest(browsers: Browsers) -> Supply:
 async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Browsers) -> None:
     supply = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.PEEK)
-    async with supply.loan(request), supply.loan(request), asyncio.timeout(30):
-        while not supply._ready:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    async with supply.loan(request), supply.loan(request):
+        await until(lambda: bool(supply._ready))
         assert supply.lent == WARM
 
 
@@ -54,19 +55,36 @@ async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
     dead = list(supply._ready)
     for tab in dead:
         tab.session.post("Page.crash")
-    async with asyncio.timeout(10):
-        while any(tab.session.alive for tab in dead):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: not any(tab.session.alive for tab in dead))
     assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
     assert not set(supply._ready) & set(dead)
 
 
-async def test_a_tab_serves_so_many_peeks_and_no_more(browser_settings: BrowserSettings, site: Site) -> None:
+async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Site) -> None:
+    supply = await _at_rest(fresh)
+    ready, opened = set(supply._ready), supply.tabs_opened
+    for _ in range(5):
+        await visit(fresh, site, "/static/1", Mode.PEEK)
+    await until(lambda: not supply._background)
+    assert (set(supply._ready), supply.tabs_opened) == (ready, opened)
+
+
+async def test_a_tab_serves_so_many_peeks_and_no_more(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peeks: Counter[Tab] = Counter()
+    prepare = Tab.prepare
+
+    async def noted(tab: Tab, *to: Any) -> None:
+        peeks[tab] += 1
+        await prepare(tab, *to)
+
+    monkeypatch.setattr(Tab, "prepare", noted)
     async with Browsers(replace(browser_settings, peeks_per_tab=2)) as door:
         for _ in range(8):
             await visit(door, site, "/static/1", Mode.PEEK)
-        (browser,) = door.status().browsers
-        assert (browser.peeks, browser.tabs_opened >= 4) == (8, True)
+    # One may be left with its first; that any serves twice is what it is kept for.
+    assert max(peeks.values()) == 2 and peeks.total() >= 8
 
 
 async def test_a_browser_that_opens_no_tab_is_replaced(
@@ -84,9 +102,7 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
             await visit(fresh, site, "/static/1", Mode.PEEK)
         with pytest.raises(errors.BrowserGone):
             await visit(fresh, site, "/static/1", Mode.PEEK)
-    async with asyncio.timeout(30):
-        while not fresh.status().restarts:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: fresh.status().restarts > 0)
     assert "MARK-" in (await visit(fresh, site, "/static/1", Mode.PEEK)).html
 
 
@@ -97,7 +113,7 @@ async def test_a_peek_is_given_up_only_when_its_answer_is_out(
     said = _overheard(supply, monkeypatch)
     await visit(fresh, site, "/static/1", Mode.PEEK)
     assert "Fetch.getResponseBody" in said and "Fetch.failRequest" not in said
-    await _until(lambda: "Network.clearBrowserCookies" in said)
+    await until(lambda: "Network.clearBrowserCookies" in said)
     assert said.index("Fetch.failRequest") < said.index("Network.clearBrowserCookies")
 
 
@@ -108,14 +124,8 @@ async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
     said = _overheard(supply, monkeypatch)
     fresh._scripted_hosts["site.example"] = None
     assert not (await fresh.visit(Request(site.url("/static/1")), always)).rendered
-    await _until(lambda: "Target.disposeBrowserContext" in said)
+    await until(lambda: "Target.disposeBrowserContext" in said)
     assert said.index("Fetch.failRequest") < said.index("Target.disposeBrowserContext")
-
-
-async def _until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not done():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 def _overheard(supply: Supply, monkeypatch: pytest.MonkeyPatch) -> list[str]:

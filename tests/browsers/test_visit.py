@@ -116,6 +116,37 @@ async def test_a_body_without_end_is_cut_at_the_deadline(browsers: Browsers, sit
     assert marks(snapshot) == 10
 
 
+@pytest.fixture
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body is given up after moments; then the browser has all the time it needs to say what had come."""
+    monkeypatch.setattr("browsers.visit.BODY_LIMIT_S", 2.0)
+    monkeypatch.setattr("browsers.response.HANDING_ON_S", 20.0)
+
+
+@pytest.mark.usefixtures("hurry")
+@pytest.mark.parametrize("coded", ["", "?as=chunks", "?as=gzip"])
+async def test_of_a_body_that_stalls_all_that_came_is_given(
+    browsers: Browsers, site: Site, coded: str
+) -> None:
+    snapshot = await visit(browsers, site, f"/stalls{coded}", Mode.AUTO)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_a_body_of_which_nothing_comes_is_an_error_that_says_so(browsers: Browsers, site: Site) -> None:
+    for coded in ("", "&as=chunks"):
+        with pytest.raises(errors.DeadlineExceeded, match=r"sent only \d+ bytes"):
+            await visit(browsers, site, f"/stalls?none=1{coded}", Mode.PEEK)
+
+
+@pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
+async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
+    browsers: Browsers, site: Site, path: str
+) -> None:
+    snapshot = await visit(browsers, site, path, Mode.RENDER)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (True, False, 10)
+
+
 async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/bomb", Mode.AUTO)
     assert snapshot.truncated
