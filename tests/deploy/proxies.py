@@ -9,7 +9,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import aiohttp
 
+from tests.ports import free_port
 from tests.scraper.process import LIMIT_S, REPOSITORY
 
 __all__ = [
@@ -101,11 +101,8 @@ async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
     """A proxy in front of the servers at these ports."""
     path = program(kind)
     assert path is not None, f"{kind} is not installed"
-    with tempfile.TemporaryDirectory(prefix=f"{kind}-") as name, socket.socket() as probe:
-        folder = Path(name)
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        probe.close()
+    with tempfile.TemporaryDirectory(prefix=f"{kind}-") as name:
+        folder, port = Path(name), free_port()
         file, log = folder / f"{kind}.cfg", folder / _LOG
         file.write_text(configuration(kind, port, servers, folder))
         # Into a file: a pipe that nobody reads holds up a proxy with much to complain of.

@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 
 from tests.deploy.proxies import PROXIES, Proxy, check_command, configuration, program, proxied
+from tests.ports import free_port
 
 LIMIT_S = 30
 CALLS = 12
@@ -42,7 +43,7 @@ class Server:
 
     def __init__(self, status: int = 200) -> None:
         self.status = status
-        self.port = 0
+        self.port = free_port()
         self.asked: Counter[str] = Counter()
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -62,7 +63,6 @@ class Server:
         await runner.setup()
         try:
             await web.TCPSite(runner, "127.0.0.1", self.port).start()
-            self.port = runner.addresses[0][1]
             yield
         finally:
             await runner.cleanup()

@@ -34,8 +34,11 @@ REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 30.0
 """Longer than anything here takes on a loaded machine: it tells hanging from slow."""
 
-SOON_S = 5.0
-"""A second is what is promised and seen; the rest is room for a machine whose cores are shared."""
+SOON_S = 15.0
+"""A second is what is promised and seen; the rest is room for a machine whose cores are shared. Whatever is
+held to it would last much longer if it were not ended."""
+_LAST_WORDS_S = 10.0
+"""For what was said before the end; a process that it leaves behind for a moment holds its stderr open."""
 
 _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
 
@@ -81,7 +84,7 @@ class Program:
         """Its exit code, once it has ended and said everything."""
         async with asyncio.timeout(LIMIT_S):
             code = await self.process.wait()
-            await asyncio.wait({self._listening}, timeout=1)
+            await asyncio.wait({self._listening}, timeout=_LAST_WORDS_S)
             return code
 
     async def close(self) -> None:

@@ -12,6 +12,7 @@ from scraper.cli import checks, doctor, findings, trial
 from scraper.cli.findings import Level
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
+from tests.ports import free_port
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 
@@ -65,10 +66,8 @@ async def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
 
 
 @pytest.mark.browser
-async def test_a_machine_without_the_web_is_told_to_look_at_its_network(
-    tmp_path: Path, unused_tcp_port: int
-) -> None:
-    nowhere = (("example.com", "127.0.0.1", unused_tcp_port),)
+async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path: Path) -> None:
+    nowhere = (("example.com", "127.0.0.1", free_port()),)
     (found,) = await trial.of_the_internet(Settings(data_dir=tmp_path, test_hosts=nowhere))
     assert found.level is Level.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text

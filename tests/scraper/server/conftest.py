@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -18,6 +19,12 @@ async def server() -> AsyncIterator[Program]:
     """A server over HTTP, open to everyone on loopback."""
     async with serving(*STAND_IN, "http") as program:
         yield program
+
+
+@pytest.fixture
+def word(tmp_path: Path) -> Path:
+    """What ends a `slow` call that was told to go on until this is there."""
+    return tmp_path / "word"
 
 
 @pytest_asyncio.fixture

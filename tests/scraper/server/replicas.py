@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 
 from tests.deploy.proxies import CALL_HEADER, Proxy
+from tests.ports import free_port
 from tests.scraper.process import Program, serving
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
@@ -62,7 +63,7 @@ class Replicas:
         program = await self._stack.enter_async_context(
             serving(
                 *self._command,
-                f"--port={port}",
+                f"--port={port or free_port()}",
                 env=self._env_of(next(self._names)),
                 limit_s=START_S,
             )

@@ -84,11 +84,13 @@ async def _echo(_app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
 
 
 async def _slow(app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
-    """Hold a tab for a while; giving it back takes a moment, as closing a page does."""
+    """Hold a tab for a while, or until a file is there; giving it back takes a moment, as with a page."""
     with app.visit():
         steps = round(arguments.get("seconds", 60) * 10)
         try:
             for step in range(steps):
+                if os.path.exists(arguments.get("until", "")):
+                    return Answer("done as told")
                 if call.progress and not arguments.get("silent"):
                     call.progress(step, steps, f"step {step}")
                 await asyncio.sleep(0.1)
@@ -117,7 +119,10 @@ async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: Call) -> Answe
 
 
 def _tool(name: str, run: Any) -> Tool:
-    properties = {"seconds": {"type": "number"}, "silent": {"type": "boolean"}, "object": {"type": "boolean"}}
+    properties = {
+        "seconds": {"type": "number"}, "until": {"type": "string"}, "silent": {"type": "boolean"},
+        "object": {"type": "boolean"},
+    }  # fmt: skip
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return Tool(name, name.title(), f"Stand-in {name}.", schema, run)
 

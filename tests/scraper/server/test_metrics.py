@@ -55,7 +55,7 @@ async def test_calls_are_counted_by_tool_and_outcome() -> None:
 
 async def test_busy_calls_and_running_ones_are_seen() -> None:
     async with serving(*STAND_IN, "http", "--call_limit=1") as program, Client(program.url) as client:
-        slow = asyncio.create_task(client.call_tool("slow", {"seconds": 20}))
+        slow = asyncio.create_task(client.call_tool("slow", {"seconds": 50}))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         busy = await client.call_tool("echo", {})
         assert busy.is_error

@@ -78,7 +78,7 @@ async def test_a_client_outlives_a_restart_of_the_server(era: str) -> None:
 async def test_a_call_of_a_lost_session_can_be_cancelled(
     server: Program, http: aiohttp.ClientSession
 ) -> None:
-    message = call("slow", {"seconds": 30}, number=7)
+    message = call("slow", {"seconds": 50}, number=7)
     posting = asyncio.create_task(http.post(server.url, headers=UNKNOWN, json=message))
     await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
     for other in ({**UNKNOWN, "Mcp-Session-Id": "another"}, UNKNOWN):

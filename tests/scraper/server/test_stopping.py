@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from asyncio.subprocess import PIPE
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -15,6 +16,8 @@ from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write
 from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
 
+LONG_DRAIN = f"--drain_s={3 * LIMIT_S}"
+"""Longer than is waited for anything here: what ends before it was not ended by it."""
 SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
 
 
@@ -52,16 +55,17 @@ async def test_a_server_that_is_to_outlive_its_terminal_does(http: aiohttp.Clien
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_running_call_finishes_and_a_new_one_is_told(era: str) -> None:
-    async with serving(*STAND_IN, "http") as program, Client(program.url, mode=era) as client:
+async def test_a_running_call_finishes_and_a_new_one_is_told(era: str, word: Path) -> None:
+    async with serving(*STAND_IN, "http", LONG_DRAIN) as program, Client(program.url, mode=era) as client:
         await client.list_tools()
-        slow = asyncio.create_task(client.call_tool("slow", {"seconds": 4}))
+        slow = asyncio.create_task(client.call_tool("slow", {"until": str(word)}))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         await program_drains(program)
         with pytest.raises(MCPError, match=SHUTTING_DOWN):
             await client.call_tool("echo", {})
-        assert (await slow).content[0].text == "done 40"
+        word.touch()
+        assert (await slow).content[0].text == "done as told"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
 
@@ -80,11 +84,11 @@ async def program_drains(program: Program) -> None:
 async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancelled(
     http: aiohttp.ClientSession,
 ) -> None:
-    async with serving(*STAND_IN, "http") as program:
+    async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         session = await open_session(http, program.url)
         headers = {**HEADERS, "Mcp-Session-Id": session}
         posting = asyncio.create_task(
-            http.post(program.url, headers=headers, json=call("slow", {"seconds": 30}))
+            http.post(program.url, headers=headers, json=call("slow", {"seconds": 50}))
         )
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
@@ -121,7 +125,7 @@ async def test_a_call_that_takes_longer_than_the_drain_is_ended_and_told(http: a
 
 
 async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.ClientSession) -> None:
-    async with serving(*STAND_IN, "http", f"--drain_s={3 * LIMIT_S}") as program:
+    async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         headers, message = modern_call("slow", {"seconds": 3 * LIMIT_S})
         posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
@@ -171,15 +175,19 @@ stand_in.main()
 """
 
 
-async def test_who_has_just_been_answered_may_come_back_with_a_question(http: aiohttp.ClientSession) -> None:
-    async with serving("-c", LINGERING, "http") as program:
+async def test_who_has_just_been_answered_may_come_back_with_a_question(
+    http: aiohttp.ClientSession, word: Path
+) -> None:
+    async with serving("-c", LINGERING, "http", LONG_DRAIN) as program:
         headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, program.url)}
-        message = call("slow", {"seconds": 1})
+        message = call("slow", {"until": str(word)})
         posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
+        await program_drains(program)
+        word.touch()
         async with await posting as answer:
-            assert await tool_result(answer) == "done 10"
+            assert await tool_result(answer) == "done as told"
         await asyncio.sleep(1)  # in which a server that does not linger would be gone
         listing = {"jsonrpc": "2.0", "id": 6, "method": "tools/list"}
         async with http.post(program.url, headers=headers, json=listing) as answer:
@@ -197,23 +205,25 @@ async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: a
         assert "ERROR" not in "".join(program.said)
 
 
-async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession) -> None:
-    async with serving(*STAND_IN, "http") as program:
+async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession, word: Path) -> None:
+    async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         headers = {**HEADERS, "Mcp-Session-Id": "of-another-life"}
         posting = asyncio.create_task(
-            http.post(program.url, headers=headers, json=call("slow", {"seconds": 1}))
+            http.post(program.url, headers=headers, json=call("slow", {"until": str(word)}))
         )
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
+        await program_drains(program)
+        word.touch()
         async with await posting as answer:
-            assert await tool_result(answer) == "done 10"
+            assert await tool_result(answer) == "done as told"
         assert await program.ended() == 0
 
 
-async def test_stdio_finishes_its_running_call_although_the_client_stays() -> None:
-    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+async def test_stdio_finishes_its_running_call_although_the_client_stays(word: Path) -> None:
+    async with running(*STAND_IN, "stdio", LONG_DRAIN, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
-        await begin(program, call("slow", {"seconds": 4}, number=2))
+        await begin(program, call("slow", {"until": str(word)}, number=2))
         program.process.terminate()
         # The signal may be heard after a message that was written later.
         refused = None
@@ -221,7 +231,8 @@ async def test_stdio_finishes_its_running_call_although_the_client_stays() -> No
             await write(program, call("echo", number=3))
             refused = (await answer(program)).get("error")
         assert refused == {"code": -32000, "message": SHUTTING_DOWN}
-        assert (await answer(program))["result"]["content"][0]["text"] == "done 40"
+        word.touch()
+        assert (await answer(program))["result"]["content"][0]["text"] == "done as told"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
 

@@ -9,7 +9,6 @@ import itertools
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +16,9 @@ from pathlib import Path
 
 import asyncpg
 
-__all__ = ["PostgresServer", "free_port", "missing", "running_postgres"]
+from tests.ports import free_port
+
+__all__ = ["PostgresServer", "missing", "running_postgres"]
 
 USER, PASSWORD = "keeper", "not-to-be-told"
 START_LIMIT_S = 60.0
@@ -176,10 +177,3 @@ def running_postgres(settings: str = "fsync=off") -> Iterator[PostgresServer]:
         finally:
             with contextlib.suppress(subprocess.CalledProcessError):
                 server.stop("immediate")
-
-
-def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

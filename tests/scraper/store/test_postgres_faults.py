@@ -13,10 +13,11 @@ import pytest
 
 from scraper.store.postgres import outbox
 from scraper.store.protocols import Incomplete, Pages
+from tests.ports import free_port
 
 from .conftest import entry, noise, shared_pages, text_of
 from .patience import NONE, PATIENCE_S, is_there, nothing_waits, until
-from .postgres_server import PASSWORD, PostgresServer, free_port, missing, running_postgres
+from .postgres_server import PASSWORD, PostgresServer, missing, running_postgres
 from .slow_line import slow_line
 
 pytestmark = pytest.mark.usefixtures("impatient")

@@ -16,11 +16,12 @@ from scraper.store.indexes.model import IndexDocument, IndexFault
 from scraper.store.opening import database_fault
 from scraper.store.protocols import Shelf
 from scraper.store.searches import Rest
+from tests.ports import free_port
 from tests.site.certificate import server_context
 
 from .conftest import entry, shared_pages, text_of
 from .patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
-from .postgres_server import PASSWORD, PostgresServer, free_port
+from .postgres_server import PASSWORD, PostgresServer
 
 pytestmark = pytest.mark.usefixtures("impatient")
 

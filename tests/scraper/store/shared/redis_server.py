@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 __all__ = ["Proxy", "RedisServer", "delayed", "redis_server"]
 
-START_S = 20.0
+START_S = 60.0
 
 
 @dataclass(slots=True)
@@ -23,7 +24,7 @@ class RedisServer:
 
     folder: Path
     options: tuple[str, ...] = ()
-    port: int = field(default_factory=lambda: _free_port())
+    port: int = field(default_factory=free_port)
     password: str = ""
     process: asyncio.subprocess.Process | None = None
 
@@ -46,6 +47,7 @@ class RedisServer:
         )  # fmt: skip
         async with asyncio.timeout(START_S):
             while True:
+                assert self.process.returncode is None, f"redis-server ended: {self.process.returncode}"
                 with contextlib.suppress(OSError):
                     _, writer = await asyncio.open_connection("127.0.0.1", self.port)
                     writer.close()
@@ -124,10 +126,3 @@ async def delayed(to_port: int, delay_s: float) -> AsyncIterator[Proxy]:
         yield proxy
     finally:
         server.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -1,0 +1,29 @@
+"""Ports for programs that must be told theirs, and that end and start again at them."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+from pathlib import Path
+
+__all__ = ["free_port"]
+
+_GIVEN_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_LOWEST, _USUAL_BOUND = 15_000, 32_768
+_TRIES = 1_000
+
+
+def free_port() -> int:
+    """A port that nobody listens on, below those that the system gives to whoever connects to something."""
+    below = _USUAL_BOUND
+    with contextlib.suppress(OSError, ValueError):
+        below = int(_GIVEN_OUT.read_text().split()[0])
+    for _ in range(_TRIES if below > 2 * _LOWEST else 0):
+        with contextlib.suppress(OSError), socket.socket() as found:
+            port = random.randrange(_LOWEST, below)
+            found.bind(("127.0.0.1", port))
+            return port
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
