@@ -149,7 +149,7 @@ class Snapshot:
     timing: Timing = field(default_factory=Timing)
     truncated: bool = False
     complete: bool = True
-    """False: the page was still changing at its limit, and was taken as it stood."""
+    """False: the page was still coming or changing at its limit, and was taken as it stood."""
     json_responses: tuple[JsonResponse, ...] = ()
     tier: Tier = Tier.LIGHT
 

@@ -57,6 +57,8 @@ class Page:
         self._documents = 1
         self._known: set[str] = set()
         """Main documents that are counted."""
+        self._newest = ""
+        """The main document that was let in last; its name is that of its request too."""
         self._told: dict[str, Event] = {}
         """Responses that were not held, of the main frame's documents."""
         self.dialogs = 0
@@ -105,6 +107,12 @@ class Page:
             self._session.post("Page.stopLoading")
         return complete
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the page was taken, or broke off, before the end of its document had come."""
+        look, traffic = self.settling.last_look, self.settling.traffic
+        return look is not None and look.ready_state == "loading" and traffic.is_unfinished(self._newest)
+
     async def json_responses(self) -> tuple[JsonResponse, ...]:
         """The JSON that the page fetched, within bounds; what the browser no longer holds is left out."""
         read = await asyncio.gather(
@@ -150,6 +158,7 @@ class Page:
 
     def _on_committed(self, loader_id: str) -> None:
         """A main document that nobody held: the second of a page, after which all are held again."""
+        self._newest = loader_id
         told, known = self._told.pop(loader_id, None), self._known
         if told is not None and known and loader_id not in known:
             self._documents += 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from browsers.cdp import CommandFailed, Event, Session
@@ -22,6 +23,9 @@ _UNDECLARED = frozenset({"application/unknown", "unknown/unknown"})
 
 READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
 """A read answers only when it is full or the body ends, so slow bodies are begun with small ones."""
+
+HANDING_ON_S = 1.0
+"""How long the browser may take to give what had come, once the connection has ended."""
 
 NOT_PASSED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers of the wire form: wrong for a body that was read out and is handed back decoded."""
@@ -103,8 +107,12 @@ class Body:
     streamed: bool = False
 
 
-async def read_body(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> Body:
+async def read_body(
+    session: Session, response: PausedResponse, cap_bytes: int, limit_s: float, cut: Callable[[], None]
+) -> Body:
     """Read the body of a paused response, decoded, up to a cap; what has come by `limit_s` is kept.
+
+    `cut` ends its connection: of a body that stalls the browser gives nothing before.
 
     Raises:
         CommandFailed: the connection ended before anything of the body came.
@@ -112,13 +120,35 @@ async def read_body(session: Session, response: PausedResponse, cap_bytes: int, 
     """
     if response.status in BODYLESS:
         return Body()
+    was_cut = False
+
+    def end() -> None:
+        nonlocal was_cut
+        was_cut = True
+        cut()
+
+    ending = asyncio.get_running_loop().call_later(limit_s, end)
+    try:
+        body = await _read(session, response, cap_bytes, limit_s + HANDING_ON_S)
+    except CommandFailed:
+        if was_cut:
+            raise TimeoutError from None
+        raise
+    finally:
+        ending.cancel()
+    if was_cut and not body.data:
+        raise TimeoutError
+    return replace(body, truncated=True) if was_cut else body
+
+
+async def _read(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> Body:
     known = response.known_bytes
-    if known is not None and known <= cap_bytes:
-        answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
-        data = _decoded(answer, "body")
-        # A connection that broke off leaves a body shorter than was promised.
-        return Body(data, truncated=len(data) < known)
-    return await _read_stream(session, response, cap_bytes, limit_s)
+    if known is None or known > cap_bytes:
+        return await _read_stream(session, response, cap_bytes, limit_s)
+    answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
+    data = _decoded(answer, "body")
+    # A connection that broke off leaves a body shorter than was promised.
+    return Body(data, truncated=len(data) < known)
 
 
 async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> Body:

@@ -57,11 +57,12 @@ class Traffic:
         self.data_shapes: set[str] = set()
         """Where data was asked for: addresses without their last part, numbers in them left out."""
         self._documents: set[str] = set()
+        """Those that have not come to their end, or never will."""
         self._live: dict[str, InFlight] = {}
         self._asked: dict[str, int] = {}
         self._emptied = asyncio.Event()
         session.on("Network.requestWillBeSent", self._started)
-        session.on("Network.loadingFinished", self._ended)
+        session.on("Network.loadingFinished", self._finished)
         session.on("Network.loadingFailed", self._ended)
         session.on("Network.dataReceived", self._received)
         session.on("Network.webSocketCreated", self._socket_opened)
@@ -100,6 +101,10 @@ class Traffic:
         """Whether the page polls at all."""
         return any(times >= 2 for times in self._asked.values())
 
+    def is_unfinished(self, document: str) -> bool:
+        """Whether a document began to come and its end did not."""
+        return document in self._documents
+
     def _started(self, event: Event) -> None:
         kind, url = event.get("type"), event["request"]["url"]
         if kind == "EventSource":
@@ -120,6 +125,10 @@ class Traffic:
         self.last_at = time.monotonic()
         self.requests += 1
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
+
+    def _finished(self, event: Event) -> None:
+        self._documents.discard(event["requestId"])
+        self._ended(event)
 
     def _ended(self, event: Event) -> None:
         if self._live.pop(event["requestId"], None) is not None:

@@ -134,9 +134,11 @@ class Visit:
 
     async def _read(self, response: PausedResponse) -> Body:
         left_s = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        limit_s = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s))
+        limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self._request.limits.body_bytes
         try:
-            return await read_body(self._session, response, self._request.limits.body_bytes, limit_s)
+            return await read_body(
+                self._session, response, cap_bytes, limit_s, cut=self._tab.gate.drop_connections
+            )
         except TimeoutError:
             raise self._navigation.out_of_time(self._elapsed()) from None
 
@@ -188,7 +190,7 @@ class Visit:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
             await reveal(self._session, page.settling, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
-        return await self._captured(page, body, complete=complete)
+        return await self._captured(page, body, complete=complete and not page.is_cut_off)
 
     def _may_go_unwatched(self) -> bool:
         """Whether its page may move on unheld: in a tab for it alone, with nothing added to requests."""

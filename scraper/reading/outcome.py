@@ -40,6 +40,7 @@ _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markd
 _UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
 _PERHAPS_MORE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
 _UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
+_CUT_UNRENDERED = "It was not rendered: this is what had come, before any script ran."
 
 _WALLS = {
     "captcha": "asks for a captcha",
@@ -188,7 +189,8 @@ def _warnings(
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
         hollow = document.verdict.reason == "hollow"
-        yield _UNRENDERED if wanted_rendering else _PERHAPS_MORE if hollow else _UNASKED
+        unrendered = _CUT_UNRENDERED if snapshot.truncated else _UNRENDERED
+        yield unrendered if wanted_rendering else _PERHAPS_MORE if hollow else _UNASKED
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 
@@ -221,6 +223,12 @@ def _blank(snapshot: Snapshot) -> errors.ScraperError:
     if not snapshot.complete:
         return errors.TimedOut(
             f"The page at {host} had nothing to show when the time was up.",
+            target=target,
+            next_step="Try again later, or another source.",
+        )
+    if snapshot.truncated:
+        return errors.Empty(
+            f"The page at {host} was cut off before any text of it had come.",
             target=target,
             next_step="Try again later, or another source.",
         )

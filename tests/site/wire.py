@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import zlib
 
 from aiohttp import web
 
@@ -44,10 +45,17 @@ async def _never(request: web.Request) -> web.Response:
 
 
 async def _stalls(request: web.Request) -> web.StreamResponse:
+    coded, body = request.query.get("as"), b"" if "none" in request.query else _BODY
     response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
-    response.content_length = 2 * len(_BODY)
+    if coded == "gzip":
+        # As much as is needed for the browser to unpack all of it; the end is still to come.
+        packing = zlib.compressobj(wbits=31)
+        body = packing.compress(body) + packing.flush(zlib.Z_SYNC_FLUSH)
+        response.headers["Content-Encoding"] = "gzip"
+    if coded != "chunks":
+        response.content_length = 2 * len(_BODY)
     await response.prepare(request)
-    await response.write(_BODY)
+    await response.write(body)
     await asyncio.sleep(FOREVER_S)
     return response
 
@@ -59,7 +67,7 @@ PAGES = (
     _raw("/reset", "the connection is reset", b"", reset=True),
     _raw("/empty-reply", "the connection is closed without an answer", b""),
     Page("/never", "no answer, ever", _never),
-    Page("/stalls", "half of the declared body, then silence", _stalls),
+    Page("/stalls", "half of the body, then silence: ?as=chunks, ?as=gzip, ?none=1 for not a byte", _stalls),
     _raw(
         "/short",
         "closed after half of the declared body",

@@ -135,6 +135,17 @@ def test_a_page_that_never_came_to_show_text_is_late_rather_than_empty() -> None
         read(replace(PAGE, complete=False), BLANK)
 
 
+def test_a_page_that_was_cut_off_before_its_text_does_not_count_as_one_without() -> None:
+    with pytest.raises(errors.Empty, match="was cut off before any text of it had come"):
+        read(replace(PAGE, truncated=True), BLANK)
+
+
+def test_a_page_that_was_cut_off_and_not_rendered_is_not_called_too_large() -> None:
+    cut, unrendered = read(replace(PAGE, truncated=True), THIN).warnings
+    assert cut.startswith("The page was cut off")
+    assert unrendered == "It was not rendered: this is what had come, before any script ran."
+
+
 @pytest.mark.parametrize(
     "media_type",
     [
