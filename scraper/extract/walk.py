@@ -117,7 +117,7 @@ class TreeConverter(MarkdownConverter):
     """White space directly beside these means nothing."""
 
     trims: ClassVar[bool] = False
-    """Whether blanks go that begin a line behind a block."""
+    """Whether blanks go that begin a line behind a block, or stand behind another."""
 
     # Missing in markdownify's own stubs.
     get_conv_fn_cached: Callable[[str], Callable[..., str] | None]
@@ -224,7 +224,10 @@ class TreeConverter(MarkdownConverter):
 
 
 def _joined(parts: list[str], *, trims: bool) -> str:
-    """Parts in a row; where line breaks meet, the longer run stays, of two at most."""
+    """Parts in a row; where line breaks meet, the longer run stays, of two at most.
+
+    `trims`: blanks that begin a line go, and of two blanks that meet one.
+    """
     out: list[str] = []
     pending = 0
     for part in parts:
@@ -236,6 +239,10 @@ def _joined(parts: list[str], *, trims: bool) -> str:
                     part = part.lstrip(" ")
                     if not part:
                         continue
+            elif trims and part[0] == " " and out and out[-1].endswith(" "):
+                part = part[1:]
+                if not part:
+                    continue
         else:
             leading = len(part) - len(part.lstrip("\n"))
             out.append("\n" * (min(2, max(pending, leading)) if pending else leading))

@@ -71,6 +71,8 @@ def test_elements_become_markdown(html: str, markdown: str) -> None:
         ("<p><b>Weight:<br></b>two pounds</p>", "**Weight:**  \ntwo pounds"),
         ("<p>Weight<b><br>two</b> pounds</p>", "Weight  \n**two** pounds"),
         ("<p><a href=/x>Weight<br></a>two</p>", "[Weight](https://example.com/x)  \ntwo"),
+        ("<p>one <b>\xa0two\xa0</b> three</p>", "one **two** three"),
+        ("<p><span><b>Weight\xa0</b></span><br>two</p>", "**Weight**  \ntwo"),
         ("<h2><b>Weight<br></b>two</h2>", "## **Weight** two"),
         (
             "<table><tr><th>A<th>B<tr><td><b>x<br></b>y<td>z</table>",
