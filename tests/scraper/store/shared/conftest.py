@@ -7,14 +7,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import pytest_asyncio
 
+from scraper.store.shared import valkey
 from scraper.store.shared.alone import Alone
 from scraper.store.shared.protocols import Shared
 from scraper.store.shared.together import Together
 
 from .redis_server import RedisServer, redis_server
+from .waiting import SOON_S
 
 Join = Callable[[], Awaitable[Together]]
 """One more server that shares the state."""
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a second is no service that is away."""
+    monkeypatch.setattr(valkey, "COMMAND_S", SOON_S / 2)
+    monkeypatch.setattr(valkey, "GREETING_S", SOON_S / 2)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -33,7 +42,7 @@ async def join(redis: RedisServer) -> AsyncIterator[Join]:
     async def one() -> Together:
         together = Together(redis.url)
         joined.append(together)
-        await together.met(5)
+        await together.met(SOON_S)
         assert together.status().problem is None
         return together
 

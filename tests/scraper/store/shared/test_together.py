@@ -16,6 +16,8 @@ from .conftest import Join
 from .redis_server import RedisServer
 from .waiting import granted, outcome, refused, until
 
+LONG_S = 200.0
+"""Nothing runs out by itself while a test runs."""
 LASTING = """
     local lasting = 0
     for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -65,16 +67,18 @@ async def test_a_host_that_asked_one_server_for_a_pause_is_left_alone_by_all(joi
 
 
 async def test_leases_outlive_a_long_page_and_not_a_dead_server(
-    join: Join, monkeypatch: pytest.MonkeyPatch
+    join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey, "BEAT_S", 0.1)
-    monkeypatch.setattr(shared_leases, "HOLD_S", 0.6)
+    monkeypatch.setattr(shared_leases, "HOLD_S", LONG_S)
     one, other = await join(), await join()
     terms = Terms(at_once=1)
     assert isinstance(await one.leases.take("host", terms), Lease)
-    for _ in range(10):
-        await asyncio.sleep(0.1)
+    for _ in range(3):
+        await _prolonged(redis, "search-mcp:held:{host}")
         assert isinstance(await other.leases.take("host", terms), Wait)
+    monkeypatch.setattr(shared_leases, "HOLD_S", 0.3)
+    await _cut_short(redis, "search-mcp:held:{host}")
     await _die(one)
     await granted(other.leases, "host", terms)
 
@@ -118,16 +122,20 @@ class TestClaims:
         assert isinstance(await outcome(other, waited=True), Claim)
 
     async def test_who_dies_is_replaced_and_comes_too_late(
-        self, join: Join, monkeypatch: pytest.MonkeyPatch
+        self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(valkey, "BEAT_S", 0.1)
-        monkeypatch.setattr(shared_claims, "HOLD_S", 0.5)
+        monkeypatch.setattr(shared_claims, "HOLD_S", LONG_S)
         one, other = await join(), await join()
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, Claim)
-        await asyncio.sleep(0.8)
+        for _ in range(3):
+            await _prolonged(redis, "search-mcp:claim:{page}")
         assert isinstance(await other.claims.begin("page", waited=True), Taken), "it still says that it lives"
+        monkeypatch.setattr(shared_claims, "HOLD_S", 0.3)
+        await _cut_short(redis, "search-mcp:claim:{page}")
         await _die(one)
+        monkeypatch.setattr(shared_claims, "HOLD_S", LONG_S)
         got = await outcome(other, waited=True)
         assert isinstance(got, Claim)
         one.claims.land(claim, b"late")
@@ -164,17 +172,43 @@ async def test_a_text_that_one_fetched_is_there_for_all(join: Join) -> None:
 
 async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     one = await join()
-    await one.limits.take(Limit("calls", 2, 1), "ann")
-    await one.leases.take("host", Terms(at_once=2, gap_s=5))
-    await one.leases.rest("host", 5)
+    await one.limits.take(Limit("calls", 2, 0.01), "ann")
+    await one.leases.take("host", Terms(at_once=2, gap_s=100))
+    await one.leases.rest("host", 100)
     claim = await one.claims.begin("page", waited=False)
     assert isinstance(claim, Claim)
     one.claims.land(claim, b"text")
-    one.rests(MemorySearches()).set_rest("bing", "direct", Rest("captcha", until=time.time() + 5))
+    one.rests(MemorySearches()).set_rest("bing", "direct", Rest("captcha", until=time.time() + 100))
     one.texts.put("text", b"text", 60)
     await until(lambda: one.texts.get("text"))
     assert int((await redis.ask("DBSIZE")).removeprefix(":")) >= 7
     assert await redis.ask("EVAL", LASTING, "0") == ":0"
+
+
+async def _prolonged(redis: RedisServer, key: str) -> None:
+    """Return once the life of a key was made longer, which else grows shorter all the time."""
+    least = LONG_S * 1_000
+
+    async def grew() -> bool:
+        nonlocal least
+        left = await _left_ms(redis, key)
+        least = min(least, left)
+        return left > least
+
+    await until(grew)
+
+
+async def _cut_short(redis: RedisServer, key: str) -> None:
+    """Return once a key lives no longer than a moment."""
+
+    async def ends() -> bool:
+        return await _left_ms(redis, key) <= 300
+
+    await until(ends)
+
+
+async def _left_ms(redis: RedisServer, key: str) -> int:
+    return int((await redis.ask("PTTL", key)).removeprefix(":"))
 
 
 async def _die(server: Together) -> None:

@@ -10,7 +10,7 @@ from scraper.store.shared.together import Together
 
 __all__ = ["SOON_S", "granted", "outcome", "refused", "until"]
 
-SOON_S = 10.0
+SOON_S = 60.0
 
 
 async def until(ready: Callable[[], Awaitable[object]]) -> None:
