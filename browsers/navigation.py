@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from browsers import diagnosis, errors
 from browsers.cdp import Event
+from browsers.locations import resolved
 from browsers.model import Hop, Request
 from browsers.response import NOT_PASSED_ON, Body, PausedResponse
 from browsers.tab import Tab
@@ -72,6 +73,14 @@ class Navigation:
 
         `unwatched`: nothing that comes after it is held, which spares every request of the page a detour.
         """
+        if self._tab.cached.of_others:
+            # A page may ask for any address.
+            self._after_emptying(lambda: self._let_on(response, body, unwatched))
+        else:
+            self._let_on(response, body, unwatched)
+        self._begun().add_done_callback(on_answer)
+
+    def _let_on(self, response: PausedResponse, body: Body, unwatched: bool) -> None:
         if body.streamed:
             headers = [
                 {"name": name, "value": value}
@@ -90,7 +99,6 @@ class Navigation:
         if unwatched:
             # This lets go on what is held. After another word for it the page would be made with the detour.
             self._session.post("Fetch.disable")
-        self._begun().add_done_callback(on_answer)
 
     def abort(self, response: PausedResponse) -> None:
         """End before anything commits: the tab stays blank, and sees to that by itself."""
@@ -135,7 +143,7 @@ class Navigation:
             self._on_next(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
-        target = urljoin(response.url, location)
+        target = resolved(response.url, location)
         self.hops.append(Hop(without_userinfo(response.url), response.status, without_userinfo(target)))
         if not target.lower().startswith(("http:", "https:")):
             # For some of them Chromium would ask the system for a program.
@@ -160,13 +168,17 @@ class Navigation:
         if location not in cached:
             self._go_on(response.request_id)
             return
-        cached.clear()
-        emptied = self._session.start("Network.clearBrowserCache")
-        emptied.add_done_callback(lambda answer: self._go_on_emptied(answer, response.request_id))
+        self._after_emptying(lambda: self._go_on(response.request_id))
 
-    def _go_on_emptied(self, emptied: asyncio.Future[Event], request_id: str) -> None:
-        if not emptied.cancelled() and emptied.exception() is None:
-            self._go_on(request_id)
+    def _after_emptying(self, go_on: Callable[[], None]) -> None:
+        """Go on when the cache is empty; where it cannot be emptied, never."""
+        self._tab.cached.clear()
+
+        def emptied(answer: asyncio.Future[Event]) -> None:
+            if not answer.cancelled() and answer.exception() is None:
+                go_on()
+
+        self._session.start("Network.clearBrowserCache").add_done_callback(emptied)
 
     def _send_shaped(self, event: Event) -> None:
         """The request itself, paused because it is a form or carries headers of its own."""

@@ -81,6 +81,7 @@ class Tab:
         self.committed = False
         if request.url in self.cached:
             await self.empty_cache()
+        self.cached.begin()
         if self._principal not in ("", request.principal):
             self.gate.drop_connections()
         self._principal = request.principal

@@ -14,6 +14,7 @@ from browsers.cached_addresses import MOST_ADDRESSES, MOST_BYTES, CachedAddresse
         "http://SITE.example/a page?q=1",
         "http://site.example/a%20page?q=1#part",
         "http://site.example/%61%20page?q=%31",
+        "http://name:word@site.example/a%20page?q=1",
     ],
 )
 def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
@@ -29,7 +30,50 @@ def test_the_root_is_known_with_and_without_its_slash() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", ["http://site.example/b", "http://site.example/a?q=2", "http://x.example/a"]
+    "spelling",
+    [
+        "http://site.example:80/x",
+        "http://site.example:0443/x",
+        "http://site.example/x/../y",
+        "http://site.example/%2E/y",
+        "http://site.example/x/.%2e/y",
+        "http://site.example/x\\y",
+        "http://\N{FULLWIDTH LATIN SMALL LETTER S}ite.example/x",
+        "http://\N{LATIN SMALL LETTER LONG S}ite.example/x",
+        "http://8.0x8/x",
+        "http://134744072/x",
+        "http://[2001:db8::1]/x",
+        "//site.example/x",
+    ],
+)
+def test_what_may_mean_any_address_is_known_as_long_as_any_is(spelling: str) -> None:
+    cached = CachedAddresses()
+    assert spelling not in cached
+    cached.add("http://other.example/")
+    assert spelling in cached
+
+
+def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -> None:
+    cached = CachedAddresses()
+    cached.begin()
+    cached.add("http://site.example/a")
+    assert not cached.of_others
+    cached.begin()
+    assert cached.of_others
+    cached.clear()
+    assert not cached.of_others
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://site.example/b",
+        "http://site.example/a?q=2",
+        "http://x.example/a",
+        "http://site.example:8080/a",
+        "https://site.example/b?next=/../x",
+        "http://site.example./a#../b",
+    ],
 )
 def test_other_addresses_are_not_known(other: str) -> None:
     cached = CachedAddresses()
