@@ -13,6 +13,7 @@ import os
 import shlex
 import socket
 import sys
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +100,7 @@ class _Reader(asyncio.Protocol):
         self._on_message = on_message
         self._on_end = on_end
         self._begun: list[bytes] = []
+        self._ended: deque[bytes] = deque()
 
     def data_received(self, data: bytes) -> None:
         *ended, rest = data.split(b"\0")
@@ -107,9 +109,19 @@ class _Reader(asyncio.Protocol):
                 self._begun.append(piece)
                 piece = b"".join(self._begun)
                 self._begun = []
-            self._on_message(piece)
+            self._ended.append(piece)
         if rest:
             self._begun.append(rest)
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        """A message that its receiver stumbles over keeps none that came with it from others."""
+        while self._ended:
+            try:
+                self._on_message(self._ended.popleft())
+            except BaseException:
+                asyncio.get_running_loop().call_soon(self._hand_on)
+                raise
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._on_end()
