@@ -44,7 +44,13 @@ def stats(**flags: Any) -> int:
 @cache.command(cls=Command)
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 50), default=10, help="Pages to print.  [10]")
-@click.option("--format", "form", type=click.Choice(["markdown", "json"]), default="markdown")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "json"]),
+    default="markdown",
+    help="What to print.  [markdown]",
+)
 @with_settings(without=SERVER_ONLY)
 def search(query: str, limit: int, form: str, **flags: Any) -> int:
     """Find kept pages by their words."""
