@@ -53,7 +53,7 @@ const look = {
 };
 (async () => {
   for (const [kind, ask] of Object.entries(look)) {
-    try { report(kind, await within(3000, ask())); }
+    try { report(kind, await within(30000, ask())); }
     catch (problem) { report(kind + '-failed-' + problem, null); }
   }
   const done = document.createElement('p');

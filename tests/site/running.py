@@ -22,7 +22,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 # Importing everything takes under a second; a machine under load may take ten times that.
 _START_S = 60.0
 _STOP_S = 10.0
-_ASK_S = 10.0
+_ASK_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,12 +204,12 @@ def test_a_download_whose_libraries_are_missing_does_not_count_as_installed(tmp_
 def test_an_installer_that_hangs_is_stopped_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installer, "DOWNLOAD_LIMIT_S", 0.2)
     computer = Computer(tmp_path, is_root=False)
-    computer.command("playwright", "exec sleep 60")
+    computer.command("playwright", "exec sleep 600")
     started = time.monotonic()
     report = install(computer.log.append, host=computer.host)
     assert not report.usable
     assert "  stopped after 0 s" in computer.log
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 300
 
 
 def test_one_browser_is_enough_to_leave_the_machine_alone(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_the_command_names_what_it_found_on_stderr_and_nothing_on_stdout() -> No
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert run.returncode == 0, run.stderr

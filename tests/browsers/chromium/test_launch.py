@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from browsers.browsers import Browsers
 from browsers.chromium import locate, process
 from browsers.chromium.driver import Driver
 from browsers.chromium.folder import RunFolder
-from browsers.chromium.processes import tree_pids
+from browsers.chromium.processes import _command_line, tree_pids
 from browsers.chromium.switches import LaunchPlan
 from browsers.errors import NoBrowser
 from browsers.model import Request, Tier
@@ -39,7 +38,7 @@ SAY_VERSION = '[ "$1" = --version ] && { echo Chromium 156.0.8078.79; exit 0; }'
 async def refusal_of(settings: BrowserSettings) -> NoBrowser:
     async with Browsers(settings) as browsers:
         with pytest.raises(NoBrowser) as caught:
-            await browsers.visit(Request("http://somewhere.example/", deadline_s=60))
+            await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
     return caught.value
 
 
@@ -49,12 +48,10 @@ def only(executable: Path) -> BrowserSettings:
 
 async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path) -> None:
     dying = program(tmp_path / "dying", f"{SAY_VERSION}\necho no such luck >&2; exit 1")
-    started = time.monotonic()
-    refusal = await refusal_of(only(dying))
+    async with asyncio.timeout(120):  # loaded machines were seen to need ten times the usual second
+        refusal = await refusal_of(only(dying))
     assert str(refusal) == f"Chromium at {dying} does not start: no such luck."
     assert "install-browser" in refusal.next_step
-    # Generous: loaded machines were seen to need ten times the usual second.
-    assert time.monotonic() - started < 60
 
 
 async def test_a_path_of_the_settings_that_leads_to_another_program_is_named_and_not_to_be_installed(
@@ -92,7 +89,7 @@ from browsers.errors import NoBrowser
 async def ask():
     async with Browsers() as browsers:
         try:
-            await browsers.visit(Request("http://somewhere.example/", deadline_s=60))
+            await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
         except NoBrowser as refusal:
             print(refusal, refusal.next_step)
 
@@ -108,7 +105,7 @@ def test_a_driver_that_does_not_start_is_told_in_words() -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert re.match(r"Playwright's driver does not start: \S", asked.stdout), asked.stderr
@@ -177,7 +174,9 @@ async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
         driver = Driver(folder)
         dead = await driver.playwright()
         for pid in set(tree_pids(os.getpid())) - before:
-            os.kill(pid, signal.SIGKILL)
+            # Another door's browser may have come to a renderer more meanwhile.
+            if b"run-driver" in _command_line(pid):
+                os.kill(pid, signal.SIGKILL)
         await driver.restart(dead)
         del dead, driver
         gc.collect()

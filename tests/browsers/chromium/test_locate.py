@@ -198,10 +198,10 @@ def test_a_browser_that_is_gone_has_no_version(tmp_path: Path) -> None:
 
 def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "VERSION_LIMIT_S", 0.2)
-    stuck = Chromium(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 60")), Tier.LIGHT, "system")
+    stuck = Chromium(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 600")), Tier.LIGHT, "system")
     started = time.monotonic()
     assert version(stuck, machine(tmp_path)) == UNKNOWN_VERSION
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 300
 
 
 @pytest.mark.parametrize("spoiled", ["", "[]", '{"a": 1', '{"a": 1}', "\x00"])
