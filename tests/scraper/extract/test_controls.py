@@ -18,7 +18,14 @@ from tests.scraper.extract.conversion import markdown_of
         ),
         ("<h3>Delivery <button>Copy link</button></h3><p>Two days.</p>", "### Delivery\n\nTwo days."),
         ("<button aria-expanded=false>Show more of it</button><p>Soon.</p>", "Soon."),
-        ("<button>When will it come?</button><p>Soon.</p>", "Soon."),
+        ("<button>When will it come?</button><p>Soon.</p>", "When will it come?\n\nSoon."),
+        ("<button>いつ届きますか？</button><p>すぐに。</p>", "いつ届きますか？\n\nすぐに。"),
+        ("<button>Sure?</button><p>Soon.</p>", "Soon."),
+        ("<button>Show all that it can do?</button><p>Soon.</p>", "Soon."),
+        ("<button>Add to bag</button><p>Soon.</p>", "Soon."),
+        ("<button class=accordion__trigger>Delivery times</button><p>Soon.</p>", "Delivery times\n\nSoon."),
+        ("<button class=accordion__trigger>Close</button><p>Soon.</p>", "Soon."),
+        ("<button>" + "very " * 60 + "long?</button><p>Soon.</p>", "Soon."),
     ],
 )
 def test_a_button_that_titles_what_it_opens_is_kept_and_no_other(html: str, expected: str) -> None:
