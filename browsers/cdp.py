@@ -156,6 +156,8 @@ class Connection:
 
     def __init__(self, wire: Wire) -> None:
         self.closed = asyncio.Event()
+        self.heard = 0
+        """Messages of the browser and its tabs so far."""
         self._wire = wire
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
@@ -174,6 +176,10 @@ class Connection:
             CommandFailed, TimeoutError, BrowserGone
         """
         return await self._browser.send(method, limit_s=limit_s, **params)
+
+    def ask(self) -> None:
+        """Make a living browser say something."""
+        self._browser.post("Browser.getVersion")
 
     async def open_context(self, proxy_server: str) -> str:
         """A fresh, private browser context behind its own gate.
@@ -243,6 +249,7 @@ class Connection:
         self._wire.send(session.id, message)
 
     def _on_message(self, session_id: str | None, message: Message) -> None:
+        self.heard += 1
         session = self._sessions.get(session_id)
         if session is not None:
             session.receive(message)

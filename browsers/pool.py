@@ -97,7 +97,7 @@ class Pool:
     def ready(self, tier: Tier = Tier.LIGHT) -> bool:
         """Whether that tier's browser answers now."""
         supply = self._supplies.get(self._served_by(tier))
-        return supply is not None and supply.alive
+        return supply is not None and supply.alive and supply.pulse.beats
 
     def states(self) -> tuple[BrowserState, ...]:
         """The running browsers."""
@@ -220,6 +220,11 @@ class Pool:
 
     async def _look_after(self, tier: Tier, supply: Supply) -> None:
         if not supply.alive:
+            return
+        supply.pulse.feel()
+        if supply.pulse.is_lost:
+            log.warning("browser stands still and is ended tier=%s", tier)
+            supply.chromium.kill()
             return
         supply.end_overdue()
         idle_s = 0.0 if supply.lent else time.monotonic() - supply.idle_since

@@ -16,6 +16,7 @@ from browsers.errors import BrowserGone, BrowsersError
 from browsers.habits import Habits
 from browsers.identity import Identity
 from browsers.model import Request, Tier
+from browsers.pulse import Pulse
 from browsers.resting_tabs import VISITS_PER_TAB, Profile, RestingTabs
 from browsers.series import PAGES_PER_PROCESS, REST_S, Series, SeriesTabs
 from browsers.settings import BrowserSettings
@@ -49,6 +50,7 @@ class Supply:
     ) -> None:
         self.chromium = chromium
         self.identity = identity
+        self.pulse = Pulse(chromium.connection)
         self.lent = 0
         self.peeks = 0
         self.renders = 0

@@ -60,7 +60,7 @@ class Health:
         if self._calls.draining:
             return "shutting down"
         if app is None or not app.browsers.status().ready:
-            return "no browser has answered yet"
+            return "no browser answers"
         if self._calls.full or app.browsers.status().queued >= max(1, self._queue_limit):
             return "full"
         return None

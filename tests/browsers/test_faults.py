@@ -132,6 +132,28 @@ async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browse
     await until(lambda: fresh.status().restarts > 0 and fresh.status().ready)
 
 
+async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_replaced(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.pulse.EVERY_S", 0.5)
+    monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 1_000_000)
+    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
+        await until(lambda: door.status().ready)
+        pid = door._pool._supplies[Tier.LIGHT].chromium.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        await until(lambda: not door.status().ready)
+        os.kill(pid, signal.SIGCONT)
+        await until(lambda: door.status().ready)
+        assert door.status().restarts == 0
+        os.kill(pid, signal.SIGSTOP)
+        monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 2)
+        await until(lambda: door.status().restarts > 0)
+        monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 1_000_000)
+        await until(lambda: door.status().ready)
+        assert marks(await visit(door, site, "/static/1")) == 60
+
+
 async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,7 @@ async def test_health_is_fine_while_the_browsers_start() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda state, _: setattr(state, "ready", False), "no browser has answered yet"),
+        (lambda state, _: setattr(state, "ready", False), "no browser answers"),
         (lambda _, calls: setattr(calls, "draining", True), "shutting down"),
         (lambda state, _: setattr(state, "queued", 8), "full"),
     ],
