@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.scraper.process import REPOSITORY, browsers_say, serving
+from tests.scraper.process import REPOSITORY, START_S, browsers_say, serving
 from tests.site.running import Site
 
 __all__ = ["TRANSPORTS", "Product", "product", "said_by", "seen_by"]
@@ -58,7 +58,7 @@ async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
     }
     started = ("-m", "scraper.cli.main", "serve", "--port", "0")
     async with serving(*started, env={**env, "SEARCH_MCP_TOKEN": _TOKEN}) as program:
-        await browsers_say(program.base, "ready", True, limit_s=60)
+        await browsers_say(program.base, "ready", True, limit_s=START_S)
         yield Product(program.url, command)
 
 

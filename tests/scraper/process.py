@@ -19,6 +19,7 @@ __all__ = [
     "LIMIT_S",
     "REPOSITORY",
     "SOON_S",
+    "START_S",
     "Output",
     "Program",
     "alive",
@@ -33,6 +34,9 @@ __all__ = [
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 30.0
 """Longer than anything here takes on a loaded machine: it tells hanging from slow."""
+
+START_S = 120.0
+"""The same for a program's start, with its browsers, and for the whole of a command."""
 
 SOON_S = 15.0
 """A second is what is promised and seen; the rest is room for a machine whose cores are shared. Whatever is
@@ -137,7 +141,7 @@ async def output_of(*command: str, env: dict[str, str] | None = None, stdin: byt
         stderr=PIPE,
     )
     try:
-        async with asyncio.timeout(2 * LIMIT_S):
+        async with asyncio.timeout(START_S):
             out, err = await process.communicate(stdin)
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -149,7 +153,7 @@ async def output_of(*command: str, env: dict[str, str] | None = None, stdin: byt
 
 @contextlib.asynccontextmanager
 async def serving(
-    *command: str, env: dict[str, str] | None = None, limit_s: float = LIMIT_S
+    *command: str, env: dict[str, str] | None = None, limit_s: float = START_S
 ) -> AsyncIterator[Program]:
     """A server over HTTP that says where it listens."""
     async with running(*command, env=env) as program:
@@ -168,9 +172,9 @@ async def browsers_say(base: str, field: str, wanted: object, *, limit_s: float)
             await asyncio.sleep(0.02)
 
 
-async def until(condition: Callable[[], object]) -> None:
+async def until(condition: Callable[[], object], *, limit_s: float = LIMIT_S) -> None:
     """Return once this is so; TimeoutError when it is not in any reasonable time."""
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(limit_s):
         while True:
             if condition():
                 return

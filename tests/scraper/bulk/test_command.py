@@ -95,9 +95,9 @@ async def test_a_job_that_was_killed_goes_on_and_every_page_is_there_once(
     urls = articles(site, 60, 1_000)
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
-    # Ten pages of each host, a second apart: killed while it is at work, and long before its end.
-    async with running(*command, "--gap", "1", env=here) as program:
-        await until(lambda: written(out) > len(HOSTS))
+    # Ten pages of each host, two seconds apart: killed while it is at work, and long before its end.
+    async with running(*command, "--gap", "2", env=here) as program:
+        await until(lambda: written(out) > len(HOSTS), limit_s=JOB_S)
         program.process.kill()
         await program.process.wait()
     before = written(out)
@@ -121,7 +121,7 @@ async def test_dead_browsers_and_readers_cost_no_page(
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl", "--gap", "0.3")
     async with running(*command, env=here) as program:
         for done in (6, 16):
-            await until(lambda done=done: written(out) >= done)
+            await until(lambda done=done: written(out) >= done, limit_s=JOB_S)
             kill_workers(program)
         async with asyncio.timeout(JOB_S):
             assert await program.process.wait() == 0, "".join(program.said)
@@ -147,7 +147,7 @@ async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl", *RESTING)
     async with running(*command, env=here, stdout=DEVNULL) as program:
-        await until(lambda: written(out) == len(HOSTS))
+        await until(lambda: written(out) == len(HOSTS), limit_s=JOB_S)
         browsers = chromium_of(psutil.Process(program.process.pid))
         program.process.send_signal(number)
         assert await program.ended() == 130
@@ -171,7 +171,7 @@ async def test_a_second_signal_ends_it_at_once_in_a_sentence_and_loses_nothing(
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
     async with running(*command, env=here, stdout=DEVNULL) as program:
-        await until(lambda: written(out) >= 5)
+        await until(lambda: written(out) >= 5, limit_s=JOB_S)
         # Two of a kind that come at once can be one.
         program.process.send_signal(signal.SIGINT)
         program.process.send_signal(signal.SIGTERM)

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
-from tests.scraper.process import LIMIT_S, alive, chromium_of, output_of, running, until
+from tests.scraper.process import START_S, alive, chromium_of, output_of, running, until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -84,13 +84,13 @@ async def test_an_interrupted_call_leaves_no_browser(
     url = site.url("/slow-answer/25000")
     async with running(*SEARCH_MCP, "fetch", url, env=here, stdin=DEVNULL, stdout=PIPE) as program:
         process = psutil.Process(program.process.pid)
-        await until(lambda: site.open("/slow-answer/25000"))
+        await until(lambda: site.open("/slow-answer/25000"), limit_s=START_S)
         chromium = chromium_of(process)
         assert chromium
         program.process.send_signal(number)
         assert await program.ended() == 130
         assert "Traceback" not in "".join(program.said)
-    assert alive(chromium) == []
+    await until(lambda: not alive(chromium))
 
 
 async def test_a_pipe_that_breaks_is_no_noise(site: Site, here: dict[str, str]) -> None:
@@ -124,7 +124,7 @@ async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str,
     # Read while it runs: what a terminal holds unread is soon full, and who writes more to it waits.
     reading = asyncio.create_task(asyncio.to_thread(_shown, master))
     try:
-        async with asyncio.timeout(2 * LIMIT_S):
+        async with asyncio.timeout(START_S):
             out, _ = await process.communicate()
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -158,10 +158,12 @@ class TestTheGap:
     async def test_visits_to_one_host_begin_so_far_apart(self) -> None:
         door = ScriptedDoor()
         counted, reads = Counted(door, 0), fetcher(door, host_gap_s=0.15)
+        begun = time.monotonic()
         async with asyncio.timeout(30):
             await asyncio.gather(*(reads.fetch(url(number)) for number in range(4)))
-        gaps = [later - sooner for sooner, later in zip(counted.starts, counted.starts[1:], strict=False)]
-        assert min(gaps) >= 0.14
+        # Between two of them a slow machine may let less pass: the first of the two came late.
+        since = [start - begun for start in counted.starts]
+        assert all(passed >= 0.15 * number - 0.01 for number, passed in enumerate(since)), since
 
     async def test_a_gap_that_outlasts_the_deadline_is_told_at_once(self) -> None:
         reads = fetcher(ScriptedDoor(), host_gap_s=60)
@@ -176,7 +178,7 @@ class TestTheGap:
         reads = fetcher(ScriptedDoor(), host_gap_s=5)
         await reads.fetch(url(0))
         tasks = [asyncio.create_task(reads.fetch(url(number), deadline_s=30)) for number in range(1, 8)]
-        done, waiting = await asyncio.wait(tasks, timeout=2)
+        done, waiting = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             assert isinstance(task.exception(), errors.HostBusy)
         assert 1 <= len(done) <= 4

@@ -9,6 +9,7 @@ from scraper import errors
 from scraper.model import Reading
 from scraper.reading.deadline import Deadline
 from scraper.search.race import Outcome, read_best
+from tests.scraper.process import until
 from tests.scraper.render.readings import reading
 
 URLS = [f"https://site{number}.example/" for number in range(6)]
@@ -93,8 +94,7 @@ async def test_when_all_fail_each_says_why() -> None:
 async def test_cancelling_gives_back_every_page() -> None:
     web = Web(dict.fromkeys(URLS))
     task = asyncio.create_task(race(web, 3))
-    await asyncio.sleep(0.05)
-    assert web.open == 3
+    await until(lambda: web.open == 3)
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled() and web.open == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -242,29 +242,33 @@ class TestFaults:
     async def test_waiting_for_another_search_is_not_the_engine_s_fault(self) -> None:
         house = House(engine("one", spacing_s=60.0), engine("two"))
         await house.searcher.search("first")
-        answer = await house.searcher.search("second", deadline_s=0.3)
+        answer = await house.searcher.search("second", deadline_s=30)
         assert dict(answer.errors) == {"one": "busy"}
         assert await house.searches.rest("one", "direct") is None
 
     async def test_who_cannot_have_a_turn_in_time_is_told_at_once_and_when_to_come(self) -> None:
         house = House(engine("one", spacing_s=60.0))
         await house.searcher.search("first")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             with pytest.raises(errors.Overloaded) as caught:
                 await house.searcher.search("second")
         assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
 
     async def test_of_many_searches_at_once_those_without_a_turn_do_not_wait_for_it(self) -> None:
         house = House(engine("one", spacing_s=4.0))
-        begun = time.monotonic()
         searches = [asyncio.create_task(house.searcher.search(f"words {n}")) for n in range(20)]
-        done, waiting = await asyncio.wait(searches, timeout=1.0)
-        assert time.monotonic() - begun < 5
-        refused = [task for task in done if isinstance(task.exception(), errors.Overloaded)]
-        assert len(refused) == 17 and len(waiting) == 2
-        for task in waiting:
+        ended = list[bool]()
+        # All but those who wait for the turns after four and after eight seconds.
+        for search in itertools.islice(asyncio.as_completed(searches, timeout=30), 18):
+            try:
+                await search
+                ended.append(True)
+            except errors.Overloaded:
+                ended.append(False)
+        assert (ended.count(True), ended.count(False)) == (1, 17)
+        for task in searches:
             task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await asyncio.gather(*searches, return_exceptions=True)
 
     async def test_an_engine_that_had_no_time_is_not_held_to_hang(self) -> None:
         house = House()
@@ -278,23 +282,27 @@ class TestFaults:
         assert await house.searches.rest("one", "direct") is None
 
     async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:
-        house = House()
-
         async def hang(request: Request) -> None:
             if "one" in request.url:
                 await asyncio.Event().wait()
 
-        house.door.before = hang
-        async with asyncio.timeout(5):
-            answer = await house.searcher.search("words", deadline_s=0.5)
+        # How long the other needs is up to the machine.
+        for deadline_s in (0.5, 2.0, 8.0):
+            house = House()
+            house.door.before = hang
+            async with asyncio.timeout(30):
+                answer = await house.searcher.search("words", deadline_s=deadline_s)
+            if answer.results:
+                break
         assert dict(answer.errors) == {"one": "timeout"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
     async def test_a_caller_who_leaves_takes_the_search_with_him(self) -> None:
         house = House()
-        left = asyncio.Event()
+        came, left = asyncio.Event(), asyncio.Event()
 
         async def hang(request: Request) -> None:
+            came.set()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -302,9 +310,9 @@ class TestFaults:
 
         house.door.before = hang
         task = asyncio.create_task(house.searcher.search("words"))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
+            await came.wait()
+            task.cancel()
             await left.wait()
         await asyncio.gather(task, return_exceptions=True)
         assert house.searcher.under_way == 0

@@ -26,18 +26,19 @@ async def test_nobody_asks_an_engine_that_is_being_asked() -> None:
 
 async def test_engines_do_not_wait_for_each_other() -> None:
     spacing = Spacing()
-    async with spacing.turn("mojeek"), asyncio.timeout(5), spacing.turn("bing"):
+    async with spacing.turn("mojeek"), asyncio.timeout(30), spacing.turn("bing"):
         pass
 
 
 async def test_a_request_waits_for_the_pause_after_the_last() -> None:
     spacing = Spacing()
-    spacing.asked("mojeek", 0.2)
     begun = time.monotonic()
-    await spacing.pause("bing")
-    assert time.monotonic() - begun < 0.15
+    spacing.asked("mojeek", 0.2)
     await spacing.pause("mojeek")
     assert time.monotonic() - begun >= 0.19
+    spacing.asked("mojeek", 3_600)
+    async with asyncio.timeout(30):
+        await spacing.pause("bing")
 
 
 async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
@@ -50,7 +51,7 @@ async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
     holder = asyncio.create_task(hold())
     await asyncio.sleep(0)
     holder.cancel()
-    async with asyncio.timeout(5), spacing.turn("mojeek"):
+    async with asyncio.timeout(30), spacing.turn("mojeek"):
         pass
 
 
@@ -78,7 +79,7 @@ async def test_servers_that_look_different_do_not_wait_for_each_other() -> None:
     leases = LocalLeases()
     async with (
         Spacing(leases, "direct").turn("mojeek", 60),
-        asyncio.timeout(5),
+        asyncio.timeout(30),
         Spacing(leases, "by proxy").turn("mojeek", 60),
     ):
         pass

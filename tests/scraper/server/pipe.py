@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from tests.scraper.process import LIMIT_S, Program
+from tests.scraper.process import START_S, Program
 
 __all__ = ["answer", "ask", "begin", "read", "write"]
 
@@ -38,7 +38,7 @@ async def write(program: Program, message: dict[str, Any]) -> None:
     await program.process.stdin.drain()
 
 
-async def read(program: Program, *, limit_s: float = LIMIT_S) -> dict[str, Any]:
+async def read(program: Program, *, limit_s: float = START_S) -> dict[str, Any]:
     """Read one message."""
     assert program.process.stdout is not None
     async with asyncio.timeout(limit_s):

@@ -18,11 +18,9 @@ from tests.ports import free_port
 from tests.scraper.process import Program, serving
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
-__all__ = ["START_S", "Answered", "Death", "Replicas", "Said", "callers", "replicas"]
+__all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
 
 LEGACY = "2025-11-25"
-START_S = 120.0
-"""On a machine whose cores are shared, with a crowd that calls all the while."""
 _CALL_S = 60.0
 _CUT_SOON_S = 2.0
 """How long after a death the proxy may take to tell clients on a loaded machine."""
@@ -65,7 +63,6 @@ class Replicas:
                 *self._command,
                 f"--port={port or free_port()}",
                 env=self._env_of(next(self._names)),
-                limit_s=START_S,
             )
         )
         port = int(program.base.rsplit(":", 1)[1])

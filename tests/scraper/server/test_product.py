@@ -16,13 +16,14 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 
 from tests.scraper.process import (
-    LIMIT_S,
     REPOSITORY,
     SOON_S,
+    START_S,
     Program,
     alive,
     browsers_say,
     chromium_of,
+    output_of,
     running,
     serving,
     until,
@@ -48,7 +49,7 @@ async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Async
     """A server over HTTP that is ready."""
     env = variables(site, tmp_path_factory.mktemp("product"))
     async with serving(*PRODUCT, "serve", "--port", "0", env=env) as program:
-        await browsers_say(program.base, "ready", True, limit_s=2 * LIMIT_S)
+        await browsers_say(program.base, "ready", True, limit_s=START_S)
         yield program
 
 
@@ -56,7 +57,8 @@ async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: S
     command = ("-X", "importtime", *PRODUCT, "stdio")
     async with running(*command, env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
         assert (await ask(program, initialize()))["result"]["serverInfo"]["name"] == "search-mcp"
-        await asyncio.sleep(0.5)
+        await program.until(r"\| +mcp\.server\.lowlevel\n")
+        await asyncio.sleep(0.5)  # in which one that hurries ahead would load more
         loaded = {line.rsplit("|")[-1].strip() for line in program.said}
         assert "mcp.server.lowlevel" in loaded
         assert loaded.isdisjoint({"playwright", "browsers", "lxml", "apsw", "rich", "markdownify"})
@@ -64,12 +66,31 @@ async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: S
         await program.until(r"\| +playwright\n")
 
 
-async def test_the_handshake_costs_less_than_a_second_of_cpu(site: Site, tmp_path: Path) -> None:
-    async with running(*PRODUCT, "stdio", env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
+async def test_the_handshake_costs_hardly_more_than_to_load_the_library_that_speaks_it(
+    site: Site, tmp_path: Path
+) -> None:
+    ours, library = [], []
+    # A second of CPU on one machine is half of one on another, and what disturbs only ever adds.
+    for _ in range(5):
+        ours.append(await cpu_of_the_handshake(variables(site, tmp_path)))
+        library.append(await cpu_of("import mcp.server.lowlevel"))
+        if min(ours) < 1.5 * min(library):
+            break
+    assert min(ours) < 1.5 * min(library), (ours, library)
+
+
+async def cpu_of_the_handshake(env: dict[str, str]) -> float:
+    """Seconds, from the start of the product until it has answered."""
+    async with running(*PRODUCT, "stdio", env=env, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
         spent = psutil.Process(program.process.pid).cpu_times()
-        # Half of it on a quiet machine; the bound leaves room for one whose cores are shared.
-        assert spent.user + spent.system < 1.5
+        return float(spent.user + spent.system)
+
+
+async def cpu_of(work: str) -> float:
+    """Seconds, from the start of Python until it has done this."""
+    told = await output_of("-c", f"import time\n{work}\nprint(time.process_time())")
+    return float(told.out)
 
 
 async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, tmp_path: Path) -> None:
@@ -78,12 +99,12 @@ async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, 
         await ask(program, initialize())
         assert chromium_of(process) == []
         await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        await until(lambda: chromium_of(process))
+        await until(lambda: chromium_of(process), limit_s=START_S)
         assert program.process.stdin is not None
         chromium = chromium_of(process)
         program.process.stdin.close()
         assert await program.ended() == 0
-        assert alive(chromium) == []
+        await until(lambda: not alive(chromium))
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -133,7 +154,7 @@ async def test_a_lost_client_gives_its_tab_back_soon(product: Program, site: Sit
         await until(lambda: site.open(LIVES_LONG))
         posting.cancel()
         await browsers_say(product.base, "active", 0, limit_s=SOON_S)
-        assert await tabs_lent(product) == 0
+        await until_no_tab_is_lent(product)
         await until(lambda: not site.open(LIVES_LONG))
 
 
@@ -144,32 +165,37 @@ async def test_a_cancelled_call_gives_its_tab_back_soon(product: Program, site: 
         await until(lambda: site.open(LIVES_LONG))
         waiting.cancel()
         await browsers_say(product.base, "active", 0, limit_s=SOON_S)
-        assert await tabs_lent(product) == 0
+        await until_no_tab_is_lent(product)
 
 
-async def tabs_lent(program: Program) -> int:
-    """Tabs that visits hold now, in all browsers."""
-    async with aiohttp.ClientSession() as http, http.get(program.base + "/health") as answer:
-        processes = (await answer.json())["browsers"]["processes"]
-        assert processes
-        return sum(process["lent"] for process in processes)
+async def until_no_tab_is_lent(program: Program) -> None:
+    """Return once no visit holds a tab in any browser."""
+    async with asyncio.timeout(SOON_S), aiohttp.ClientSession() as http:
+        while True:
+            async with http.get(program.base + "/health") as answer:
+                processes = (await answer.json())["browsers"]["processes"]
+            assert processes
+            if not any(process["lent"] for process in processes):
+                return
+            await asyncio.sleep(0.05)
 
 
 async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(
     site: Site, tmp_path: Path
 ) -> None:
     async with serving(*PRODUCT, "serve", "--port", "0", env=variables(site, tmp_path)) as program:
-        headers, message = modern_call("fetch", {"url": site.url("/slow-answer/1500"), "render": "http"})
+        headers, message = modern_call("fetch", {"url": site.url("/slow-answer/4000"), "render": "http"})
         async with aiohttp.ClientSession() as client:
+            before = site.hits("/slow-answer/4000")
             posting = asyncio.create_task(client.post(program.url, headers=headers, json=message))
-            await until(lambda: site.open("/slow-answer/1500"))
+            await until(lambda: site.hits("/slow-answer/4000") > before, limit_s=START_S)
             chromium = chromium_of(psutil.Process(program.process.pid))
             program.process.terminate()
             async with await posting as answer:
                 assert (await answer.json())["result"]["isError"] is False
         assert await program.ended() == 0
         assert chromium
-        assert alive(chromium) == []
+        await until(lambda: not alive(chromium))
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("stdio",)])
@@ -182,7 +208,7 @@ async def test_a_killed_server_leaves_no_browser(
         if command == ("stdio",):
             await ask(program, initialize())
             await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        await until(lambda: len(chromium_of(process)) >= 2)
+        await until(lambda: len(chromium_of(process)) >= 2, limit_s=START_S)
         children = process.children(recursive=True)
         program.process.kill()
         await until(lambda: not alive(children))

@@ -16,29 +16,31 @@ from tests.scraper.server.wire import ERAS
 Message = tuple[float, float | None, str | None]
 
 
-async def sent_while(
-    steps: list[tuple[float, float, str]], wait_s: float, *, pace_s: float, silence_s: float
-) -> list[Message]:
-    """What is sent while these steps are reported at once, followed by silence."""
+async def test_a_call_that_ends_quickly_sends_nothing() -> None:
     sent: list[Message] = []
 
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with reporting(send, pace_s=pace_s, silence_s=silence_s) as told:
-        for step in steps:
-            told.report(*step)
-        await asyncio.sleep(wait_s)
-    return sent
-
-
-async def test_a_call_that_ends_quickly_sends_nothing() -> None:
-    assert await sent_while([(1, 2, "one"), (2, 2, "two")], 0, pace_s=0.2, silence_s=9) == []
+    async with reporting(send, pace_s=600, silence_s=600) as told:
+        for number in (1, 2):
+            told.report(number, 2, f"step {number}")
+        await asyncio.sleep(0)
+    assert sent == []
 
 
 async def test_only_the_last_of_many_steps_is_sent() -> None:
-    steps = [(n, 100, f"step {n}") for n in range(100)]
-    assert await sent_while(steps, 0.3, pace_s=0.05, silence_s=9) == [(99, 100, "step 99")]
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=0.05, silence_s=600) as told:
+        for number in range(100):
+            told.report(number, 100, f"step {number}")
+        await until(lambda: sent)
+        await asyncio.sleep(0.2)
+    assert sent == [(99, 100, "step 99")]
 
 
 async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:

@@ -14,7 +14,7 @@ import pytest_asyncio
 from mcp import Client
 
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
-from tests.scraper.process import LIMIT_S, browsers_say
+from tests.scraper.process import LIMIT_S, START_S, browsers_say
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.replicas import Answered, Replicas, callers, replicas
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session
@@ -109,7 +109,7 @@ async def test_a_server_that_is_told_to_stop_takes_nothing_along(
             servers.program(number).process.terminate()
             assert await servers.program(number).ended() == 0
             await servers.begin_again(number)
-            await browsers_say(servers.program(number).base, "ready", True, limit_s=LIMIT_S)
+            await browsers_say(servers.program(number).base, "ready", True, limit_s=START_S)
             for proxy in proxies:
                 if proxy.kind == "haproxy":
                     # It looks once a second, and what it does not know to be there it does not ask.

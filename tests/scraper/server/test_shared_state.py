@@ -14,8 +14,8 @@ import pytest
 from scraper.cli.findings import Level
 from scraper.cli.shared_state import check
 from scraper.settings import Settings
-from tests.scraper.process import LIMIT_S, Program, browsers_say, output_of
-from tests.scraper.server.replicas import START_S, replicas
+from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say, output_of
+from tests.scraper.server.replicas import replicas
 from tests.scraper.server.test_product import PRODUCT, variables
 from tests.scraper.server.wire import modern_call
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
