@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import re
-import time
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
@@ -18,6 +17,7 @@ from scraper.extract.tokens import estimate
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Answer, Call
+from tests.scraper.process import until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -32,10 +32,15 @@ async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield opened
 
 
+PATIENCE_S = 120.0
+DEADLINES = (2.0, 6.0, 18.0)
+"""One after the other, until what is to come in time does: how long that takes is up to the machine."""
+
+
 async def call(app: App, tool: str, arguments: dict[str, Any], call: Call | None = None) -> Answer:
     """A call as a client makes it."""
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, call or Call(deadline_s=30))
+    return await found.run(app, arguments, call or Call(deadline_s=PATIENCE_S))
 
 
 async def fetch(app: App, url: str, **arguments: Any) -> Answer:
@@ -177,18 +182,18 @@ class TestFetch:
         assert told == ["reading site.example", "rendering site.example", "read site.example"]
 
     async def test_a_call_ends_with_its_deadline(self, app: App, site: Site) -> None:
-        since = time.monotonic()
-        answer = await call(app, "fetch", {"url": site.url("/api/hang?deadline")}, Call(deadline_s=2))
+        # Longer where a machine takes so long to begin; without one of its own it would take 40 s.
+        for deadline_s in DEADLINES:
+            async with asyncio.timeout(3 * deadline_s):
+                url = site.url("/api/hang?deadline")
+                answer = await call(app, "fetch", {"url": url}, Call(deadline_s=deadline_s))
+            if "did not answer within" in answer.text:
+                break
         assert answer.is_error and "did not answer within" in answer.text
-        # Without one of its own it would take 40 s.
-        assert time.monotonic() - since < 20
 
     async def test_cancelling_a_call_gives_the_tab_back(self, app: App, site: Site) -> None:
         task = asyncio.create_task(fetch(app, site.url("/api/hang?tool")))
-        for _ in range(200):
-            if site.hits("/api/hang?tool"):
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: site.hits("/api/hang?tool"))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -243,6 +248,11 @@ class TestFetchBatch:
 
     async def test_what_is_late_is_an_error_in_its_place(self, app: App, site: Site) -> None:
         urls = [site.url("/static/97"), site.url("/api/hang?batch")]
-        answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"}, Call(deadline_s=4))
-        assert isinstance(answer.structured, list)
-        assert [entry.get("error_code") for entry in answer.structured] == [None, "timed_out"]
+        for deadline_s in DEADLINES:
+            late = Call(deadline_s=2 * deadline_s)
+            answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"}, late)
+            assert isinstance(answer.structured, list)
+            codes = [entry.get("error_code") for entry in answer.structured]
+            if codes[0] is None:
+                break
+        assert codes == [None, "timed_out"]

@@ -11,12 +11,14 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from scraper.tools import registry
-from tests.scraper.process import SOON_S, Program, browsers_say, serving, until
+from tests.scraper.process import SOON_S, START_S, Program, browsers_say, serving, until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 TOKEN = "a-token-of-the-tests"
+PATIENCE_MS = 60_000.0
+"""For what the page shows, in a browser and from a server that share their cores with others."""
 LIVES_LONG = "/slow-answer/25000"
 """A page whose answer is waited for longer than any test."""
 
@@ -30,7 +32,7 @@ async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Async
         "SEARCH_MCP_TOKEN": TOKEN,
     }
     async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
-        await browsers_say(program.base, "ready", True, limit_s=60)
+        await browsers_say(program.base, "ready", True, limit_s=START_S)
         yield program
 
 
@@ -39,6 +41,7 @@ async def page(product: Program, plain_browser: Browser) -> AsyncIterator[Page]:
     """The page, opened by somebody who knows the token; whatever goes wrong in it fails the test."""
     context = await plain_browser.new_context(http_credentials={"username": "me", "password": TOKEN})
     opened, wrong = await context.new_page(), list[str]()
+    expect.set_options(timeout=PATIENCE_MS)
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
     try:
@@ -54,7 +57,7 @@ async def read(page: Page, url: str) -> None:
     form = page.locator("form#sides")
     await form.locator("input[name=url]").fill(url)
     await form.locator("button").click()
-    await expect(form.locator("button")).to_be_enabled(timeout=30_000)
+    await expect(form.locator("button")).to_be_enabled(timeout=PATIENCE_MS)
 
 
 async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
@@ -102,7 +105,7 @@ async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: 
     await form.locator("[name=render]").select_option("http")
     await form.locator("[name=length]").fill("300")
     await form.locator("button").click()
-    await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=30_000)
+    await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=PATIENCE_MS)
 
 
 async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> None:
@@ -132,7 +135,7 @@ async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
     await page.keyboard.type(site.url("/static/7"))
     for key in ("Tab", "Tab", "Enter"):  # past the choice, on the button
         await page.keyboard.press(key)
-    await expect(page.locator(".sides")).to_be_visible(timeout=30_000)
+    await expect(page.locator(".sides")).to_be_visible(timeout=PATIENCE_MS)
     await expect(page.locator("form#sides button")).to_be_focused()
     for name in ("markdown", "seen", "dropped"):
         await page.keyboard.press("Tab")
@@ -157,15 +160,17 @@ async def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
 
 
 async def test_whoever_comes_early_sees_when_it_is_ready(page: Page) -> None:
-    answers = [{"version": "1", "calls": 0, "draining": False}]
+    has_seen = asyncio.Event()
 
     async def early(route: Route) -> None:
-        await (route.fulfill(json=answers.pop()) if answers else route.continue_())
+        starting = {"version": "1", "calls": 0, "draining": False}
+        await (route.continue_() if has_seen.is_set() else route.fulfill(json=starting))
 
     await page.route("**/status", early)
     await page.reload()
     await expect(page.locator("#fact-state")).to_have_text("starting")
-    await expect(page.locator("#fact-state")).to_have_text("ready", timeout=30_000)
+    has_seen.set()
+    await expect(page.locator("#fact-state")).to_have_text("ready", timeout=PATIENCE_MS)
 
 
 async def test_pool_and_cache_are_seen_at_a_glance(page: Page) -> None:
