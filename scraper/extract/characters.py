@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from scraper.extract import misread
+
 __all__ = ["clean", "line"]
 
 _NEVER = (
@@ -46,14 +48,16 @@ _KEYCAP = "\u20e3"
 
 
 def clean(text: str) -> tuple[str, int]:
-    """`text` without its invisible characters, and how many were taken out.
+    """`text` without its invisible characters, and how many were taken out; misread letters are mended.
 
     Joiners stay between letters that they join and inside emoji, variation selectors directly after an emoji
     or ideograph, direction marks in right-to-left text.
     """
+    if "â€" in text:
+        text = misread.mended(text)
     if _plain(text) or _SUSPECT.search(text) is None:
         return text, 0
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = misread.mended(text).replace("\r\n", "\n").replace("\r", "\n")
     cleaned = _REPEATED.sub(r"\1", _NEVER_KEPT.sub("", text))
     cleaned = _SUSPECT.sub(_kept, cleaned)
     return cleaned, len(text) - len(cleaned)
