@@ -43,7 +43,7 @@ def tool(settings: Settings) -> Tool:
         Parameter("exclude_domains", Texts(MAX_DOMAINS), "Not these domains."),
         Parameter("category", OneOf(CATEGORIES), "Only this kind of page."),
         Parameter("include_text", Text(), "Must stand in title or snippet."),
-        Parameter("exclude_text", Text(), "Must not stand in title or snippet."),
+        Parameter("exclude_text", Text(), "Must not stand there."),
         FORMAT,
     )
     return Tool(

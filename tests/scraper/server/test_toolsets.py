@@ -53,7 +53,8 @@ async def test_the_full_list_costs_a_caller_less_than_its_budget(tmp_path: Path,
     async with kept_app(tmp_path) as texts, talking(texts, era) as client:
         listed = await client.list_tools()
     wire: dict[str, Any] = listed.model_dump(by_alias=True, exclude_none=True)
-    assert len(json.dumps(wire, ensure_ascii=False, separators=(",", ":"))) / 4 < TOKENS
+    answer = {"jsonrpc": "2.0", "id": 2, "result": wire}
+    assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":"))) / 4 < TOKENS
     assert [tool["name"] for tool in wire["tools"]] == FULL
     hints = {tool["name"]: tool.get("_meta") for tool in wire["tools"] if "_meta" in tool}
     assert hints == {name: {"anthropic/maxResultSizeChars": 120_000} for name in ("fetch", "read_doc")}
