@@ -76,7 +76,7 @@ async def test_a_page_without_a_validator_is_read_again(fetcher: Fetcher, site: 
 
 
 async def test_a_page_that_has_changed_replaces_the_kept_one(fetcher: Fetcher, site: Site) -> None:
-    url = site.url("/changing-etag/a")
+    url = site.url("/changing-etag/revalidated")
     first = await fetcher.fetch(url)
     again = await fetcher.fetch(url, max_age_s=OLD)
     assert "SERVED-1" in content(first) and "SERVED-2" in content(again) and not again.cached
@@ -106,11 +106,11 @@ async def test_a_page_behind_a_redirect_is_renewed_too(fetcher: Fetcher, site: S
 
 
 async def test_that_another_page_has_not_changed_renews_nothing(fetcher: Fetcher, site: Site) -> None:
-    url = site.url("/moving/a")
+    url = site.url("/moving/revalidated")
     first = await fetcher.fetch(url)
     again = await fetcher.fetch(url, max_age_s=OLD)
-    assert first.url.endswith("/modified/a-1") and not again.cached
-    assert not again.url.endswith("/modified/a-1") and "SERVED-1" in content(again)
+    assert first.url.endswith("/modified/revalidated-1") and not again.cached
+    assert not again.url.endswith("/modified/revalidated-1") and "SERVED-1" in content(again)
 
 
 async def test_a_document_that_has_not_changed_is_renewed_by_its_weak_tag(
