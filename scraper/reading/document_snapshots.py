@@ -10,7 +10,6 @@ from browsers.model import Snapshot
 from scraper import errors
 from scraper.extract import outline
 from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.documents.plain_words import plain_words
 from scraper.extract.documents.sniff import Kind, kind_of
 from scraper.model import Document, Reading
 from scraper.reading import outcome
@@ -93,7 +92,7 @@ def document_of(parsed: Parsed, url: str) -> Document:
         url=url,
         title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),
         author=parsed.author,
-        text=plain_words(parsed.markdown),
+        text=parsed.text,
         markdown=parsed.markdown,
         outline=headings,
         format=parsed.format,

@@ -52,6 +52,8 @@ class Parsed:
     warnings: tuple[str, ...] = ()
     deserves_more_care: bool = False
     """Reading it with `more_care` would give a better text."""
+    text: str = ""
+    """The Markdown without its marks, for searches; made where it was read: 4 MB of it take .4 s."""
 
     def as_json(self) -> dict[str, Any]:
         """For the way out of the process that read it."""
@@ -66,9 +68,9 @@ class Parsed:
         """
         text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {
-            "format": (str,), "markdown": (str,), "encrypted": (bool,), "deserves_more_care": (bool,),
-            "ocr_pages": (list,), "warnings": (list,), "title": text, "author": text, "pages": number,
-            "read_to": number,
+            "format": (str,), "markdown": (str,), "text": (str,), "encrypted": (bool,),
+            "deserves_more_care": (bool,), "ocr_pages": (list,), "warnings": (list,), "title": text,
+            "author": text, "pages": number, "read_to": number,
         }  # fmt: skip
         values = {field.name: data.get(field.name) for field in fields(cls)}
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):

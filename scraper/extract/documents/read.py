@@ -10,6 +10,7 @@ from typing import cast
 from scraper.errors import Empty, OcrNeeded
 from scraper.extract.characters import clean, line
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, Asked, Parsed
+from scraper.extract.documents.plain_words import plain_words
 from scraper.extract.documents.sniff import Kind, kind_of
 
 __all__ = ["Reader", "has_second_reader", "read", "reader_of"]
@@ -91,10 +92,11 @@ def finished(parsed: Parsed) -> Parsed:
         raise Empty("The document holds no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
-        warnings += (CUT_OFF,)
+        warnings, markdown = (*warnings, CUT_OFF), markdown[:MAX_CHARACTERS]
     return replace(
         parsed,
-        markdown=markdown[:MAX_CHARACTERS],
+        markdown=markdown,
+        text=plain_words(markdown),
         title=_fact(parsed.title),
         author=_fact(parsed.author),
         warnings=tuple(dict.fromkeys(warnings)),

@@ -55,6 +55,12 @@ def test_a_text_beyond_the_bound_says_so_once() -> None:
     assert parsed.warnings == ("Only the first 4,000,000 characters are shown.",)
 
 
+def test_the_text_that_searches_go_by_is_made_with_the_markdown_and_ends_where_it_ends() -> None:
+    parsed = fields(b"# A *title*\n\n**Bold** words in [a link](http://site.example/)\n", name="a.md")
+    assert parsed.text == "A *title*\n\nBold words in a link"
+    assert len(fields(b"words and more " * 300_000, name="a.txt").text) <= 4_000_000
+
+
 def test_json_is_laid_out_and_what_nests_too_deep_is_shown_as_it_is() -> None:
     assert fields(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
     assert fields(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
