@@ -10,7 +10,13 @@ import re
 
 __all__ = ["mended"]
 
-_BYTES = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
+_BYTES = re.compile(
+    "[\u00c2-\u00df][\u0080-\u00bf]"
+    "|(?:\u00e0[\u00a0-\u00bf]|\u00ed[\u0080-\u009f]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf])[\u0080-\u00bf]"
+    "|(?:\u00f0[\u0090-\u00bf]|[\u00f1-\u00f3][\u0080-\u00bf]|\u00f4[\u0080-\u008f])[\u0080-\u00bf]{2}"
+)
+"""Whole letters of two, three and four bytes, as RFC 3629 has them."""
+
 _SURELY_BYTES = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{0,2}[\u0080-\u009f]")
 _PRINT = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 """What the Latin of Windows has in the place of control characters."""
@@ -33,13 +39,7 @@ def mended(text: str) -> str:
 
 
 def _letter(match: re.Match[str]) -> str:
-    misread = match.group()
-    for end in range(len(misread), 1, -1):  # behind the letter may stand a sign of its own
-        try:
-            return misread[:end].encode("latin-1").decode() + misread[end:]
-        except UnicodeDecodeError:
-            continue
-    return misread
+    return match.group().encode("latin-1").decode()
 
 
 def _quotation_mark(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from tests.scraper.soon import soon
 
 TEXTS = [
     "you’ll “see” – it…",
-    "déjà vu",
+    "déjà vu – oui",
     "Grüße aus Köln – schön",
     "東京 – “Tower”",
     "Привет — мир",
