@@ -19,6 +19,8 @@ __all__ = ["Door", "Outcome", "assault", "case_names", "host_of", "reached"]
 AT_ONCE = 6
 LATE_S = 0.5
 """After the last page, for what was still on its way."""
+LONGER = (4, 16)
+"""Times as long as at first, for pages that have not come to it on a busy machine."""
 SPELLED = "spelled:"
 
 
@@ -75,8 +77,11 @@ def host_of(number: int) -> str:
     return f"c{number}.hostile.example"
 
 
-async def assault(door: Door, site: HostileSite, names: Sequence[str]) -> list[Outcome]:
-    """Open every page, several at once, each with a canary of its own."""
+async def assault(door: Door, site: HostileSite, names: Sequence[str], *, tried: int = 0) -> list[Outcome]:
+    """Open every page, several at once, each with a canary of its own.
+
+    `tried`: so many are known to try what they are made for, and are given the time for it.
+    """
     async with AsyncExitStack() as stack:
         canaries = [await stack.enter_async_context(Canary()) for _ in names]
         cases = [
@@ -90,16 +95,29 @@ async def assault(door: Door, site: HostileSite, names: Sequence[str]) -> list[O
             if case.key not in site.served:
                 notes[number] = await _open(door, case, slots)
         await asyncio.sleep(LATE_S)
+        for longer in LONGER:
+            idle = [case for case, canary in zip(cases, canaries, strict=True) if not _tried(door, canary)]
+            if len(cases) - len(idle) < tried:
+                again = (replace(case, hold_s=case.hold_s * longer) for case in idle)
+                await asyncio.gather(*(_open(door, case, slots) for case in again))
         return [
             Outcome(
                 case.name,
                 contacts=len(canary.contacts),
-                refused=canary.port in door.refused or canary.udp_port in door.refused,
+                refused=_refused(door, canary),
                 served=case.key in site.served,
                 note=note,
             )
             for case, canary, note in zip(cases, canaries, notes, strict=True)
         ]
+
+
+def _refused(door: Door, canary: Canary) -> bool:
+    return canary.port in door.refused or canary.udp_port in door.refused
+
+
+def _tried(door: Door, canary: Canary) -> bool:
+    return bool(canary.contacts) or _refused(door, canary)
 
 
 def reached(outcomes: Iterable[Outcome]) -> list[str]:

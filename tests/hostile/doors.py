@@ -23,7 +23,7 @@ __all__ = ["Unwalled", "Walled", "unwalled", "walled"]
 
 NEVER = "#never-there"
 """A selector to wait for, so that a page is kept open until its time is up."""
-GRACE_S = 20.0
+GRACE_S = 60.0
 GOTO_LIMIT_S = 6.0
 IMAGES = "--blink-settings=imagesEnabled=true"
 """The light tier asks for no images of its own accord; here it shall."""
