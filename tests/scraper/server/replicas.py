@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +18,12 @@ from tests.ports import free_port
 from tests.scraper.process import Program, serving
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
-__all__ = ["Answered", "Death", "Replicas", "Said", "callers", "replicas"]
+__all__ = ["Answered", "Crowd", "Death", "Replicas", "Said", "callers", "replicas"]
 
 LEGACY = "2025-11-25"
 _CALL_S = 60.0
-_CUT_SOON_S = 2.0
-"""How long after a death the proxy may take to tell clients on a loaded machine."""
+_CUT_SOON_S = 30.0
+"""How long after a death the proxy may take to tell clients on a loaded machine; calls may take longer."""
 _SESSION_GONE = frozenset({400, 404})
 """What a server says to a session that it does not know or a request that lacks one."""
 
@@ -161,30 +161,42 @@ Ask = Callable[[int], tuple[str, dict[str, Any]]]
 
 
 @contextlib.asynccontextmanager
-async def callers(url: str, count: int, ask: Ask, *, pause_s: float = 0.0) -> AsyncIterator[Finish]:
+async def callers(url: str, count: int, ask: Ask, *, pause_s: float = 0.0) -> AsyncIterator[Crowd]:
     """Let so many clients, every other of the older era, call until the block asks what they were told."""
-    stop, numbers = asyncio.Event(), itertools.count()
+    crowd, numbers = Crowd(), itertools.count()
     async with AsyncExitStack() as stack:
         clients = await asyncio.gather(*(_client(stack, url, legacy=bool(one % 2)) for one in range(count)))
-        tasks = [
-            asyncio.create_task(_calling(http, url, session, ask, numbers, stop, pause_s))
+        crowd.tasks = [
+            asyncio.create_task(_calling(http, url, session, ask, numbers, crowd, pause_s))
             for http, session in clients
         ]
-
-        async def finish() -> Answered:
-            stop.set()
-            return Answered(tuple(said for told in await asyncio.gather(*tasks) for said in told))
-
         try:
-            yield finish
+            yield crowd
         finally:
-            for task in tasks:
+            for task in crowd.tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*crowd.tasks, return_exceptions=True)
 
 
-Finish = Callable[[], Coroutine[None, None, Answered]]
-"""Lets callers end their last call; what all were told."""
+class Crowd:
+    """Clients that call; called itself, it lets them end their last call, and says what all were told."""
+
+    def __init__(self) -> None:
+        self.told: list[Said] = []
+        self.stop = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def __call__(self) -> Answered:
+        self.stop.set()
+        await asyncio.gather(*self.tasks)
+        return Answered(tuple(self.told))
+
+    async def goes_on(self, calls: int) -> None:
+        """Return when so many more of their calls have ended."""
+        wanted = len(self.told) + calls
+        async with asyncio.timeout(_CALL_S):
+            while len(self.told) < wanted:  # noqa: ASYNC110 - they are no one task
+                await asyncio.sleep(0.02)
 
 
 async def _client(
@@ -202,15 +214,13 @@ async def _calling(
     session: str | None,
     ask: Ask,
     numbers: itertools.count[int],
-    stop: asyncio.Event,
+    crowd: Crowd,
     pause_s: float,
-) -> list[Said]:
-    found = []
-    while not stop.is_set():
-        found.append(await _said(http, url, session, next(numbers), ask))
+) -> None:
+    while not crowd.stop.is_set():
+        crowd.told.append(await _said(http, url, session, next(numbers), ask))
         if pause_s:
             await asyncio.sleep(pause_s)
-    return found
 
 
 async def _said(http: aiohttp.ClientSession, url: str, session: str | None, number: int, ask: Ask) -> Said:

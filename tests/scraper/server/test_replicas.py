@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -14,9 +14,9 @@ import pytest_asyncio
 from mcp import Client
 
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
-from tests.scraper.process import LIMIT_S, START_S, browsers_say
+from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say
 from tests.scraper.server.conftest import STAND_IN
-from tests.scraper.server.replicas import Answered, Replicas, callers, replicas
+from tests.scraper.server.replicas import Answered, Crowd, Replicas, callers, replicas
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session
 
 CLIENTS = 12
@@ -86,26 +86,54 @@ async def is_served(client: Client) -> bool:
 async def test_a_dying_server_takes_along_only_what_it_was_doing(
     proxies: list[Proxy], servers: Replicas
 ) -> None:
-    async with crowds(proxies) as finish:
-        await asyncio.sleep(0.7)
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        held = [await held_by(servers, 0, proxy, http) for proxy in proxies]
+        crowd_of = await stack.enter_async_context(crowds(proxies))
+        await go_on(crowd_of, 2 * CLIENTS)
         death = await servers.kill(0)
-        await asyncio.sleep(0.7)
+        await go_on(crowd_of, CLIENTS)
         await servers.begin_again(0)
-        await asyncio.sleep(0.7)
-        for proxy, crowd in zip(proxies, await finish(), strict=True):
+        await go_on(crowd_of, CLIENTS)
+        for proxy, call_ in zip(proxies, held, strict=True):
+            assert not await was_answered(call_), proxy.kind
+        for proxy, crowd in zip(proxies, await finished(crowd_of), strict=True):
             assert not crowd.lost(proxy, death), proxy.kind
             assert not any(said.of_session for said in crowd.calls), proxy.kind
-            assert 0 < len(crowd.failed) <= CLIENTS, proxy.kind
+            assert len(crowd.failed) <= CLIENTS, proxy.kind
             used = {server for passed in proxy.passed().values() for server in passed.servers}
             assert used == {f"127.0.0.1:{port}" for port in servers.ports}, proxy.kind
+
+
+async def held_by(
+    servers: Replicas, number: int, proxy: Proxy, http: aiohttp.ClientSession
+) -> asyncio.Task[aiohttp.ClientResponse]:
+    """A call through the proxy that this server works at until it dies."""
+    headers, message = modern_call("slow", {"seconds": 600})
+    before = await active_at(servers.program(number))
+    while True:
+        calls = await all_active(servers)
+        posting = asyncio.create_task(http.post(proxy.url, headers=headers, json=message))
+        await until_active(servers, calls + 1)
+        if await active_at(servers.program(number)) > before:
+            return posting
+
+
+async def was_answered(posting: asyncio.Task[aiohttp.ClientResponse]) -> bool:
+    """Whether a call got an answer of a tool."""
+    try:
+        async with asyncio.timeout(LIMIT_S), await posting as answer:
+            return answer.status == 200 and "result" in await body_of(answer)
+    except (aiohttp.ClientError, ValueError):
+        return False
 
 
 async def test_a_server_that_is_told_to_stop_takes_nothing_along(
     proxies: list[Proxy], servers: Replicas
 ) -> None:
-    async with crowds(proxies) as finish:
+    async with crowds(proxies) as crowd_of:
         for number in (0, 1):
-            await asyncio.sleep(0.7)
+            await go_on(crowd_of, CLIENTS)
             servers.program(number).process.terminate()
             assert await servers.program(number).ended() == 0
             await servers.begin_again(number)
@@ -114,22 +142,27 @@ async def test_a_server_that_is_told_to_stop_takes_nothing_along(
                 if proxy.kind == "haproxy":
                     # It looks once a second, and what it does not know to be there it does not ask.
                     await until_ready(proxy, 2)
-        await asyncio.sleep(0.7)
-        for proxy, crowd in zip(proxies, await finish(), strict=True):
+        await go_on(crowd_of, CLIENTS)
+        for proxy, crowd in zip(proxies, await finished(crowd_of), strict=True):
             assert not crowd.failed, (proxy.kind, proxy.faults())
             assert len(crowd.calls) > CLIENTS, proxy.kind
 
 
 @contextlib.asynccontextmanager
-async def crowds(proxies: list[Proxy]) -> AsyncIterator[Callable[[], Awaitable[list[Answered]]]]:
+async def crowds(proxies: list[Proxy]) -> AsyncIterator[list[Crowd]]:
     """Callers at each proxy."""
     async with AsyncExitStack() as stack:
-        ends = [await stack.enter_async_context(callers(proxy.url, CLIENTS, quick)) for proxy in proxies]
+        yield [await stack.enter_async_context(callers(proxy.url, CLIENTS, quick)) for proxy in proxies]
 
-        async def finish() -> list[Answered]:
-            return await asyncio.gather(*(end() for end in ends))
 
-        yield finish
+async def go_on(crowd_of: list[Crowd], calls: int) -> None:
+    """Return when each crowd has made so many more calls."""
+    await asyncio.gather(*(crowd.goes_on(calls) for crowd in crowd_of))
+
+
+async def finished(crowd_of: list[Crowd]) -> list[Answered]:
+    """What all were told, once their last calls have ended."""
+    return await asyncio.gather(*(crowd() for crowd in crowd_of))
 
 
 async def test_streams_and_ends_of_sessions_may_reach_any_server(
@@ -168,15 +201,21 @@ async def test_a_cancellation_finds_its_call_at_whichever_server_it_runs(
 
 async def until_active(servers: Replicas, wanted: int) -> None:
     """Return once so many tabs are held by all servers together."""
-    async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as http:
-        while True:
-            active = 0
-            for number in range(len(servers.ports)):
-                async with http.get(servers.program(number).base + "/health") as answer:
-                    active += (await answer.json())["browsers"]["active"]
-            if active == wanted:
-                return
+    async with asyncio.timeout(LIMIT_S):
+        while await all_active(servers) != wanted:  # noqa: ASYNC110 - other processes change it
             await asyncio.sleep(0.05)
+
+
+async def all_active(servers: Replicas) -> int:
+    """How many tabs are held by all servers together."""
+    return sum([await active_at(servers.program(number)) for number in range(len(servers.ports))])
+
+
+async def active_at(server: Program) -> int:
+    """How many tabs are held by one server."""
+    async with aiohttp.ClientSession() as http, http.get(server.base + "/health") as answer:
+        active: int = (await answer.json())["browsers"]["active"]
+        return active
 
 
 async def test_work_goes_where_there_is_room_and_a_full_house_says_when_to_come_back() -> None:

@@ -129,7 +129,7 @@ async def test_time_is_up_when_it_is_up() -> None:
 async def test_waiting_for_others_counts_against_no_document() -> None:
     one = OneShots(1, keep_warm=False)
     async with one._room:
-        task = asyncio.create_task(one.run(asdict(Asked()), PDF, limit_s=0.05))
+        task = asyncio.create_task(one.run(asdict(Asked()), PDF, limit_s=0.01))
         done, _ = await asyncio.wait({task}, timeout=0.3)
     assert not done
     with pytest.raises(WorkerTimeout):

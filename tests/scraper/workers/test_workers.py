@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -18,11 +19,12 @@ from scraper.errors import HttpError, UnsupportedType
 from scraper.extract import reader
 from scraper.workers import NoWorker, WorkerDied, WorkerFailed, WorkerMemory, Workers, WorkerTimeout
 from scraper.workers.process import Gone, Worker
+from tests.scraper.process import output_of
 
 from . import jobs
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,11 @@ async def workers() -> AsyncIterator[Workers]:
 
 
 def is_gone(pid: int) -> bool:
-    """Not even a zombie."""
-    return not psutil.pid_exists(pid)
+    """Not even a zombie, unless it is one of a stranger: not every machine's first process buries orphans."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        return process.ppid() != os.getpid() and process.status() == psutil.STATUS_ZOMBIE
+    return True
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -103,13 +108,17 @@ async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_
 async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice(
     workers: Workers, tmp_path: Path
 ) -> None:
-    slow = asyncio.create_task(workers.run(jobs.spin, str(tmp_path / "pid"), limit_s=0.5))
-    pid = int(await until_written(tmp_path / "pid"))
-    neighbours = [await workers.run(jobs.echo, number) for number in range(20)]
-    with pytest.raises(WorkerTimeout, match=r"longer than 0\.5 s"):
-        await slow
-    assert neighbours == list(range(20))
-    await until_gone(pid)
+    said = tmp_path / "pid"
+    # The least of them in which a machine comes to begin what it is to do.
+    for limit_s in (0.5, 2.0, 8.0):
+        slow = asyncio.create_task(workers.run(jobs.spin, str(said), limit_s=limit_s))
+        neighbours = [await workers.run(jobs.echo, number, limit_s=60.0) for number in range(20)]
+        with pytest.raises(WorkerTimeout, match=rf"longer than {limit_s:g} s"):
+            await slow
+        assert neighbours == list(range(20))
+        if said.exists() and said.read_text():
+            break
+    await until_gone(int(said.read_text()))
     assert await workers.run(jobs.echo, "again") == "again"
 
 
@@ -123,7 +132,7 @@ async def test_a_call_without_time_costs_no_process(workers: Workers) -> None:
 
 async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: Workers) -> None:
     with pytest.raises(WorkerMemory):
-        await workers.run(jobs.take, 3 << 30)
+        await workers.run(jobs.take, 3 << 30, limit_s=PATIENCE_S)
     assert await workers.run(jobs.take, 1_000) == 1_000
 
 
@@ -132,13 +141,13 @@ async def test_the_largest_pages_are_read_within_the_memory_of_a_worker(workers:
     snapshot = Snapshot(
         "https://example.com/", "https://example.com/", 200, media_type="text/html", html=html
     )
-    assert (await workers.run(reader.read, snapshot, limit_s=60.0)).degraded
+    assert (await workers.run(reader.read, snapshot, limit_s=300.0)).degraded
 
 
 async def test_a_process_that_grew_large_is_replaced(workers: Workers) -> None:
     async with Workers(1) as one:
         first = await one.run(jobs.pid)
-        assert await one.run(jobs.take, 400 << 20) == 400 << 20
+        assert await one.run(jobs.take, 400 << 20, limit_s=PATIENCE_S) == 400 << 20
         assert await one.run(jobs.pid) != first
         await until_gone(first)
 
@@ -215,23 +224,40 @@ async def test_a_worker_imports_the_pure_rooms_alone(workers: Workers) -> None:
     assert not {"asyncio", "mcp", "playwright", "scraper.workers", "apsw"} & set(loaded)
 
 
+CLOSED = """
+    import asyncio, os
+    from scraper.workers import WorkerDied, Workers
+    from tests.scraper.workers import jobs
+    from tests.scraper.workers.test_workers import until_gone
+
+    async def main():
+        before = set(os.listdir("/proc/self/fd"))
+        running = Workers(2)
+        await running.start()
+        await asyncio.gather(*(running.run(jobs.sleep, 0.05) for _ in range(4)))
+        call = asyncio.create_task(running.run(jobs.sleep, 600.0, limit_s=600.0))
+        await asyncio.sleep(0.1)
+        pids = running.pids
+        await running.close()
+        for closed in (call, running.run(jobs.pid)):
+            try:
+                await closed
+            except WorkerDied as error:
+                print(error)
+        await until_gone(*pids)
+        print(len(pids), set(os.listdir("/proc/self/fd")) - before)
+
+    asyncio.run(main())
+"""
+
+
 @LINUX
 async def test_nothing_is_left_after_close() -> None:
-    before = set(os.listdir("/proc/self/fd"))
-    running = Workers(2)
-    await running.start()
-    await asyncio.gather(*(running.run(jobs.sleep, 0.05) for _ in range(4)))
-    call = asyncio.create_task(running.run(jobs.sleep, 30.0, limit_s=60.0))
-    await asyncio.sleep(0.1)
-    pids = running.pids
-    assert len(pids) == 3
-    await running.close()
-    with pytest.raises(WorkerDied, match="closed"):
-        await call
-    with pytest.raises(WorkerDied, match="closed"):
-        await running.run(jobs.pid)
-    await until_gone(*pids)
-    assert set(os.listdir("/proc/self/fd")) <= before
+    # In a process of its own: this one's files are opened and closed by others too.
+    told = await output_of("-c", textwrap.dedent(CLOSED))
+    first, second, left = told.out.splitlines()
+    assert "closed" in first and "closed" in second, told
+    assert (left, told.code) == ("3 set()", 0)
 
 
 async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:
