@@ -57,6 +57,7 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
     from scraper.render import cache_search as render
     from scraper.tools.shared import new_region
 
+    _check(query)
     found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
     if form == "json":
         click.echo(json.dumps(render.as_json(found), ensure_ascii=False))
@@ -107,6 +108,17 @@ def clear(yes: bool, **flags: Any) -> int:
     count = _with_library(settings, lambda library: library.clear())
     click.echo(f"{_pages(count)} forgotten.")
     return 0
+
+
+def _check(query: str) -> None:
+    """Refuse what the tool would refuse."""
+    from scraper.tools.arguments import Text
+    from scraper.tools.cache_search import MAX_QUERY_CHARS
+
+    try:
+        Text(MAX_QUERY_CHARS).read(query)
+    except ValueError as error:
+        raise click.UsageError(f"query must be {error}.") from None
 
 
 def _place(settings: Settings) -> str:

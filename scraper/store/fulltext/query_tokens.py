@@ -11,12 +11,13 @@ __all__ = ["Token", "columns", "tokens"]
 
 _NAME = r"(?:title|text)"
 _TOKEN = re.compile(
-    rf"""(?<![^\s()"]) (-?\s* (?: {_NAME} | \{{ \s*{_NAME}(?:\s+{_NAME})*\s* \}} ) \s*:)
+    rf"""(?<![^\s()"]) ((?:-\s*)? (?: {_NAME} | \{{ \s*{_NAME}(?:\s+{_NAME})*\s* \}} ) \s*:)
     | "((?:[^"]|"")*)" (\*?)
     | ([()])
     | ([^\s"()]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
+"""No sign begins with a blank: a run of them would be gone through again from each."""
 
 
 @dataclass(frozen=True, slots=True)

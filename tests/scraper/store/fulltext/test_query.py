@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse
+from scraper.store.fulltext.query_tokens import tokens
 from scraper.store.fulltext.words import TOKENIZER
 
 WORDS = ("a", "b", "c")
@@ -84,6 +85,14 @@ def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: st
         assert not wanted.note
     else:
         assert wanted.note
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", "title ", "title: ", "{title ", "- ", '"', '"a', "(", "NEAR(a ", "a + "]
+)
+def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> None:
+    """Quadratic, the blanks alone would take minutes."""
+    assert len(tokens(piece * (400_000 // len(piece)))) <= 400_000
 
 
 @given(st.text(st.sampled_from("ab\"()*+^:-{},. \0'🙂éNEARTOD中文字_"), max_size=40) | st.text(max_size=80))
