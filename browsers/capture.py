@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 
 from browsers.cdp import CommandFailed, Event, Session
@@ -21,10 +22,14 @@ FRAME_DEPTH = 3
 FRAME_LIMIT_S = 2.0
 MARKING = f"({MARK})({MAX_ELEMENTS})"
 """Comes to the document."""
+CLOSED = '<template shadowrootmode="closed"'
+MAX_CLOSED = 2_000
+"""Groups of siblings that are looked at in closed shadow roots."""
 
 SEEN_AND_MARKED = """function(mark) {
   const box = this.getBoundingClientRect();
   if (box.width < 2 || box.height < 2) return false;
+  if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return false;
   if (!this.checkVisibility({visibilityProperty: true, opacityProperty: true})) return false;
   this.setAttribute('data-x-frame', mark);
   return true;
@@ -45,6 +50,7 @@ class _Place:
     """A child frame and the session that speaks for it."""
 
     session: Session
+    parent_id: str
     node: Event
     mark: str
 
@@ -64,7 +70,7 @@ async def capture(
     tree = told["frameTree"]
     # Frames are marked in their parent before the parent is read.
     frames = await _visible_frames(session, tree, others, "", FRAME_DEPTH)
-    html = await _outer_html(session, document, limit_s)
+    html = await _outer_html(session, tree["frame"]["id"], document, limit_s)
     return Captured(_address(tree["frame"]), html, frames)
 
 
@@ -86,7 +92,7 @@ async def _visible_frames(
     if depth == 0 or not (children or remote):
         return ()
     places = [
-        _Place(others.get(node["frame"]["id"], session), node, f"{prefix}{number}")
+        _Place(others.get(node["frame"]["id"], session), tree["frame"]["id"], node, f"{prefix}{number}")
         for number, node in enumerate(children + remote)
     ]
     read = await asyncio.gather(*(_frame(session, place, others, depth) for place in places))
@@ -110,8 +116,16 @@ async def _frame(owner: Session, place: _Place, others: dict[str, Session], dept
 
 
 async def _is_seen(owner: Session, place: _Place) -> bool:
-    element = await owner.send("DOM.getFrameOwner", frameId=place.node["frame"]["id"])
-    resolved = await owner.send("DOM.resolveNode", backendNodeId=element["backendNodeId"])
+    """Looked at from our own world: in the page's, what is asked here may be the page's own answer."""
+    element, world = await asyncio.gather(
+        owner.start("DOM.getFrameOwner", frameId=place.node["frame"]["id"]),
+        owner.start("Page.createIsolatedWorld", frameId=place.parent_id, worldName=WORLD),
+    )
+    resolved = await owner.send(
+        "DOM.resolveNode",
+        backendNodeId=element["backendNodeId"],
+        executionContextId=world["executionContextId"],
+    )
     answer = await owner.send(
         "Runtime.callFunctionOn",
         objectId=resolved["object"]["objectId"],
@@ -127,12 +141,62 @@ async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
     marked = await session.send(
         "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
     )
-    return await _outer_html(session, marked["result"]["objectId"], limit_s)
+    return await _outer_html(session, frame_id, marked["result"]["objectId"], limit_s)
 
 
-async def _outer_html(session: Session, object_id: str, limit_s: float) -> str:
+async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
+    """A marked document as text; marked once more where parts of it do not show themselves to scripts."""
+    html = await _as_text(session, object_id, limit_s)
+    if CLOSED not in html:
+        return html
+    with contextlib.suppress(CommandFailed, TimeoutError):
+        async with asyncio.timeout(limit_s):
+            await _mark_closed_roots(session, frame_id)
+    return await _as_text(session, object_id, limit_s)
+
+
+async def _as_text(session: Session, object_id: str, limit_s: float) -> str:
     outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
     return str(outer["outerHTML"])
+
+
+async def _mark_closed_roots(session: Session, frame_id: str) -> None:
+    """Mark what is out of sight in closed shadow roots, which only the browser itself can get hold of."""
+    taken, world = await asyncio.gather(
+        # As a list: a tree of nodes may be deeper than what reads it.
+        session.start("DOMSnapshot.captureSnapshot", computedStyles=[]),
+        session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD),
+    )
+    context = world["executionContextId"]
+    inside = await asyncio.gather(
+        *(
+            session.start("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
+            for node_id in _in_closed_roots(taken, frame_id)[:MAX_CLOSED]
+        )
+    )
+    held = [{"objectId": node["object"]["objectId"]} for node in inside]
+    await session.start(
+        "Runtime.callFunctionOn",
+        functionDeclaration=MARK,
+        executionContextId=context,
+        arguments=[{"value": MAX_ELEMENTS}, *held],
+    )
+
+
+def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
+    """A node of each group of siblings there is: roots themselves are not told."""
+    words, found = taken["strings"], []
+    for document in taken["documents"]:
+        if words[document["frameId"]] != frame_id:
+            continue
+        nodes = document["nodes"]
+        kinds = nodes["shadowRootType"]
+        inside = [
+            at for at, kind in zip(kinds["index"], kinds["value"], strict=True) if words[kind] == "closed"
+        ]
+        one_each = {nodes["parentIndex"][at]: at for at in inside}
+        found += [nodes["backendNodeId"][at] for at in one_each.values()]
+    return found
 
 
 def _address(frame: Event) -> str:

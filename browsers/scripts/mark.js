@@ -1,5 +1,5 @@
 // Marks what a person would not see, cuts what is beyond every bound, and returns the document.
-(maxElements) => {
+(maxElements, ...inClosedRoots) => {
   const HIDDEN = 'data-x-hidden';
   // Beyond this many elements only `checkVisibility` is asked: computed styles cost microseconds each.
   const STYLED = 20000;
@@ -8,17 +8,51 @@
   const MIN_CONTRAST = 1.1;
   const MIN_OPACITY = 0.05;
   const MIN_BOX_PX = 2;
+  // To the right of all that can be scrolled to: rows of pictures reach far, and 9999 px is what hides.
+  const FAR_PX = 9000;
   const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'BR', 'HEAD', 'TITLE']);
 
   // Their text is drawn by the control: a range around it has no box.
   const DRAWN = new Set(['OPTION', 'OPTGROUP', 'TEXTAREA']);
 
+  // In front of a form's own properties stand its controls, by their names.
+  const getter = (type, name) => {
+    const get = Object.getOwnPropertyDescriptor(type.prototype, name).get;
+    return (node) => get.call(node);
+  };
+  const method = (type, name) => {
+    const call = type.prototype[name];
+    return (node, ...given) => call.apply(node, given);
+  };
+  const nameOf = getter(Node, 'nodeName');
+  const firstChild = getter(Node, 'firstChild');
+  const nextSibling = getter(Node, 'nextSibling');
+  const lastElement = getter(Element, 'lastElementChild');
+  const previousElement = getter(Element, 'previousElementSibling');
+  const openRoot = getter(Element, 'shadowRoot');
+  const boxOf = method(Element, 'getBoundingClientRect');
+  const isVisible = method(Element, 'checkVisibility');
+  const setAttribute = method(Element, 'setAttribute');
+  const rootOf = method(Node, 'getRootNode');
+  const closed = new Map(inClosedRoots.map((node) => [rootOf(node).host, rootOf(node)]));
+  const shadowOf = (element) => openRoot(element) || closed.get(element);
+
   // Pages have few colours and many elements: taking one apart costs more than all styles of an element.
   const parsed = new Map();
+  let canvas;
+  // Colours that are not told as red, green and blue are painted to see.
+  const painted = (color) => {
+    canvas ||= new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue, opaque] = canvas.getImageData(0, 0, 1, 1).data;
+    return [red, green, blue, opaque / 255];
+  };
   const numbers = (color) => {
     let found = parsed.get(color);
     if (!found) {
-      found = (color.match(/[\d.]+/g) || [0, 0, 0]).map(Number);
+      found = color.startsWith('rgb') ? color.match(/[\d.]+/g).map(Number) : painted(color);
       parsed.set(color, found);
     }
     return found;
@@ -42,34 +76,58 @@
     const b = luminance(other);
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   };
-  const moves = (style) => style.transitionDuration !== '0s' || style.animationName !== 'none';
+  const moves = (style, property) =>
+    style.animationName !== 'none' ||
+    (style.transitionDuration !== '0s' && (style.transitionProperty === 'all' || style.transitionProperty.includes(property)));
   const isText = (node) => node.nodeType === 3 && /\S/.test(node.data);
   const hasText = (element) => {
-    for (let node = element.firstChild; node; node = node.nextSibling) {
+    for (let node = firstChild(element); node; node = nextSibling(node)) {
       if (isText(node)) return true;
     }
     return false;
   };
   const silence = (element) => {
-    for (let node = element.firstChild; node; node = node.nextSibling) {
+    for (let node = firstChild(element); node; node = nextSibling(node)) {
       if (node.nodeType === 3) node.data = '';
     }
   };
-  // Clips and masks that leave nothing: a circle without radius, an inset of half the box or more, no gradient.
-  const NOTHING_LEFT = /^(?:(?:circle|ellipse)\(0(?:px|%)?\b(?!\.)|inset\((?:[5-9]\d|\d{3,})(?:\.\d+)?%(?:\)| round)|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\))/;
+  // Clips and masks that leave nothing: a circle without radius, a path that goes nowhere, no gradient, no size.
+  const NOTHING_LEFT = /^(?:(?:circle|ellipse)\(0(?:px|%)?\b(?!\.)|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)|path\("[^"A-LN-Ya-ln-y]*"\))/;
+  const INSET = /^inset\(([^()]*?)(?: round .*)?\)$/;
+  const NO_SIZE = /^0(?:px|%)?(?: |$)/;
   const NO_OPACITY = /opacity\((?:0|0?\.0\d*)\)/;
   const NO_MASK = /^linear-gradient\((?:to [a-z ]+, |[\d.]+deg, )?rgba\(0, 0, 0, 0\)(?: [\d.]+%)?, rgba\(0, 0, 0, 0\)(?: [\d.]+%)?\)$/;
+  const clipsAll = (element, path) => {
+    if (NOTHING_LEFT.test(path)) return true;
+    const inset = INSET.exec(path);
+    if (!inset) return false;
+    const [top, right = top, bottom = top, left = right] = inset[1].split(' ');
+    const box = boxOf(element);
+    const cut = (side, whole) => (parseFloat(side) || 0) * (side.endsWith('%') ? whole / 100 : 1);
+    return cut(top, box.height) + cut(bottom, box.height) >= box.height || cut(left, box.width) + cut(right, box.width) >= box.width;
+  };
+  // `clip` of the old kind: rect(top, right, bottom, left).
+  const clipLeavesNothing = (clip) => {
+    const [top, right, bottom, left] = clip.match(/-?[\d.]+px|auto/g).map(parseFloat);
+    return right - left < MIN_BOX_PX || bottom - top < MIN_BOX_PX;
+  };
   // The whole subtree is out of sight.
-  const hidesAll = (element, style) => {
+  const hidesAll = (element, style, opacity) => {
     if (style.display === 'none' || style.contentVisibility === 'hidden') return true;
-    // Faded in when scrolled to: a person does see it.
-    if (Number(style.opacity) < MIN_OPACITY && !moves(style)) return true;
-    if (style.clipPath !== 'none' && NOTHING_LEFT.test(style.clipPath)) return true;
-    if (style.filter !== 'none' && NO_OPACITY.test(style.filter) && !moves(style)) return true;
-    if (style.maskImage !== 'none' && NO_MASK.test(style.maskImage)) return true;
-    if (style.position !== 'static' && style.clip === 'rect(0px, 0px, 0px, 0px)') return true;
+    if (opacity < MIN_OPACITY) return true;
+    if (style.clipPath !== 'none' && clipsAll(element, style.clipPath)) return true;
+    if (style.filter !== 'none' && NO_OPACITY.test(style.filter) && !moves(style, 'filter')) return true;
+    if (style.maskImage !== 'none' && (NO_MASK.test(style.maskImage) || NO_SIZE.test(style.maskSize))) return true;
+    if (style.position === 'absolute' || style.position === 'fixed') {
+      if (style.clip !== 'auto' && clipLeavesNothing(style.clip)) return true;
+      if (style.position === 'fixed') {
+        // Nobody scrolls there.
+        const box = boxOf(element);
+        if (box.left >= innerWidth || box.top >= innerHeight) return true;
+      }
+    }
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
-      const box = element.getBoundingClientRect();
+      const box = boxOf(element);
       if ((box.width < MIN_BOX_PX || box.height < MIN_BOX_PX) && style.display !== 'contents') {
         return element !== document.body && element !== document.documentElement;
       }
@@ -77,29 +135,45 @@
     return false;
   };
   const range = document.createRange();
+  const far = Math.max(innerWidth, document.documentElement ? document.documentElement.scrollWidth : 0) + FAR_PX;
   const isSeen = (node) => {
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
-    return box.right + scrollX >= 0 && box.bottom + scrollY >= 0 && box.width >= 1 && box.height >= 1;
+    const left = box.left + scrollX;
+    return left + box.width >= 0 && left < far && box.bottom + scrollY >= 0 && box.width >= 1 && box.height >= 1;
+  };
+  const isPale = (color, background) =>
+    alpha(color) < MIN_ALPHA || (background && contrast(color, background) < MIN_CONTRAST);
+  // A drawing's text has two paints of its own, which may be patterns.
+  const isUnpainted = (paint, opacity, background) =>
+    paint === 'none' || opacity < MIN_ALPHA || (!paint.startsWith('url') && isPale(numbers(paint), background));
+  const isPaleText = (element, style, background, behind) => {
+    if (element instanceof SVGElement) {
+      const { fill, fillOpacity, stroke, strokeOpacity } = style;
+      return isUnpainted(fill, fillOpacity, background) && isUnpainted(stroke, strokeOpacity, background);
+    }
+    if (!isPale(numbers(style.webkitTextFillColor), background)) return false;
+    // Letters that something shows through.
+    return !behind || isPale(behind, background);
   };
   // The element's own text is out of sight.
-  const hidesText = (element, style, background) => {
+  const hidesText = (element, style, background, behind) => {
     if (style.visibility !== 'visible') return true;
     if (parseFloat(style.fontSize) < MIN_FONT_PX) return true;
-    const color = numbers(style.color);
-    const isPale = alpha(color) < MIN_ALPHA || (background && contrast(color, background) < MIN_CONTRAST);
-    if (isPale && style.webkitBackgroundClip !== 'text') return true;
-    if (DRAWN.has(element.nodeName)) return false;
+    if (isPaleText(element, style, background, behind)) return true;
+    if (DRAWN.has(nameOf(element))) return false;
     // Where a piece of it is seen all is, and the box of a piece costs less than that of all that is inside.
-    for (let node = element.firstChild; node; node = node.nextSibling) {
+    for (let node = firstChild(element); node; node = nextSibling(node)) {
       if (isText(node) && isSeen(node)) return false;
     }
     return !isSeen(element);
   };
-  const backgroundUnder = (style, inherited) => {
-    if (style.backgroundImage !== 'none') return null; // a picture: no colour to compare with
-    const color = numbers(style.backgroundColor);
-    return alpha(color) > 0.5 ? color : inherited;
+  // What an element is painted on, and what shows through its letters; null where there is no colour to compare with.
+  const PICTURE = [255, 0, 255];
+  const grounds = (style, background, behind) => {
+    const color = style.backgroundImage === 'none' ? numbers(style.backgroundColor) : null;
+    if (color && alpha(color) <= 0.5) return [background, behind];
+    return style.webkitBackgroundClip.includes('text') ? [background, color || PICTURE] : [color, null];
   };
 
   const body = document.body;
@@ -113,39 +187,41 @@
     rest.deleteContents();
     document.documentElement.setAttribute('data-x-cut', '');
   }
-  const bodyBackground = backgroundUnder(getComputedStyle(body), backgroundUnder(getComputedStyle(document.documentElement), [255, 255, 255]));
-  const stack = [[body, bodyBackground]];
+  const [canvasGround] = grounds(getComputedStyle(document.documentElement), [255, 255, 255], null);
+  const stack = [[body, canvasGround, 1, null]];
   let visited = 0;
   const marks = [];
   while (stack.length) {
-    const [element, inherited] = stack.pop();
-    let background = inherited;
-    if (!SILENT.has(element.nodeName)) {
+    let [element, background, opacity, behind] = stack.pop();
+    const name = nameOf(element);
+    if (!SILENT.has(name)) {
       if (++visited > STYLED) {
-        if (!element.checkVisibility({ opacityProperty: true }) && getComputedStyle(element).display !== 'contents') {
+        if (!isVisible(element, { opacityProperty: true }) && getComputedStyle(element).display !== 'contents') {
           marks.push(element);
           continue;
         }
       } else {
         const style = getComputedStyle(element);
-        if (element !== body && hidesAll(element, style)) {
+        // Faded in when scrolled to: a person does see it.
+        if (style.opacity !== '1' && element !== body && !moves(style, 'opacity')) opacity *= style.opacity;
+        if (element !== body && hidesAll(element, style, opacity)) {
           marks.push(element);
           continue;
         }
-        background = backgroundUnder(style, inherited);
-        if (hasText(element) && hidesText(element, style, background)) marks.push([element]);
+        [background, behind] = grounds(style, background, behind);
+        if (hasText(element) && hidesText(element, style, background, behind)) marks.push([element]);
       }
-      const root = element.shadowRoot;
-      if (root) for (let child = root.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
+      const root = shadowOf(element);
+      if (root) for (let child = root.lastElementChild; child; child = previousElement(child)) stack.push([child, background, opacity, behind]);
     }
     // A drawing without words has nothing to hide, and icons have many parts.
-    if (element.nodeName === 'svg' && !/\S/.test(element.textContent)) continue;
-    for (let child = element.lastElementChild; child; child = child.previousElementSibling) stack.push([child, background]);
+    if (name === 'svg' && !/\S/.test(element.textContent)) continue;
+    for (let child = lastElement(element); child; child = previousElement(child)) stack.push([child, background, opacity, behind]);
   }
   // Written after all was read: a write between two reads would lay the page out again each time.
   for (const mark of marks) {
     if (Array.isArray(mark)) silence(mark[0]);
-    else mark.setAttribute(HIDDEN, '');
+    else setAttribute(mark, HIDDEN, '');
   }
   document.documentElement.setAttribute('data-x-hidden-count', marks.length);
   return document;
