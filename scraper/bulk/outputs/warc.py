@@ -18,7 +18,8 @@ from urllib.parse import quote
 from browsers.model import Snapshot
 from scraper.bulk.errors import MissingExtra
 from scraper.bulk.model import Outcome, Place, Row
-from scraper.bulk.outputs.appended import AppendedFile, remove_behind
+from scraper.bulk.outputs.appended import AppendedFile
+from scraper.bulk.outputs.growing import GrowingOutput
 from scraper.bulk.outputs.jsonl import as_object
 
 try:
@@ -33,58 +34,30 @@ __all__ = ["WarcOutput"]
 
 FILE_BYTES = 1 << 30
 """The usual size of a WARC file (the format's own recommendation)."""
-_NAME = "pages-{:05d}.warc.gz"
-_PATTERN = re.compile(r"pages-([0-9]{5,})\.warc\.gz")
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 """Headers that tell of a body as it travelled; here it is as it was meant."""
 _BREAKS = re.compile(r"[\r\n\x00]+")
 _PLAIN = re.compile(r"[!-~]+")
 
 
-class WarcOutput:
+class WarcOutput(GrowingOutput):
     """The `Output` protocol over `pages-NNNNN.warc.gz`."""
 
     wants_snapshots = True
 
     def __init__(self, folder: Path, place: Place, *, file_bytes: int = FILE_BYTES) -> None:
-        self._folder = folder
-        self._number = place.file
-        self._file_bytes = file_bytes
-        remove_behind(folder, place, _PATTERN)
-        self._file = AppendedFile(folder / _NAME.format(place.file), place.offset)
+        super().__init__(folder, place, ".warc.gz", _encoded, file_bytes)
 
-    def append(self, outcomes: Sequence[Outcome]) -> Place:
-        """Write rows, and say how far the output is safe with them."""
-        buffer = io.BytesIO()
-        writer = WARCWriter(buffer, gzip=True)
-        if not self._file.offset:
-            writer.write_record(_head(writer, self._file.path.name))
-        for outcome in outcomes:
-            for record in _records(writer, outcome):
-                writer.write_record(record)
-        self._file.append(buffer.getvalue())
-        return Place(self._number, self._file.offset)
 
-    def turned(self) -> Place | None:
-        """Begin a new file where the present one is large enough."""
-        if self._file.offset < self._file_bytes:
-            return None
-        following = AppendedFile(self._folder / _NAME.format(self._number + 1))
-        self._file.close()
-        self._file = following
-        self._number += 1
-        return Place(self._number)
-
-    def tidied(self) -> None:
-        """Nothing is needless."""
-
-    def finished(self) -> Place:
-        """Everything is readable already."""
-        return Place(self._number, self._file.offset)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+def _encoded(outcomes: Sequence[Outcome], file: AppendedFile) -> bytes:
+    buffer = io.BytesIO()
+    writer = WARCWriter(buffer, gzip=True)
+    if not file.offset:
+        writer.write_record(_head(writer, file.path.name))
+    for outcome in outcomes:
+        for record in _records(writer, outcome):
+            writer.write_record(record)
+    return buffer.getvalue()
 
 
 def _head(builder: RecordBuilder, name: str) -> ArcWarcRecord:
