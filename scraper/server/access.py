@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from scraper.settings.named_files import UnreadableFile, text_in
+
 __all__ = [
     "WELL_KNOWN",
     "AccessRules",
@@ -168,10 +170,9 @@ def read_keys(token: str | None, tokens_file: Path | None) -> tuple[Key, ...]:
 
 def _keys_in(path: Path) -> list[Key]:
     try:
-        # Editors of one system begin every file with a mark, which is no part of the first name.
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotStart(f"SEARCH_MCP_TOKENS_FILE cannot be read: {error}") from None
+        lines = text_in(path).splitlines()
+    except UnreadableFile as error:
+        raise CannotStart(f"SEARCH_MCP_TOKENS_FILE={path} cannot be read: {error}") from None
     keys = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from scraper.server.access import WELL_KNOWN, CannotStart
 from scraper.settings import Settings
+from scraper.settings.named_files import UnreadableFile, text_in
 
 __all__ = ["Issuer", "issuer_for"]
 
@@ -113,18 +114,29 @@ class _Keys:
     @classmethod
     def read(cls, file: Path) -> _Keys:
         try:
-            changed = file.stat().st_mtime
-            held = jwt.PyJWKSet.from_dict(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, AttributeError, jwt.PyJWTError) as error:
-            raise CannotStart(f"SEARCH_MCP_ISSUER_KEYS is no JSON Web Key Set: {error}") from None
+            # Asked first: what is written meanwhile is noticed the next time.
+            changed = _written_at(file)
+            held = jwt.PyJWKSet.from_dict(json.loads(text_in(file)))
+        except UnreadableFile as error:
+            raise CannotStart(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
+        except (ValueError, AttributeError, jwt.PyJWTError) as error:
+            raise CannotStart(f"SEARCH_MCP_ISSUER_KEYS={file} is no JSON Web Key Set: {error}") from None
         return cls(tuple(key for key in held.keys if key.algorithm_name in _ALGORITHMS), changed)
 
     def renewed(self, file: Path) -> _Keys:
         """Those of now; the old ones where the file is gone, or half written."""
         try:
-            return self if file.stat().st_mtime == self.changed else _Keys.read(file)
-        except (OSError, CannotStart):
+            return self if _written_at(file) == self.changed else _Keys.read(file)
+        except CannotStart:
             return self
+
+
+def _written_at(file: Path) -> float:
+    """When it was changed last; 0 where that cannot be told."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def issuer_for(settings: Settings) -> Issuer | None:

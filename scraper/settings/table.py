@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from scraper.settings.home import cache_folder
 from scraper.settings.kinds import Folder, Kind, Language, Number, OneOf, Switch, Text, Whole, Words, Zone
+from scraper.settings.named_files import UnreadableFile, text_in
 from scraper.settings.places import (
     DatabaseUrl,
     HostMap,
@@ -413,8 +414,8 @@ def _unknown(name: str, known: list[str]) -> str:
 
 def _content(setting: Setting, file: str) -> str:
     try:
-        content = Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        content = text_in(Path(file)).strip()
+    except UnreadableFile as error:
         raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
     if not content:
         raise SettingsError(f"{setting.file_variable}={file} cannot be used: the file is empty.")

@@ -243,6 +243,16 @@ def test_a_secret_file_that_says_nothing_is_an_error(content: bytes | None, tmp_
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(secret)})
 
 
+def test_a_secret_file_that_is_not_there_is_told_in_words_with_what_to_do(tmp_path: Path) -> None:
+    gone = tmp_path / "token"
+    with pytest.raises(SettingsError) as caught:
+        Settings.load({"SEARCH_MCP_TOKEN_FILE": str(gone)})
+    assert str(caught.value) == (
+        f"SEARCH_MCP_TOKEN_FILE={gone} cannot be read: there is no such file. "
+        "Correct the path, or make the file."
+    )
+
+
 def test_unknown_variables_are_reported_with_what_was_meant() -> None:
     environ = {"SEARCH_MCP_ALOW_NETS": "", "SEARCH_MCP_QUX": "", "SEARCH_MCP_PORT": "", "OTHER_PORT": ""}
     assert unknown_variables(environ) == (
