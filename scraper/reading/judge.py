@@ -75,8 +75,7 @@ class Judge:
         except WorkerFailed as error:
             if not light.html or self._deadline.left_s() <= 0:
                 raise
-            fields = {"host": host_of(snapshot.url), "why": str(error)}
-            log.warning("read the plain way", extra={"fields": fields})
+            log.warning("a page of %s is read the plain way: %s", host_of(snapshot.url), error)
             return await self._in_worker(bare.read, light, BARE_LIMIT_S)
 
     async def _in_worker(

@@ -109,6 +109,16 @@ class TestFaults:
         error = await house.error()
         assert isinstance(error, errors.TooLarge) and "took too long" in str(error)
 
+    async def test_why_a_page_is_read_the_plain_way_stands_in_the_line_that_a_person_reads(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        house = House()
+        house.workers.failing = WorkerFailed("took too long")
+        with caplog.at_level("WARNING", "scraper.reading.judge"):
+            await house.error()
+        (told,) = set(caplog.messages)
+        assert told == "a page of example.org is read the plain way: took too long"
+
     async def test_that_nobody_can_read_is_no_fault_of_the_page(self) -> None:
         house = House()
         house.workers.failing = NoWorker("no worker process can be started")
