@@ -38,9 +38,9 @@ _HOSTILE = {
 @pytest.mark.parametrize("name", _HOSTILE)
 def test_a_hostile_page_costs_bounded_time(name: str) -> None:
     for engine in ("duckduckgo", "bing"):
-        start = time.monotonic()
+        start = time.process_time()
         response = read(engine, f"<title>x</title><div id='links'>{_HOSTILE[name]}</div>")
-        assert time.monotonic() - start < _SOON_S
+        assert time.process_time() - start < _SOON_S
         assert len(response.results) <= 200
 
 

@@ -11,9 +11,21 @@ from browsers.model import Mode, Request, Tier, Timing
 from scraper import errors
 from scraper.model import Reading
 from scraper.settings import Settings
+from tests.scraper.process import until
 
 from .house import URL, House, shortly
 from .standins import RENDERED, SERVED, SHELL, ScriptedDoor, for_ever
+
+
+def held(house: House) -> asyncio.Event:
+    """What lets the door serve."""
+    served = asyncio.Event()
+
+    async def wait(request: Request) -> None:
+        await served.wait()
+
+    house.door.before = wait
+    return served
 
 
 class TestHowFar:
@@ -97,10 +109,12 @@ class TestTogether:
 
     async def test_one_who_leaves_does_not_end_the_visit_of_the_other(self) -> None:
         house = House()
-        house.door.before = shortly
+        served = held(house)
         leaving, staying = asyncio.create_task(house.read()), asyncio.create_task(house.read())
-        await asyncio.sleep(0.01)
+        await until(lambda: house.door.open)
         leaving.cancel()
+        await asyncio.wait({leaving})
+        served.set()
         assert (await staying).document.text == "Served."
         assert leaving.cancelled()
 
@@ -108,7 +122,7 @@ class TestTogether:
         house = House()
         house.door.before = for_ever
         task = asyncio.create_task(house.read())
-        await asyncio.sleep(0.01)
+        await until(lambda: house.door.open)
         assert house.door.open == 1 and house.fetcher.under_way == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -117,17 +131,18 @@ class TestTogether:
 
     async def test_who_has_less_time_than_the_visit_is_told_so_and_the_other_gets_the_page(self) -> None:
         house = House()
-        house.door.before = shortly
+        served = held(house)
         patient = asyncio.create_task(house.read())
-        await asyncio.sleep(0.01)
+        await until(lambda: house.door.open)
         assert isinstance(await house.error(deadline_s=0.02), errors.TimedOut)
+        served.set()
         assert (await patient).document.text == "Served."
 
     async def test_closing_ends_what_is_being_read(self) -> None:
         house = House()
         house.door.before = for_ever
         task = asyncio.create_task(house.read())
-        await asyncio.sleep(0.01)
+        await until(lambda: house.door.open)
         await house.fetcher.close()
         assert house.door.open == 0
         with pytest.raises(asyncio.CancelledError):

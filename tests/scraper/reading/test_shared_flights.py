@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -19,20 +20,49 @@ from scraper.reading.structured import StructuredReader
 from scraper.reading.visits import Job, Visited
 from scraper.settings import Settings
 from scraper.store.protocols import Pages
+from scraper.store.shared import valkey
+from scraper.store.shared.protocols import Claim, Landed, Taken
+from scraper.store.shared.shared_claims import SharedClaims
 from scraper.store.shared.together import Together
 from scraper.workers import Workers
+from tests.scraper.process import until
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 
 from .standins import CountingPages, ScriptedDoor, ScriptedWorkers
 from .test_structured import LD, Here, Visitor
 
 URL = "http://example.org/page"
+PATIENCE_S = 60.0
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
     async with redis_server(tmp_path_factory.mktemp("redis")) as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a second is no service that is away."""
+    monkeypatch.setattr(valkey, "COMMAND_S", PATIENCE_S)
+    monkeypatch.setattr(valkey, "GREETING_S", PATIENCE_S)
+
+
+class Counted:
+    """Claims of a server; notes who of a fleet has asked whose a page is."""
+
+    def __init__(self, claims: SharedClaims, asked: defaultdict[str, set[int]]) -> None:
+        self._claims = claims
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._claims, name)
+
+    async def begin(self, key: str, *, waited: bool) -> Claim | Taken | Landed:
+        """Ask."""
+        said = await self._claims.begin(key, waited=waited)
+        self._asked[key].add(id(self))
+        return said
 
 
 @dataclass(slots=True)
@@ -42,12 +72,23 @@ class Fleet:
     url: str
     stack: AsyncExitStack
     door: ScriptedDoor = field(default_factory=ScriptedDoor)
+    asked: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    async def shared(self) -> Together:
+        """The state that they share, as one of them sees it."""
+        shared = Together(self.url)
+        self.stack.push_async_callback(shared.close)
+        await shared.met(PATIENCE_S)
+        shared.claims = cast(SharedClaims, Counted(shared.claims, self.asked))
+        return shared
+
+    async def all_have_asked(self, servers: int) -> None:
+        """Return when so many servers know whose a page is to read."""
+        await until(lambda: any(len(who) >= servers for who in self.asked.values()))
 
     async def server(self, **chosen: Any) -> Fetcher:
         """One more."""
-        shared = Together(self.url)
-        self.stack.push_async_callback(shared.close)
-        await shared.met(5)
+        shared = await self.shared()
         fetcher = Fetcher(
             self.door,
             cast(Workers, ScriptedWorkers()),
@@ -66,9 +107,7 @@ class Fleet:
         """The readers of structured data of so many servers."""
         readers = []
         for _ in range(count):
-            shared = Together(self.url)
-            self.stack.push_async_callback(shared.close)
-            await shared.met(5)
+            shared = await self.shared()
             readers.append(StructuredReader(visitor, cast(Workers, Here()), Settings(), shared))
             self.stack.push_async_callback(readers[-1].close)
         return readers
@@ -81,6 +120,16 @@ async def fleet(redis: RedisServer) -> AsyncIterator[Fleet]:
         yield Fleet(redis.url, stack)
 
 
+def held_for(fleet: Fleet, servers: int) -> Callable[[Request], Awaitable[None]]:
+    """A page that is served once so many servers want it."""
+
+    async def wait(request: Request) -> None:
+        if not request.url.endswith("/robots.txt"):
+            await fleet.all_have_asked(servers)
+
+    return wait
+
+
 def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
     async def wait(request: Request) -> None:
         await asyncio.sleep(seconds)
@@ -89,9 +138,9 @@ def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
 
 
 async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
-    fleet.door.before = slowly(0.3)
+    fleet.door.before = held_for(fleet, 10)
     servers = await fleet.servers(10)
-    readings = await asyncio.gather(*(server.fetch(URL, deadline_s=20) for server in servers))
+    readings = await asyncio.gather(*(server.fetch(URL, deadline_s=PATIENCE_S) for server in servers))
     assert len(fleet.door.requests) == 1
     assert {reading.document.text for reading in readings} == {"Served."}
     assert not any(reading.cached for reading in readings)
@@ -100,7 +149,7 @@ async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> No
 async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -> None:
     one, other = await fleet.servers(2)
     await one.fetch(URL)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         reading = await other.fetch(URL)
     assert reading.cached and len(fleet.door.requests) == 1
 
@@ -120,7 +169,7 @@ async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it
     one, other = await fleet.servers(2)
     seen: list[str] = []
     first = asyncio.create_task(one.fetch(URL))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not fleet.door.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await other.fetch(URL, own_visit=True, seen=lambda snapshot: seen.append(snapshot.url))
@@ -130,7 +179,7 @@ async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it
 
 async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> None:
     fleet.door = ScriptedDoor(status=404)
-    fleet.door.before = slowly(0.2)
+    fleet.door.before = held_for(fleet, 5)
     servers = await fleet.servers(5)
     found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
     assert len(fleet.door.requests) == 1
@@ -161,14 +210,14 @@ async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> N
     fleet.door.before = slowly(3_600)
     one, other = await fleet.servers(2)
     first = asyncio.create_task(one.fetch(URL))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not fleet.door.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     second = asyncio.create_task(other.fetch(URL))
     await asyncio.sleep(0.1)
     fleet.door.before = slowly(0)
     first.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         assert (await second).document.text == "Served."
     assert len(fleet.door.requests) == 2
 
@@ -192,7 +241,7 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
     servers = await fleet.servers(2)
     await redis.stop()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             for server in servers:
                 assert (await server.fetch(URL)).document.text == "Served."
     finally:
@@ -201,10 +250,13 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
 
 
 class SlowVisitor(Visitor):
-    """Takes its time."""
+    """Waits, the first time, for all who want it."""
+
+    wanted: Callable[[], Awaitable[None]] | None = None
 
     async def visited(self, job: Job, *told: Any) -> Visited:
-        await asyncio.sleep(0.3)
+        if self.wanted is not None:
+            await self.wanted()
         return await super().visited(job, *told)
 
 
@@ -212,8 +264,9 @@ async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_l
     fleet: Fleet,
 ) -> None:
     visitor = SlowVisitor(LD)
+    visitor.wanted = lambda: fleet.all_have_asked(5)
     readers = await fleet.structured_readers(visitor, 5)
-    found = await asyncio.gather(*(reader.extract(URL, deadline_s=20) for reader in readers))
+    found = await asyncio.gather(*(reader.extract(URL, deadline_s=PATIENCE_S) for reader in readers))
     assert len(visitor.jobs) == 1
     assert found[0].json_ld == ({"@type": "Product", "name": "Kettle"},)
     assert all(one == found[0] for one in found)
@@ -223,9 +276,10 @@ async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_l
 
 async def test_a_page_without_structure_is_none_for_all(fleet: Fleet) -> None:
     visitor = SlowVisitor("", media_type="text/plain", body=b"Text.", rendered=False)
+    visitor.wanted = lambda: fleet.all_have_asked(3)
     readers = await fleet.structured_readers(visitor, 3)
     found = await asyncio.gather(
-        *(reader.extract(URL, deadline_s=20) for reader in readers), return_exceptions=True
+        *(reader.extract(URL, deadline_s=PATIENCE_S) for reader in readers), return_exceptions=True
     )
     assert len(visitor.jobs) == 1
     assert {str(one) for one in found} == {"shop.example sent a file of type text/plain, not a page."}

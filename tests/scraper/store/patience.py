@@ -13,10 +13,9 @@ from scraper.settings import Settings
 from scraper.store.opening import Store, open_store
 from scraper.store.protocols import Pages
 
-from .conftest import text_of
+from .conftest import PATIENCE_S, text_of
 
 NONE: frozenset[str] = frozenset()
-PATIENCE_S = 60.0
 
 
 async def until(happens: Callable[[], Awaitable[bool]]) -> None:

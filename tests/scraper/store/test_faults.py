@@ -21,7 +21,7 @@ from scraper.store import database
 from scraper.store.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
 from scraper.store.protocols import Incomplete
 
-from .conftest import entry, noise, opened, text_of
+from .conftest import PATIENCE_S, entry, noise, opened, text_of
 
 NOBODY = 65_534
 
@@ -291,7 +291,7 @@ async def test_a_killed_writer_leaves_a_sound_file(tmp_path: Path) -> None:
         sys.executable, "-c", WRITE_UNTIL_KILLED, str(tmp_path), stdout=asyncio.subprocess.PIPE
     )
     assert writer.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         assert await writer.stdout.readline() == b"written\n"
     writer.send_signal(signal.SIGKILL)
     await writer.wait()
@@ -315,4 +315,4 @@ async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: P
 
 async def _pragma(pages: SqlitePages, setting: str) -> None:
     """Set something that holds for the cache's own connection alone."""
-    await pages._result(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=2)
+    await pages._result(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)

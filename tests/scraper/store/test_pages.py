@@ -11,7 +11,7 @@ from scraper.store import pages as pages_module
 from scraper.store.pages import BATCH, NoPages
 from scraper.store.protocols import Pages, Shelf
 
-from .conftest import DAY_S, entry, noise, opened, text_of
+from .conftest import DAY_S, PATIENCE_S, entry, noise, opened, text_of
 
 PRIVATE_NET = frozenset({"10.0.0.0/8"})
 
@@ -139,7 +139,7 @@ async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
-    async with opened(tmp_path) as pages, asyncio.timeout(30):
+    async with opened(tmp_path) as pages, asyncio.timeout(PATIENCE_S):
         for number in range(3):
             pages.put(entry(f"https://example.org/{number}"))
         assert (await pages.stats()).pages == 3
@@ -149,7 +149,7 @@ async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
 
 async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
-    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(30):
+    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         for number in range(BATCH):
             pages.put(entry(f"https://example.org/{number}"))
         while (await others.stats()).pages < BATCH:  # noqa: ASYNC110
@@ -157,7 +157,7 @@ async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_a_page_is_written_though_nobody_asks(tmp_path: Path) -> None:
-    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(30):
+    async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         pages.put(entry())
         while await text_of(others) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.02)

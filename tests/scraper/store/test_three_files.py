@@ -26,7 +26,7 @@ from scraper.store.protocols import Shelf
 from scraper.store.searches import Rest, SqliteSearches
 from tests.scraper.reading.standins import ScriptedDoor, ScriptedWorkers
 
-from .conftest import entry, text_of
+from .conftest import PATIENCE_S, entry, text_of
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ async def test_a_killed_server_loses_no_document_that_it_confirmed(tmp_path: Pat
         *(sys.executable, "-c", ADD_UNTIL_KILLED, str(tmp_path)), stdout=asyncio.subprocess.PIPE
     )
     assert adding.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(2 * PATIENCE_S):
         while int(await adding.stdout.readline()) < 100:
             pass
         adding.kill()
