@@ -6,14 +6,14 @@ import json
 
 import apsw
 
-from scraper.model import PageHit, PageHits
+from scraper.model import PageHit, PageHits, Reading
 from scraper.store import page_rows
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import Wanted, as_words, parse
 from scraper.store.fulltext.snippets import best_passage
 from scraper.store.protocols import Entry
 
-__all__ = ["find", "search"]
+__all__ = ["find", "hit_of", "search"]
 
 FIRST_LOOK = 4
 """Hits looked at for each that is wanted: a page may be there twice."""
@@ -78,14 +78,14 @@ def _different(
             continue
         entry = page_rows.entry_of(connection, hit.number)
         if entry is not None:
-            found[str(url)] = _hit(entry, wanted, hit.score)
+            found[str(url)] = hit_of(entry.reading, wanted, hit.score)
         if len(found) == limit:
             break
     return list(found.values())
 
 
-def _hit(entry: Entry, wanted: Wanted, score: float) -> PageHit:
-    reading = entry.reading
+def hit_of(reading: Reading, wanted: Wanted, score: float) -> PageHit:
+    """A page that was found, with the passage that says most of what was looked for."""
     passage = best_passage(reading.document.markdown or reading.document.text, wanted.units)
     return PageHit(
         url=reading.url,

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from scraper.store.database import Database, Unavailable
 from scraper.store.page_search import find, search
 from scraper.store.protocols import Entry, Incomplete, PagesStats, Shelf
 from scraper.store.readers import Readers
+from scraper.store.waiting import newest
 
 __all__ = ["FILE_NAME", "NoPages", "SqlitePages"]
 
@@ -210,15 +210,7 @@ class SqlitePages:
     ) -> Entry | None:
         with self._lock:
             waiting = [self._fresh.get((shelf, key, method)) for method in methods] if self._fresh else []
-        now = time.time()
-        found = [
-            entry
-            for entry in waiting
-            if entry is not None
-            and entry.allowances <= allowed
-            and -page_rows.FUTURE_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
-        ]
-        return max(found, key=lambda entry: entry.reading.retrieved_at, default=None)
+        return newest(waiting, max_age_s=max_age_s, allowed=allowed)
 
     async def _kept(
         self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]

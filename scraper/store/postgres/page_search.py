@@ -12,9 +12,8 @@ import asyncpg
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import Wanted, parse
 from scraper.store.fulltext.ranking import WEIGHED
-from scraper.store.fulltext.snippets import best_passage
 from scraper.store.page_rows import searched_text
-from scraper.store.page_search import FIRST_LOOK
+from scraper.store.page_search import FIRST_LOOK, hit_of
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.counting import Counts
 from scraper.store.postgres.lexemes import Cutter
@@ -111,7 +110,7 @@ def _read(
         uncertain = question.is_near or (question.counts_places and hit.is_long)
         if uncertain and not _is_meant(reading, wanted, cutter):
             continue
-        found[row["url"]] = _hit(reading, wanted, hit.score)
+        found[row["url"]] = hit_of(reading, wanted, hit.score)
     return list(found.values())
 
 
@@ -122,15 +121,3 @@ def _is_meant(reading: Reading, wanted: Wanted, cutter: Cutter) -> bool:
         "text": cutter.document(page_rows.storable(searched_text(reading.document))),
     }
     return matches(wanted.tree, columns, cutter)
-
-
-def _hit(reading: Reading, wanted: Wanted, score: float) -> PageHit:
-    passage = best_passage(reading.document.markdown or reading.document.text, wanted.units)
-    return PageHit(
-        url=reading.url,
-        title=reading.document.title or "",
-        snippet=passage.text,
-        start=passage.start,
-        retrieved_at=reading.retrieved_at.timestamp(),
-        score=score,
-    )

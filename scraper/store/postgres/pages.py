@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from scraper.model import PageFacts, PageHits
-from scraper.store.page_rows import FUTURE_S
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.faults import Unavailable, is_of_the_value
 from scraper.store.postgres.lexemes import Cutter
@@ -21,6 +20,7 @@ from scraper.store.postgres.page_search import Desk, search
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.server import Server
 from scraper.store.protocols import Entry, Incomplete, PagesStats, Shelf
+from scraper.store.waiting import newest
 
 __all__ = ["PostgresPages"]
 
@@ -200,15 +200,8 @@ class PostgresPages:
     def _unwritten(
         self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> Entry | None:
-        now = time.time()
-        found = [
-            entry
-            for method in methods
-            if (entry := self._fresh.get((shelf, key, method))) is not None
-            and entry.allowances <= allowed
-            and -FUTURE_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
-        ]
-        return max(found, key=lambda entry: entry.reading.retrieved_at, default=None)
+        waiting = [self._fresh.get((shelf, key, method)) for method in methods]
+        return newest(waiting, max_age_s=max_age_s, allowed=allowed)
 
     async def _kept(
         self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
