@@ -17,7 +17,7 @@ from scraper.errors import Malformed
 from scraper.extract.documents.docx.commenting import comments_in, mark_comments
 from scraper.extract.documents.docx.names import W, transitional, value_of, w
 from scraper.extract.documents.docx.numbering import Numbering, as_bullets
-from scraper.extract.documents.docx.rewriting import FORMULA, rewrite
+from scraper.extract.documents.docx.rewriting import FORMULA, own_level, rewrite
 from scraper.extract.documents.model import Asked, Parsed
 from scraper.extract.documents.office_html import markdown_of
 from scraper.extract.documents.zips import Parts, parsed_xml
@@ -36,6 +36,7 @@ _LEVELS = 6
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
 _CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
 _FOUND_CODE = "CodeByItsLetters"
+_OUTLINED = "HeadingByItsLevel"
 _MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 _DUBLIN = "{http://purl.org/dc/elements/1.1/}"
 
@@ -74,6 +75,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     comments = mark_comments(document, comments_in(parts, _own_part(parts, _COMMENTS)))
     formulas = rewrite(document, styles, Numbering.of(lists))
     _write_code(document)
+    _write_levels(document, styles)
     changed = {main: _written(document), _STYLES: _written(_slim(styles))}
     if lists is not None:
         as_bullets(lists)
@@ -183,6 +185,7 @@ def _style_map(styles: Mapping[str, Element], root: Element) -> str:
     for level in range(1, 10):
         tag = f"h{min(level + lower, _LEVELS)}:fresh"
         lines += [f"p[style-name='{name} {level}'] => {tag}" for name in ("heading", "Heading")]
+        lines.append(f"p.{_OUTLINED}{level} => {tag}")
     lines += [f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE_STYLES]
     lines.append(f"p.{_FOUND_CODE} => pre:separator('\\n')")
     lines += [_derived(style, styles, lower) for style in sorted(filter(None, used))]
@@ -215,6 +218,16 @@ def _write_code(document: Element) -> None:
         text = "".join(text.text or "" for text in paragraph.iter(W + "t"))
         if _CODE_MARKS.search(text):
             _set_style(paragraph, _FOUND_CODE)
+
+
+def _write_levels(document: Element, styles: Mapping[str, Element]) -> None:
+    """Paragraphs that name their own level of the outline get a style for it, which counts before theirs."""
+    for paragraph in document.iter(W + "p"):
+        level = own_level(paragraph)
+        style = value_of(paragraph.find(W + "pPr"), "pStyle") or ""
+        name = value_of(styles.get(style), "name") or ""
+        if level is not None and style != _FOUND_CODE and name.lower() != "title":
+            _set_style(paragraph, f"{_OUTLINED}{level}")
 
 
 def _is_mono(run: Element) -> bool:

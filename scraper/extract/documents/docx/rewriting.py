@@ -11,7 +11,7 @@ from scraper.extract.documents.docx.numbering import Numbering, Place, place_of_
 from scraper.extract.documents.office_html import ITEM
 from scraper.extract.xpath import Element
 
-__all__ = ["FORMULA", "rewrite"]
+__all__ = ["FORMULA", "own_level", "rewrite"]
 
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
 """Where a formula goes: its own signs would be taken for Markdown's on the way."""
@@ -21,6 +21,10 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
 _DEPTH = 10
+_LEVELS = {str(level): level + 1 for level in range(9)}
+"""What `w:outlineLvl` says, from 0; 9 is for text that stands at none."""
+_HEADING_CHARS = 250
+"""A longer paragraph is text, whatever level it was given to have it in a table of contents."""
 
 
 def rewrite(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> list[str]:
@@ -31,6 +35,14 @@ def rewrite(body: Element, styles: Mapping[str, Element], numbering: Numbering) 
     _drop_hidden(body)
     _write_numbers(body, styles, numbering)
     return formulas
+
+
+def own_level(paragraph: Element) -> int | None:
+    """The level of the outline, from 1, that a paragraph names itself; None for all others."""
+    level = _LEVELS.get(value_of(paragraph.find(W + "pPr"), "outlineLvl") or "")
+    if level is None or sum(len(text.text or "") for text in paragraph.iter(W + "t")) > _HEADING_CHARS:
+        return None
+    return level
 
 
 def _hoist_boxes(body: Element) -> None:
@@ -127,7 +139,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
         if place is None:
             continue
         label = numbering.next_label(place)
-        if _is_heading(style, styles):
+        if own_level(paragraph) or _is_heading(style, styles):
             _unlist(paragraph)
             label = f"{label.rstrip('.')} " if label else ""
         elif numbering.is_plain_count(place):
@@ -153,6 +165,8 @@ def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
         if element is None:
             return False
         if _HEADING.match(value_of(element, "name") or ""):
+            return True
+        if value_of(element.find(W + "pPr"), "outlineLvl") in _LEVELS:
             return True
         style = value_of(element, "basedOn")
     return False

@@ -51,6 +51,33 @@ def test_headings_carry_the_numbers_that_word_computes() -> None:
     assert text.split("\n\n") == ["# 1 Start", "## 1.1 Inner", "## 1.2 Second", "# 2 Next", "## 2.1 Again"]
 
 
+def test_a_paragraph_may_name_its_own_level_of_the_outline() -> None:
+    def outlined(text: str, level: int, more: str = "") -> str:
+        return f'<w:p><w:pPr>{more}<w:outlineLvl w:val="{level}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+
+    text = body(
+        outlined("Part", 0),
+        outlined("Section", 1, '<w:pStyle w:val="Heading1"/><w:numPr><w:numId w:val="0"/></w:numPr>'),
+        outlined("Counted", 2, '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'),
+        outlined("Body text", 9),
+        outlined("A whole paragraph. " * 20, 0),
+    )
+    assert text.split("\n\n")[:4] == ["# Part", "## Section", "### 1 Counted", "Body text"]
+    assert "\n\nA whole paragraph." in text
+
+
+def test_a_style_may_name_the_level_for_its_paragraphs_numbered_or_not() -> None:
+    styles = (
+        '<w:style w:type="paragraph" w:styleId="Clause"><w:name w:val="Clause"/>'
+        '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>'
+        '<w:style w:type="paragraph" w:styleId="Sub"><w:name w:val="Sub"/>'
+        '<w:basedOn w:val="Clause"/></w:style>'
+    )
+    paragraphs = paragraph("Scope", "Clause") + paragraph("Terms", "Sub") + paragraph("Words")
+    found = fields(made.docx(paragraphs, styles=styles, numbering=NUMBERS)).markdown
+    assert found == "## 1 Scope\n\n## 2 Terms\n\nWords"
+
+
 def test_a_list_counts_from_where_it_starts_and_goes_on_after_prose() -> None:
     text = body(paragraph("a", numbered=2), paragraph("Between."), paragraph("b", numbered=2))
     assert text == "3. a\n\nBetween.\n\n4. b"
