@@ -21,7 +21,7 @@ UNKNOWN_VERSION = "unknown"
 VERSION_LIMIT_S = 10.0
 """`--version` takes 0.15 s warm; a cold disk has to read 300 MB."""
 
-_VERSION = re.compile(r"\d+(?:\.\d+){3}")
+_VERSION = re.compile(r"(?<!\d)\d{1,9}(?:\.\d{1,9}){3}(?!\d)")
 
 # The binaries themselves, never what stands in /usr/bin: those are scripts that do not `exec`, so a signal
 # reaches the script and the browser lives on; and Ubuntu's is a door to a snap, which cannot be driven.

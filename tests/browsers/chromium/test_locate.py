@@ -183,7 +183,10 @@ def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
     assert [product(chrome, made) for _ in range(2)] == ["Google Chrome 157.0.9000.12"] * 2
 
 
-@pytest.mark.parametrize("script", ["exit 127", "echo no number here", "kill -9 $$"])
+@pytest.mark.parametrize(
+    "script",
+    ["exit 127", "echo no number here", "kill -9 $$", "head -c 400000 /dev/zero | tr '\\0' 7; echo .1.2.3"],
+)
 def test_a_browser_that_does_not_say_its_version_has_none(tmp_path: Path, script: str) -> None:
     made = machine(tmp_path)
     broken = Chromium(str(program(tmp_path / DEBIAN_LIGHT, script)), Tier.LIGHT, "system")
