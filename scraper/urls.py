@@ -25,8 +25,8 @@ _HOSTS_REMEMBERED = 1_024
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _SCHEMES = frozenset(
-    "about blob chrome chrome-extension data devtools file ftp git irc jar javascript ldap magnet mailto "
-    "resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
+    "about blob chrome chrome-extension data devtools file filesystem ftp git irc jar javascript ldap magnet "
+    "mailto resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
 )
 """Schemes that stand without `//`; any other word before a colon is more likely a search operator."""
 _WEB = re.compile(r"https?:", re.IGNORECASE)

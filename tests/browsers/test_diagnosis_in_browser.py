@@ -99,6 +99,7 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
         ("http://files.example/", errors.BadScheme, "files.example leads to an address that is not http"),
         ("http://inwards.example/", errors.BlockedAddress, "inwards.example redirects to a host that is not"),
         ("http://gone.example/", errors.NameNotResolved, "nowhere.example, to which gone.example redirects"),
+        ("http://*/", errors.NameNotResolved, "There is no host named *."),
         ("http://refused.example:6000/", errors.UnsafePort, "this port of refused.example"),
     ],
 )

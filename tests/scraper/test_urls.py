@@ -78,6 +78,7 @@ def test_a_missing_scheme_gets_did_you_mean(text: str, meant: str) -> None:
         ("javascript:alert(1)", "javascript"),
         ("data:text/html,<p>x", "data"),
         ("view-source:https://example.com", "view-source"),
+        ("filesystem:https://example.com/temporary/x", "filesystem"),
         ("chrome://settings", "chrome"),
         ("ftp://example.com/x", "ftp"),
         ("ws://example.com", "ws"),
