@@ -14,7 +14,7 @@ from scraper.reading.flights import LANDING_LIMIT_S
 from scraper.reading.progress import Progress
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["hosts_of_several", "read_all"]
+__all__ = ["LAST_WORD_S", "Outcome", "Read", "hosts_of_several", "outcome_of", "read_all"]
 
 log = logging.getLogger(__name__)
 
@@ -101,18 +101,25 @@ async def _end(tasks: Iterable[asyncio.Task[Outcome]]) -> None:
         await asyncio.wait(running, timeout=LANDING_LIMIT_S)
 
 
-def _outcome(task: asyncio.Task[Outcome], target: str) -> Outcome:
-    if not task.done() or task.cancelled():
-        return _not_in_time(target)
+def outcome_of(task: asyncio.Task[Outcome], target: str) -> Outcome:
+    """What a task that is done came to; a fault of ours is logged, and told as one."""
     fault = task.exception()
     if fault is None:
         return task.result()
+    if isinstance(fault, errors.ScraperError):
+        return fault
     log.error("a fault of ours while reading %s", host_of(target), exc_info=fault)
     return errors.Internal(
         f"Reading the page at {host_of(target)} failed by a fault of this server.",
         target=target,
         next_step="Its log says more. Try another source.",
     )
+
+
+def _outcome(task: asyncio.Task[Outcome], target: str) -> Outcome:
+    if not task.done() or task.cancelled():
+        return _not_in_time(target)
+    return outcome_of(task, target)
 
 
 def _not_in_time(target: str) -> errors.TimedOut:

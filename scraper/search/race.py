@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scraper import errors
 from scraper.model import Reading
+from scraper.reading.batch import LAST_WORD_S, Outcome, Read, outcome_of
 from scraper.reading.deadline import Deadline
 from scraper.reading.flights import LANDING_LIMIT_S
 from scraper.urls import host_of
 
 __all__ = ["Outcome", "Read", "Told", "read_best"]
-
-log = logging.getLogger(__name__)
-
-Outcome = Reading | errors.ScraperError
-Read = Callable[[str, float], Awaitable[Reading]]
-"""Reads one URL within so many seconds."""
 
 Told = Callable[[int, str], None]
 """Told how many pages are read, and the host of the last one tried."""
@@ -29,8 +23,6 @@ PATIENCE_S = 8.0
 """A page that takes longer gets a rival, the next in the list; whichever is read first counts."""
 TICK_S = 0.01
 """So that a page is late, not nearly late, when it is looked at."""
-LAST_WORD_S = 0.5
-"""Kept back from the deadline, so that a page that runs out of time still says what it has."""
 
 
 async def read_best(
@@ -123,23 +115,9 @@ class _Race:
 
     def _finish(self, task: asyncio.Task[Reading]) -> None:
         url = self._running.pop(task).url
-        self.outcomes[url] = _outcome(task, url)
+        self.outcomes[url] = outcome_of(task, url)
         if self._told is not None:
             self._told(self._wanted - self._missing, host_of(url))
-
-
-def _outcome(task: asyncio.Task[Reading], url: str) -> Outcome:
-    fault = task.exception()
-    if fault is None:
-        return task.result()
-    if isinstance(fault, errors.ScraperError):
-        return fault
-    log.error("a fault of ours while reading %s", host_of(url), exc_info=fault)
-    return errors.Internal(
-        f"Reading the page at {host_of(url)} failed by a fault of this server.",
-        target=url,
-        next_step="Its log says more. Try another source.",
-    )
 
 
 def _not_in_time(url: str) -> errors.TimedOut:
