@@ -27,4 +27,17 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
         "visit.CAPTURE_LIMIT_S",
         "settle.LOOK_LIMIT_S",
     ):
-        monkeypatch.setattr(f"browsers.{limit}", 60.0)
+        monkeypatch.setattr(f"browsers.{limit}", 30.0)
+
+
+@pytest.fixture
+def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For pages that show more to those who scroll: a busy machine draws a frame when it comes to it."""
+    for limit, seconds in (
+        ("lazy.FRAMES_LIMIT_S", 5.0),
+        ("lazy.SKIP_LIMIT_S", 5.0),
+        ("lazy.ROUND_LIMIT_S", 20.0),
+        ("visit.LAZY_LIMIT_S", 40.0),
+        ("visit.CAPTURE_LIMIT_S", 20.0),
+    ):
+        monkeypatch.setattr(f"browsers.{limit}", seconds)

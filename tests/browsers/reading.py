@@ -26,7 +26,8 @@ async def visit(
     **more: object,
 ) -> Snapshot:
     """One visit of a page of the site."""
-    request = Request(site.url(path, host), mode=mode, **more)  # type: ignore[arg-type]
+    patience = {"deadline_s": PATIENCE_S} | more
+    request = Request(site.url(path, host), mode=mode, **patience)  # type: ignore[arg-type]
     return await browsers.visit(request, never)
 
 

@@ -275,12 +275,14 @@ async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str]) ->
     return found
 
 
+@pytest.mark.usefixtures("time_to_scroll")
 async def test_each_awkward_page_is_complete_among_others_of_its_host(browsers: Browsers, site: Site) -> None:
     wanted = {page.url: page.marks for page in all_pages() if page.marks}
     found = await read_in_one_batch(browsers, site, list(wanted))
     assert {path: found[path] for path, count in wanted.items() if min(found[path]) < count} == {}
 
 
+@pytest.mark.usefixtures("time_to_scroll")
 async def test_pages_that_go_on_after_a_pause_are_complete_however_often_they_are_read(
     browsers: Browsers, site: Site
 ) -> None:
