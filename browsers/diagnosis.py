@@ -225,9 +225,10 @@ def _failure(ledger: Ledger, first: _Place, last: _Place) -> Failure | None:
 
 
 def _from_wall(failure: Failure, url: str, first: _Place, error: str) -> errors.BrowsersError:
+    failed = _Place(normal_host(failure.host), failure.port)
     # Chromium writes some characters of a host as percents, and asks the wall for it so.
-    failed = _Place(urllib.parse.unquote(normal_host(failure.host)), failure.port)
-    if failed.is_address and first.is_address:
+    is_first = urllib.parse.unquote(failed.host) == first.host
+    if is_first or (failed.is_address and first.is_address):
         failed = first
     if failure.kind is FailureKind.BLOCKED_ADDRESS:
         return _blocked(failure, url, first, failed)
