@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.async_api import Browser
 
@@ -121,11 +123,16 @@ class TestInChromium:
         assert await scrolled(plain_browser, body, found) > 2_000
 
     async def test_what_is_not_there_does_no_harm(self, plain_browser: Browser) -> None:
-        assert await scrolled(plain_browser, f"Top{SPACER}<p>{DAY}</p>{SPACER}", "text=gone%20away") == 0
+        assert (
+            await scrolled(
+                plain_browser, f"Top{SPACER}<p>{DAY}</p>{SPACER}", "text=gone%20away", patience_s=0.5
+            )
+            == 0
+        )
 
 
-async def scrolled(browser: Browser, body: str, text_directive: str) -> float:
-    """How far down the page opens."""
+async def scrolled(browser: Browser, body: str, text_directive: str, *, patience_s: float = 60.0) -> float:
+    """How far down the page opens, as soon as it does."""
     address = "https://site.example/quoted"
     page = await browser.new_page()
     try:
@@ -138,11 +145,10 @@ async def scrolled(browser: Browser, body: str, text_directive: str) -> float:
         )
         await page.goto(link(address, text_directive))
         # The browser looks for the words once the page is laid out, and again when it is loaded.
-        for _ in range(20):
-            if offset := await page.evaluate("scrollY"):
-                return float(offset)
+        end = time.monotonic() + patience_s
+        while not (offset := await page.evaluate("scrollY")) and time.monotonic() < end:
             await page.wait_for_timeout(25)
-        return 0.0
+        return float(offset)
     finally:
         await page.close()
 
