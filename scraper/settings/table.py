@@ -87,8 +87,8 @@ class Setting:
 class Settings:
     """The operator's choices, read once at the start and handed down."""
 
-    data_dir: Annotated[Path, Choice("DATA", Folder(), "Folder of the page cache.")] = field(
-        default_factory=cache_folder
+    data_dir: Annotated[Path, Choice("DATA", Folder(), "Folder of kept pages, searches and indexes.")] = (
+        field(default_factory=cache_folder)
     )
     cache_ttl_h: Annotated[
         float,
