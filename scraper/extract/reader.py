@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import characters, footnotes, markdown, metadata, outline, plain, tree
+from scraper.extract import characters, footnotes, markdown, metadata, outline, plain, tongues, tree
 from scraper.extract.content.model import Model, shipped
 from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
@@ -56,7 +56,7 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
         published=about.published,
         published_source=about.published_source,
         site_name=about.site_name,
-        language=about.language,
+        language=tongues.settled(about.language, text),
         page_type=content.page_type,
         text=text,
         markdown=body,

@@ -1,0 +1,166 @@
+"""The language of a text by script and commonest words, for pages that state none, or their template's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+__all__ = ["settled", "told"]
+
+_MAX_CHARACTERS = 4_000
+_LEAST_WORDS = 20
+_LEAST_SHARE = 0.12
+"""Of the words that are its commonest: running text has .2 to .45 of them, lists of names next to none."""
+
+_LEAST_LEAD = 1.15
+"""Before the next language, where a word counts the less the more of them have it."""
+
+_MUCH = 40
+"""Words from which on a text may say that its page is mistaken about itself."""
+
+_FOREIGN_SHARE = 0.05
+_TEMPLATES = "en"
+"""What pages state that state nothing of their own: of 162 foreign pages three stated it, none another."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SCRIPTS = {
+    "ko": "\uac00-\ud7a3",
+    "kana": "\u3041-\u30fa",
+    "han": "\u3400-\u4dbf\u4e00-\u9fff",
+    "th": "\u0e01-\u0e5b",
+    "lo": "\u0e81-\u0edf",
+    "my": "\u1000-\u109f",
+    "km": "\u1780-\u17ff",
+    "he": "\u05d0-\u05ea",
+    "el": "\u0386-\u03ce\u1f00-\u1fff",
+    "ka": "\u10d0-\u10ff",
+    "hy": "\u0531-\u0586",
+    "hi": "\u0904-\u0963",
+    "bn": "\u0985-\u09e3",
+    "pa": "\u0a05-\u0a74",
+    "gu": "\u0a85-\u0ae3",
+    "ta": "\u0b85-\u0bd7",
+    "te": "\u0c05-\u0c63",
+    "kn": "\u0c85-\u0ce3",
+    "ml": "\u0d05-\u0d63",
+    "si": "\u0d85-\u0df3",
+    "ar": "\u0620-\u064a\u066e-\u06d3",
+    "cyrillic": "\u0400-\u045f\u048a-\u04ff",
+    "latin": "A-Za-z\u00c0-\u024f\u1e00-\u1eff",
+}
+_SCRIPT = re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters in _SCRIPTS.items()))
+_LEAST_LETTERS = 40
+_MOST = 0.5
+"""Of the letters, for a script to be the text's; Latin names and figures stand in all of them."""
+
+_KANA = 0.08
+"""Of kana among Japanese letters: .4 and more in running text; Chinese quotes a name at most."""
+
+_PERSIAN = re.compile("[\u067e\u0686\u0698\u06af\u06cc]")
+_URDU = re.compile("[\u0679\u0688\u0691\u06ba\u06be\u06d2]")
+_OWN_LETTERS = 0.03
+
+_LATIN = {
+    "en": "the and of to in is that for with are this was it you on your be as at from",
+    "de": "der die und das nicht ist mit den von auf ein eine für sich dem des zu im auch es",
+    "fr": "le les des et est une dans pour que qui sur pas du au la de en il ne par",
+    "es": "el los las que una por con para del se y en es como la de un su más lo",
+    "pt": "não uma os que com para dos da em do mais são por ao é o de as na um",
+    "it": "il che di una per della con non sono gli nel è del le la un si dei alla i",
+    "nl": "het een van de dat niet zijn met voor op te aan ook en in is die er bij",
+    "sv": "och att det som för är inte den med har av på en i till om ett kan de",
+    "no": "og det som ikke er på til har med av for en i at den de ble etter fra også",
+    "da": "og det ikke er på til har af med for en i at den de som blev efter fra også",
+    "fi": "ja on ei että se oli hän myös mutta kun ovat joka mukaan kuin sen niin ole",
+    "pl": "nie się na że do jest z w to jak po od i o dla za przez oraz są ale",
+    "cs": "se na je že to v s by jako ale který při a do si za k podle po o",
+    "sk": "sa na je že to v s by ako ale ktorý pri a do si za k podľa po o aj",
+    "hu": "a az és hogy nem is egy van meg ez volt de ha csak már még el azt",
+    "ro": "și în la nu este pe din să care mai de cu a o un că au pentru fi prin",
+    "tr": "ve bir bu için de da ile olarak çok daha olan gibi kadar sonra göre ama en ne",
+    "hr": "je i u na se da su za od što koji kao ne o s a bi iz koje biti",
+    "sl": "je in v na se da so za ki pa ni bi z po s kot tudi še ne iz",
+    "lt": "ir yra kad su į iš tai bet buvo nuo apie kaip po dėl ar jo už tik jau",
+    "lv": "un ir ka ar no par uz tas bija kas to gan bet kā lai pēc arī nav vai",
+    "et": "ja on ei et see oli ta ka kui mis oma aga ning või seda nii veel ole",
+    "vi": "và của là có cho không được một trong với những các người đã này khi để từ đến về",
+    "id": "yang dan di ini untuk dengan dari tidak pada adalah itu akan ke dalam juga oleh telah saat",
+    "ca": "el la els les i que amb per és una dels del de un en al ha més no com",
+    "eu": "eta da ez bat du dira baina ere izan duen zuen dute egin den dela",
+    "af": "die en van het is nie wat vir met om sy te dat in op 'n ook as hy",
+    "sq": "dhe në të e për me nga është që një i se si ka nuk më u do",
+    "is": "og að í á er sem það ekki til við um var hann af með fyrir en",
+    "tl": "ang ng sa na mga at ay si ni para ito hindi kung may ko",
+    "sw": "ya na wa kwa ni katika la za kuwa hiyo huo hii cha yake",
+}
+_CYRILLIC = {
+    "ru": "и в не на что с как это по но из за от так он к для его о же был у",
+    "uk": "і в не на що з та як це до від за він у є й про для його а під",
+    "bg": "и в не на да се за от е са че по с това като ще до си той към",
+    "sr": "и у не на да је се за од су што који о са а као из то био",
+    "mk": "и во не на да се за од е што со ќе како ги го беше до по",
+    "be": "і ў не на што з як гэта па да у за ад для яго але ён",
+    "kk": "және бұл мен үшін деп да де бір болды осы ол туралы",
+}
+_COMMON = {
+    script: {name: frozenset(words.split()) for name, words in languages.items()}
+    for script, languages in (("latin", _LATIN), ("cyrillic", _CYRILLIC))
+}
+
+
+def settled(stated: str | None, text: str) -> str | None:
+    """The language that a page states; its text's where it states none, or English and is in another."""
+    if stated and stated.lower().split("-")[0] != _TEMPLATES:
+        return stated
+    return told(text, against=_TEMPLATES if stated else None) or stated
+
+
+def told(text: str, against: str | None = None) -> str | None:
+    """The language of a text; None where it is too short, mixed, or in none that is known.
+
+    `against`: a language to be disproved; then more has to speak for another.
+    """
+    text = text[:_MAX_CHARACTERS]
+    script = _script(text)
+    if script in _COMMON:
+        return _by_words(text.lower(), _COMMON[script], against)
+    return script
+
+
+def _script(text: str) -> str | None:
+    """The language whose own script it is, or the name of a script of many."""
+    if text.isascii():
+        return "latin"
+    counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))
+    japanese = counts["kana"] + counts["han"]
+    if counts["kana"] > _KANA * japanese:
+        counts["ja"] = japanese
+    else:
+        counts["zh"] = japanese
+    del counts["kana"], counts["han"]
+    (name, count), letters = counts.most_common(1)[0], counts.total()
+    if count < _LEAST_LETTERS or count < _MOST * letters:
+        return None
+    if name == "ar":
+        if len(_URDU.findall(text)) > _OWN_LETTERS * count:
+            return "ur"
+        return "fa" if len(_PERSIAN.findall(text)) > _OWN_LETTERS * count else "ar"
+    return name
+
+
+def _by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:
+    words = Counter(_WORD.findall(text))
+    total = words.total()
+    if total < (_MUCH if against else _LEAST_WORDS):
+        return None
+    if against in languages and _share(words, languages[against]) > _FOREIGN_SHARE:
+        return None
+    holders = Counter(word for common in languages.values() for word in common if word in words)
+    weights = {word: count / holders[word] for word, count in words.items() if word in holders}
+    scores = {name: sum(weights.get(word, 0) for word in common) for name, common in languages.items()}
+    (first, score), (_, second) = sorted(scores.items(), key=lambda pair: -pair[1])[:2]
+    return first if score > _LEAST_LEAD * second and _share(words, languages[first]) > _LEAST_SHARE else None
+
+
+def _share(words: Counter[str], common: frozenset[str]) -> float:
+    return sum(words[word] for word in common) / words.total()
