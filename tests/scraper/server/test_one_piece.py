@@ -165,6 +165,59 @@ def test_nothing_follows_the_answer() -> None:
     assert tasks == 1
 
 
+def test_a_call_that_is_answered_before_it_counts_as_lasting_leaves_nothing_behind() -> None:
+    async def answer() -> tuple[list[Message], int]:
+        plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
+        plain.may_answer.set()
+        endpoint = OnePiece(plain, plain, LIMIT_BYTES, lasts_s=0.02, silence_s=0.01)
+        await endpoint(request(CALL_HEADERS), client.receive, client.send)
+        await asyncio.sleep(0.1)
+        return client.told, len(asyncio.all_tasks())
+
+    told, tasks = asyncio.run(answer())
+    assert [message.get("body") for message in told] == [None, ANSWER]
+    assert tasks == 1
+
+
+async def test_nothing_is_said_between_the_head_of_an_answer_and_its_end() -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow(_scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        begun.set()
+        await may_end.wait()
+        await send({"type": "http.response.body", "body": ANSWER})
+
+    client = Client(json.dumps(CALL).encode())
+    endpoint = OnePiece(slow, slow, LIMIT_BYTES, lasts_s=0.0, silence_s=0.01)
+    answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
+    async with asyncio.timeout(LIMIT_S):
+        await begun.wait()
+        await asyncio.sleep(0.1)
+        may_end.set()
+        await answering
+    assert [message["type"] for message in client.told] == ["http.response.start", "http.response.body"]
+    assert client.told[1]["body"] == ANSWER
+
+
+async def test_a_call_that_was_not_said_to_its_end_takes_the_other_way() -> None:
+    said: list[Message] = [
+        {"type": "http.request", "body": b'{"jsonrpc"', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    asked: list[str] = []
+    plain, otherwise = Endpoint("plain", asked), Endpoint("otherwise", asked)
+    otherwise.may_answer.set()
+    plain.may_answer.set()
+
+    async def receive() -> Message:
+        return said.pop(0)
+
+    await OnePiece(plain, otherwise, LIMIT_BYTES)(request(CALL_HEADERS), receive, Client(b"").send)
+    assert asked == ["otherwise"]
+
+
 async def test_a_client_that_left_is_told_nothing_more() -> None:
     _, client, endpoint = lasting(silence_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
