@@ -233,7 +233,7 @@ def _blank(snapshot: Snapshot) -> errors.ScraperError:
             next_step="Try again later, or another source.",
         )
     return errors.Empty(
-        f"The page at {host} shows no text.",
+        f"The page at {host} shows no text of its own.",
         target=target,
         next_step="It may need a login or an action of its user: try another source.",
     )

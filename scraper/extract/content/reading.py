@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from lxml import etree
 from numpy.typing import NDArray
 
 from scraper.extract import regions
@@ -22,7 +23,7 @@ from scraper.extract.content.guard import (
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import Model, Opinion
 from scraper.extract.content.prune import prune
-from scraper.extract.content.segment import segment
+from scraper.extract.content.segment import Elements, Segments, segment
 from scraper.extract.tree import Head, Page
 from scraper.extract.xpath import Element
 
@@ -31,6 +32,9 @@ __all__ = ["Content", "about", "content_of", "select"]
 _MAX = 500
 _FEW_BLOCKS = 12
 """A page of no more blocks is too small for its parts to be told apart by what they are like."""
+
+_OF_CONTENT = frozenset({"main", "article", "h1", "p"})
+"""A footer that holds one of these may be more than a footer."""
 
 _MIN_TYPE = 0.35
 """A page type that is less likely than this is not told."""
@@ -55,6 +59,8 @@ class Content:
 def content_of(page: Page, model: Model) -> Content:
     """The content of a page, whose tree stays as it is until the content is cut out of it."""
     segments = segment(page.body)
+    if _is_footer_alone(segments):
+        return Content("", lambda: etree.Element("body"))
     if segments.cut or len(segments.texts) <= _FEW_BLOCKS:
         return _by_landmarks(page.body, degraded=segments.cut)
     measures = Measures(segments, about(page.head, page.url))
@@ -71,6 +77,24 @@ def content_of(page: Page, model: Model) -> Content:
         _likeliest(opinion),
         expected_f1(chosen, opinion.p, measures.lengths),
     )
+
+
+def _is_footer_alone(segments: Segments) -> bool:
+    """Whether a page came no further than its frame: its scripts brought nothing, or trusted nobody."""
+    if not segments.texts or not _in_footer(segments.elements, segments.owners[0]):
+        return False
+    elements = segments.elements
+    return all(_in_footer(elements, owner) for owner in set(segments.owners)) and not any(
+        tag in _OF_CONTENT and _in_footer(elements, number) for number, tag in enumerate(elements.tags)
+    )
+
+
+def _in_footer(elements: Elements, number: int) -> bool:
+    while number >= 0:
+        if elements.tags[number] == "footer":
+            return True
+        number = elements.parents[number]
+    return False
 
 
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:

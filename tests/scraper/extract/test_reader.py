@@ -52,6 +52,21 @@ def test_a_page_that_is_all_side_matter_is_read_all_the_same() -> None:
     assert "Note 9." in document.text
 
 
+def test_a_page_of_nothing_but_its_footer_has_no_content() -> None:
+    links = "".join(f"<li><a href=/{n}>Help {n}</a>" for n in range(20))
+    document = read(f"<div><footer><ul>{links}</ul><div>© A shop</div></footer></div><div></div>")
+    assert (document.text, document.markdown) == ("", "")
+
+
+@pytest.mark.parametrize("said", ["<p>We open in May.</p>", "<h1>We open in May.</h1>"])
+def test_a_footer_that_says_something_is_read_where_there_is_nothing_else(said: str) -> None:
+    assert "We open in May." in read(f"<footer><a href=/>Home</a>{said}</footer>").markdown
+
+
+def test_a_footer_beside_anything_else_costs_that_nothing() -> None:
+    assert "We open in May." in read("<div>We open in May.</div><footer><a href=/>Home</a></footer>").text
+
+
 def test_documents_can_be_sent_to_another_process() -> None:
     document = read(f"<main><h1>T</h1><p>{WORDS}<a href=/x>x</a><img src=i alt=a></p></main>")
     assert pickle.loads(pickle.dumps(document)) == document
