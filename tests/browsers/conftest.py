@@ -41,3 +41,10 @@ def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
         ("visit.CAPTURE_LIMIT_S", 20.0),
     ):
         monkeypatch.setattr(f"browsers.{limit}", seconds)
+
+
+@pytest.fixture
+def time_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For pages whose requests are all answered: a busy machine's server is not taken for one that hangs."""
+    for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):
+        monkeypatch.setattr(f"browsers.settle_rules.{limit}", 7.0)
