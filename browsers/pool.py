@@ -182,7 +182,8 @@ class Pool:
             self.last_error = str(error)
             raise
         except (OSError, RuntimeError) as error:  # Python's word for no more threads is the latter
-            self.last_error = f"Chromium at {order.executable} cannot be started: {error}."
+            reason = getattr(error, "strerror", None) or error
+            self.last_error = f"Chromium at {order.executable} cannot be started: {reason}."
             raise errors.NoBrowser(self.last_error, next_step=_SCARCE) from error
         self._was_sandboxed |= chromium.sandboxed
         return chromium

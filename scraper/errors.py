@@ -64,6 +64,7 @@ __all__ = [
     "Unreadable",
     "UnsupportedType",
     "Walled",
+    "plainly",
 ]
 
 
@@ -265,3 +266,11 @@ class Internal(ScraperError):
     """A fault of ours; the details are in the log."""
 
     code = "internal"
+
+
+def plainly(error: Exception) -> str:
+    """What went wrong, as a person would say it: of the system's errors the words and the path alone."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error) or type(error).__name__
+    path = error.filename
+    return error.strerror if not isinstance(path, str) else f"{error.strerror}: {path}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
-                raise click.ClickException(f"Nothing can be read on this machine: {error}.") from None
+                raise click.ClickException(
+                    f"Nothing can be read on this machine: {plainly(error)}."
+                ) from None
             call = Call(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(app, arguments, call)
 

@@ -12,6 +12,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
+from scraper.errors import plainly
+
 __all__ = ["CannotOpen", "Household", "Opening", "household"]
 
 _LOG = logging.getLogger(__name__)
@@ -76,9 +78,9 @@ class Household(Generic[A]):
             # A ValueError is a setting that makes no sense, and says so in one line.
             trace = not isinstance(error, ValueError)
             what = "close" if opened.done() else "open"
-            _LOG.error("the services do not %s: %s", what, error, exc_info=trace)
+            _LOG.error("the services do not %s: %s", what, plainly(error), exc_info=trace)
             if not opened.done():
-                opened.set_exception(CannotOpen(f"The server cannot start its services: {error}"))
+                opened.set_exception(CannotOpen(f"The server cannot start its services: {plainly(error)}"))
         finally:
             opened.cancel()
 

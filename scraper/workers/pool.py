@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
+from scraper.errors import plainly
 from scraper.workers.errors import NoWorker, WorkerDied, WorkerTimeout
 from scraper.workers.process import Gone, Nursery, Worker, packed
 
@@ -223,5 +224,5 @@ class Workers:
             while self._waiting:
                 future = self._waiting.popleft()
                 if not future.done():
-                    future.set_exception(NoWorker(f"no worker process can be started: {error}"))
+                    future.set_exception(NoWorker(f"no worker process can be started: {plainly(error)}"))
         await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

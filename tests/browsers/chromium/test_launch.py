@@ -143,7 +143,8 @@ async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
 
     monkeypatch.setattr("browsers.pool.launch", fails)
     refusal = await refusal_of(BrowserSettings())
-    assert str(trouble) in str(refusal) and "free some" in refusal.next_step
+    words = getattr(trouble, "strerror", None) or str(trouble)
+    assert f"cannot be started: {words}." in str(refusal) and "free some" in refusal.next_step
     assert "never retrieved" not in caplog.text
 
 

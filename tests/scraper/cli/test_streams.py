@@ -45,6 +45,7 @@ async def test_without_a_folder_for_temporary_files_one_line_says_so(here: dict[
     told = await output_of("-c", program, "fetch", "http://site.example/", env=here)
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith("Error: Nothing can be read on this machine: ") and "temporary" in told.err
+    assert "Errno" not in told.err
     assert told.err.count("\n") == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 from collections.abc import AsyncIterator
 
 import pytest
@@ -82,6 +83,13 @@ async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.
             await house.app()
     assert caplog.messages == ["the services do not open: PROXY has no port"]
     assert "Traceback" not in caplog.text
+
+
+async def test_a_failure_of_the_system_is_told_without_its_number() -> None:
+    full = OSError(errno.ENOSPC, "No space left on device", "/data/pages")
+    async with household(Life(full).open) as house:
+        with pytest.raises(CannotOpen, match=r"start its services: No space left on device: /data/pages$"):
+            await house.app()
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
