@@ -79,7 +79,7 @@ class TestPagesAtOnce:
         door.before = hold
         slow = asyncio.create_task(reads.fetch(url(1)))
         await asyncio.sleep(0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reads.fetch(url(1, "other.example"))
         held.set()
         await slow
@@ -114,7 +114,7 @@ class TestPagesAtOnce:
         task.cancel()
         await asyncio.wait({task})
         door.before = ScriptedDoor().before
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             with pytest.raises(errors.HttpError):
                 await reads.fetch(url(3), deadline_s=5)
 
@@ -150,7 +150,7 @@ class TestPagesAtOnce:
         await asyncio.sleep(0.05)
         assert not patient.done()
         held.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.gather(*tasks, patient)
 
 
