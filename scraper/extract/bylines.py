@@ -9,7 +9,7 @@ from scraper.extract.characters import line
 from scraper.extract.texts import squeezed
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["BY", "seen"]
+__all__ = ["BY", "DAY", "seen"]
 
 BY = re.compile(
     r"^(?:(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|af|"
@@ -25,7 +25,15 @@ _MAX_WORDS = 6
 _NAMED = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE)
 _BESIDE = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
 """What stands beside a name in a box about the author."""
+_MONTH_OR_DAY = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)"
+)
+DAY = re.compile(rf"{_MONTH_OR_DAY}\.?", re.IGNORECASE)
+"""The beginning of a date, where a name was looked for."""
+
 _END = re.compile(
+    rf"[\s,]+{_MONTH_OR_DAY}\.?,?\s+\d.*$|"
     r"\s+(?:[|•·–—/-]|(?:on|in|at|am|le|el|updated|published|posted|last|reviewed|contributor|editor)\b).*$|"
     r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$",
     re.IGNORECASE,

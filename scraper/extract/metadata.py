@@ -11,6 +11,8 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
+from lxml import etree
+
 from scraper.extract import bylines, dates, jsonld, shown_dates
 from scraper.extract.characters import line
 from scraper.extract.near_title import around_headline, first_elements
@@ -31,6 +33,7 @@ _BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
 _BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
 _ANCHOR = re.compile(r"\s*[¶§#🔗]\Z")
 """The link to a heading itself, at its end."""
+_NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _MAX_HEADINGS, _MAX_TIMES = 5, 20
@@ -54,7 +57,8 @@ _AUTHOR_METAS = (
     "citation_author",
 )
 _NOBODY = frozenset(
-    "admin administrator author editor editors guest staff unknown anonymous post posts".split()
+    "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
+    "null none name comment category review".split()
 )
 _OF_OTHERS = frozenset(
     "review reviews comment comments itemReviewed suggestedAnswer isRelatedTo isSimilarTo mentions".split()
@@ -114,7 +118,7 @@ def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     told = metas.get("og:title") or page.head.title or metas.get("twitter:title") or ""
     told = _unescaped(line(told, MAX_TITLE))
     shown = islice(_every(page.body, "h1"), _MAX_HEADINGS)
-    headings = [_ANCHOR.sub("", line(text_of(heading), MAX_TITLE)) for heading in shown]
+    headings = [_ANCHOR.sub("", line(_lines(heading), MAX_TITLE)) for heading in shown]
     headings = list(filter(None, headings))
     if headings and told:
         best = max(headings, key=lambda heading: _agreement(heading, told))
@@ -124,6 +128,19 @@ def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
     if site and urlsplit(page.url).path.strip("/"):  # of a whole site, its name is the title
         told = _without_site_before(told, site)
     return _without_site(told, site) or (headings[0] if headings else None)
+
+
+def _lines(heading: Element) -> str:
+    """The text of a heading, a space where a new line begins."""
+    if next(heading.iter(*_NEW_LINES), None) is None:
+        return text_of(heading)
+    parts = []
+    for event, element in etree.iterwalk(heading, events=("start", "end")):
+        if element.tag in _NEW_LINES:
+            parts.append(" ")
+        text = element.text if event == "start" else element.tail if element is not heading else None
+        parts.append(text or "")
+    return "".join(parts)
 
 
 def _every(body: Element, tag: str) -> Iterator[Element]:
@@ -205,7 +222,7 @@ def _is_organization(value: Any) -> bool:
 
 
 def _person(text: str, site: str | None) -> str | None:
-    name = bylines.BY.sub("", line(text, MAX_NAME * 2))
+    name = bylines.BY.sub("", _unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|"))
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
@@ -215,6 +232,8 @@ def _person(text: str, site: str | None) -> str | None:
         or name.lower() in _NOBODY
         or name.lower() == (site or "").lower()
         or not any(character.isalpha() for character in name)
+        or name.endswith(("*", "()"))  # a field to fill in, a call
+        or bylines.DAY.fullmatch(name) is not None
     )
     return None if refused else name
 

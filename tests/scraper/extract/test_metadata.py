@@ -240,3 +240,23 @@ def test_a_heading_that_shares_no_word_with_the_head_is_not_the_title() -> None:
     assert (
         read(f"<head>{head}</head><body><h1>Menu</h1><p>{WORDS}</p></body>").title == "The shape of kettles"
     )
+
+
+@pytest.mark.parametrize(
+    "heading", ["The long<br>road", "<div>The long</div><div>road</div>", "<p>The</p><b>long</b><p>road</p>"]
+)
+def test_lines_of_a_headline_are_parted(heading: str) -> None:
+    page = f"<title>The long road - Site</title><main><h1>{heading}</h1><p>{WORDS}</p></main>"
+    assert read(page).title == "The long road"
+
+
+@pytest.mark.parametrize(
+    "name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"]
+)
+def test_what_stands_where_an_author_would_is_no_name(name: str) -> None:
+    page = f"<meta name=author content='{name}'><meta property=og:site_name content=Site><p>{WORDS}</p>"
+    assert read(page).author is None
+
+
+def test_the_author_is_read_without_the_escapes_of_templates() -> None:
+    assert read(f"<meta name=author content='Ann &amp;amp; Bob'><p>{WORDS}</p>").author == "Ann & Bob"
