@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from browsers.cdp import CommandFailed, Event, Session
+from browsers.lengths import declared_bytes
 
 __all__ = ["Body", "PausedResponse", "read_body"]
 
@@ -93,9 +94,8 @@ class PausedResponse:
     @property
     def known_bytes(self) -> int | None:
         """Decoded size, where the headers tell: a compressed body's is not known, and may be a bomb's."""
-        length = self.headers.get("content-length", "")
         encoded = self.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
-        return int(length) if length.isdecimal() and not encoded else None
+        return None if encoded else declared_bytes(self.headers)
 
 
 @dataclass(frozen=True, slots=True)

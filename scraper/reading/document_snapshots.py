@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from browsers.lengths import declared_bytes
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.extract import outline
@@ -105,8 +106,7 @@ def document_of(parsed: Parsed, url: str) -> Document:
 def _cut_off(snapshot: Snapshot, limit_bytes: int, for_larger_ones: str) -> errors.ScraperError:
     """Why a document came in part only: it is too large, the connection ended, or time did."""
     host, came = host_of(snapshot.url), len(snapshot.body)
-    length = snapshot.headers.get("content-length", "")
-    whole = int(length) if length.isdecimal() else None
+    whole = declared_bytes(snapshot.headers)
     if came >= limit_bytes or (whole is not None and whole > limit_bytes):
         return errors.TooLarge(
             f"The document at {host} is larger than the {limit_bytes / MB:,.0f} MB that are read here.",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from browsers.lengths import declared_bytes
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
@@ -213,9 +214,7 @@ def _nothing_sent(snapshot: Snapshot) -> errors.Unreadable:
 def _declares_content(snapshot: Snapshot) -> bool:
     """Whether the headers speak of a body; the browser hands none on that it cannot decode."""
     headers = snapshot.headers
-    length = headers.get("content-length", "").strip()
-    sized = length.isdigit() and int(length) > 0
-    return sized or "chunked" in headers.get("transfer-encoding", "").lower()
+    return bool(declared_bytes(headers)) or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
 def _blank(snapshot: Snapshot) -> errors.ScraperError:

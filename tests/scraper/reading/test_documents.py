@@ -141,6 +141,8 @@ async def test_a_page_that_is_sent_as_a_document_is_read_and_told(shots: OneShot
         ("60000000", errors.TooLarge, "larger than the 50 MB"),
         ("3000000", errors.Unreachable, r"in part only \(0.0 of 3.0 MB\)"),
         ("", errors.Unreachable, "broke off or was too slow"),
+        ("9" * 5000, errors.Unreachable, "broke off or was too slow"),
+        ("\N{SUPERSCRIPT TWO}", errors.Unreachable, "broke off or was too slow"),
     ],
 )
 async def test_a_document_that_came_in_part_says_why(

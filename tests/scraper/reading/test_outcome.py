@@ -125,6 +125,12 @@ def test_a_body_that_cannot_be_decoded_is_told_as_that(headers: dict[str, str]) 
         read(replace(PAGE, status=204, body=b"", html="", headers=headers), Document(URL))
 
 
+@pytest.mark.parametrize("length", ["0", "9" * 5000, "\N{SUPERSCRIPT TWO}", "-1", "none"])
+def test_a_length_that_is_none_declares_no_content(length: str) -> None:
+    with pytest.raises(errors.Empty):
+        read(replace(PAGE, body=b"", html="", headers={"content-length": length}), Document(URL))
+
+
 def test_a_rendered_page_without_text_is_empty() -> None:
     with pytest.raises(errors.Empty, match="shows no text"):
         read(replace(PAGE, rendered=True), BLANK)
