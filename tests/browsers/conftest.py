@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.browsers.reading import await_answers
+
 
 @pytest.fixture(scope="session")
 def dead_port() -> Iterator[int]:
@@ -46,5 +48,4 @@ def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def time_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """For pages whose requests are all answered: a busy machine's server is not taken for one that hangs."""
-    for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):
-        monkeypatch.setattr(f"browsers.settle_rules.{limit}", 7.0)
+    await_answers(monkeypatch)

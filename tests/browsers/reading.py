@@ -6,12 +6,17 @@ import asyncio
 import re
 from collections.abc import Callable
 
+import pytest
+
 from browsers import Browsers, Mode, Request, Snapshot
 from tests.site.running import Site
 
-__all__ = ["MARK", "always", "marks", "never", "text_of", "until", "visit"]
+__all__ = ["MARK", "UNANSWERED", "always", "await_answers", "marks", "never", "text_of", "until", "visit"]
 
 PATIENCE_S = 60.0
+
+UNANSWERED = frozenset({"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"})
+"""Pages of the site with a request of which no end is told: they are complete all the same, and soon."""
 
 MARK = re.compile(r"MARK-[\w-]+?-\d+")
 
@@ -29,6 +34,12 @@ async def visit(
     patience = {"deadline_s": PATIENCE_S} | more
     request = Request(site.url(path, host), mode=mode, **patience)  # type: ignore[arg-type]
     return await browsers.visit(request, never)
+
+
+def await_answers(patch: pytest.MonkeyPatch) -> None:
+    """Take a busy machine's server for no server that hangs; not for the pages of UNANSWERED."""
+    for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):
+        patch.setattr(f"browsers.settle_rules.{limit}", 7.0)
 
 
 async def until(done: Callable[[], bool]) -> None:

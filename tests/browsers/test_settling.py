@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers import Browsers, Mode
-from tests.browsers.reading import marks, until, visit
+from tests.browsers.reading import UNANSWERED, marks, until, visit
 from tests.site.running import Site
 from tests.site.server import all_pages
 
@@ -13,9 +13,6 @@ pytestmark = pytest.mark.browser
 
 RUNAWAYS = ["/loop", "/loop-late", "/loop-microtask", "/alerts", "/alerts-endless", "/popups", "/prompt"]
 
-
-UNANSWERED = {"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"}
-"""Pages with a request of which no end is told: they are complete all the same, and soon."""
 
 AWKWARD = [(page.url, page.marks) for page in all_pages() if page.marks]
 
