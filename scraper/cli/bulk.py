@@ -33,6 +33,8 @@ _PLAIN_S = 10.0
 _HOUR_S = 3_600.0
 _PACE = {"host_pages", "host_gap_s"}
 """Settings that have options of their own here, with defaults for long lists."""
+_ANSWERS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
+"""Settings of calls and their answers, which a job does not make."""
 
 
 @click.command(cls=Command)
@@ -80,7 +82,7 @@ _PACE = {"host_pages", "host_gap_s"}
     metavar="ADDRESS",
     help="Read on a Ray cluster: its address, auto for the one of this machine, local for one of its own.",
 )
-@with_settings(without=SERVER_ONLY | _PACE)
+@with_settings(without=SERVER_ONLY | _PACE | _ANSWERS)
 def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
     """Read a long list of URLs into files.
 
