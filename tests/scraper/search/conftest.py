@@ -12,11 +12,24 @@ import pytest_asyncio
 from browsers import Browsers
 from scraper.engines.model import Engine
 from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.search import engine_page
+from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.searches import MemorySearches, Searches
 from scraper.workers import Workers
 from tests.site.engine_server import EngineSite, running_engines
+
+PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def engines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine's ten seconds hold a browser's start and a wall's sums: a loaded machine may need more."""
+    monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", PATIENCE_S)
+    monkeypatch.setattr(engine_page, "WALL_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(engine_page, "PARSE_LIMIT_S", PATIENCE_S)
+    monkeypatch.setitem(Searcher.search.__kwdefaults__, "deadline_s", PATIENCE_S)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

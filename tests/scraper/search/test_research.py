@@ -136,6 +136,7 @@ async def test_when_no_worker_comes_the_beginnings_serve(workers: Workers) -> No
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("engines_have_time")
 async def test_the_whole_way_from_question_to_passages(
     searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: Workers, caller: str
 ) -> None:
@@ -145,6 +146,7 @@ async def test_the_whole_way_from_question_to_passages(
     brief = await researcher.research(
         Inquiry("tidal power cost", depth=3),
         budget=4_000,
+        deadline_s=120.0,
         principal=caller,
         progress=lambda done, total=None, message=None: told.append(str(message)),
     )

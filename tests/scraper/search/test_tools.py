@@ -19,7 +19,7 @@ from scraper.tools import registry
 from scraper.tools.model import Answer, Call
 from tests.site.engine_server import EngineSite
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("engines_have_time")]
 
 TOOLS = {tool.name: tool for tool in registry.tools()}
 
@@ -97,7 +97,7 @@ async def test_who_asks_for_the_names_finds_the_browser_started(
 ) -> None:
     async with App.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             while not app.browsers._pool.ready(Tier.FULL):  # noqa: ASYNC110 - nobody tells of a start
                 await asyncio.sleep(0.05)
 

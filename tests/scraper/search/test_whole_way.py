@@ -14,7 +14,7 @@ from tests.scraper.search.conftest import MakeSearcher
 from tests.site.engine_pages import EngineRow
 from tests.site.engine_server import EngineSite
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("engines_have_time")]
 
 QUERY = "tidal power cost"
 

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.scraper.process import START_S, Program, browsers_say, serving, until
+from tests.scraper.server.test_toolsets import PATIENT
 from tests.scraper.server.wire import body_of, modern
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
@@ -65,7 +66,7 @@ async def world(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
             "SEARCH_MCP_TOKENS_FILE": str(folder / "tokens"),
             "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000",
         }
-        async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
+        async with serving("-c", PATIENT, "serve", "--port", "0", env=env) as program:
             await browsers_say(program.base, "ready", True, limit_s=START_S)
             yield World(program, engines)
 
