@@ -82,9 +82,9 @@ class BlockPages:
 
     async def run(self) -> None:
         """Read what blocks bring, until cancelled or stopped."""
-        helpers = [asyncio.create_task(self._hand_in()), asyncio.create_task(self._look())]
-        for helper in helpers:
-            helper.add_done_callback(self._on_end)
+        beside = [asyncio.create_task(self._hand_in()), asyncio.create_task(self._look())]
+        for task in beside:
+            task.add_done_callback(self._on_end)
         try:
             await self._pages.run(lambda: self._stopped)
             await self._flush()
@@ -92,9 +92,9 @@ class BlockPages:
             self._fault = fault
             raise
         finally:
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.wait(helpers)
+            for task in beside:
+                task.cancel()
+            await asyncio.wait(beside)
             self._over = True
             for block in self._blocks.values():
                 block.done.set()
@@ -167,6 +167,6 @@ class BlockPages:
         self._stopped = True
         self._pages.look()
 
-    def _on_end(self, helper: asyncio.Task[None]) -> None:
-        if not helper.cancelled() and (fault := helper.exception()) is not None:
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (fault := task.exception()) is not None:
             self._pages.fail(fault)
