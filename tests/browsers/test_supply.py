@@ -69,6 +69,24 @@ async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Sit
     assert (set(supply._ready), supply.tabs_opened) == (ready, opened)
 
 
+@pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
+async def test_a_process_serves_so_many_pages_and_no_more(
+    fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
+) -> None:
+    for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("REST_S", 600.0)):
+        monkeypatch.setattr(f"browsers.supply.{name}", value)
+    monkeypatch.setattr("browsers.series.REST_S", 600.0)
+    supply = await _at_rest(fresh)
+    request = Request("http://site.example/", mode=Mode.RENDER, **kind)
+    served: Counter[Tab] = Counter()
+    for _ in range(7):
+        async with supply.loan(request) as loan:
+            loan.tab.let_page_in()
+            loan.reusable = True
+            served[loan.tab] += 1
+    assert list(served.values()) == [3, 3, 1]
+
+
 async def test_a_tab_serves_so_many_peeks_and_no_more(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
