@@ -17,7 +17,7 @@ from aiohttp import web
 from tests.deploy.proxies import PROXIES, Proxy, check_command, configuration, program, proxied
 from tests.ports import free_port
 
-LIMIT_S = 30
+LIMIT_S = 120
 CALLS = 12
 
 

@@ -20,7 +20,7 @@ from tests.deploy.test_compose import search
 
 PROFILE = DEPLOY / "chromium-seccomp.json"
 CONFINED = Path(__file__).with_name("confined.py")
-LIMIT_S = 60
+LIMIT_S = 180
 PAGE = "data:text/html,<script>document.write(6*7)</script>"
 SANDBOX = {"chroot", "clone", "clone3", "setns", "unshare"}
 """What the sandbox is made with: namespaces, and a root that is empty."""

@@ -55,7 +55,7 @@ class Machine:
             env={"PATH": str(self.programs), "NOTES": str(self.notes)},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
             check=False,
         )
 
