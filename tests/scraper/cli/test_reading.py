@@ -84,6 +84,7 @@ async def test_an_interrupted_call_leaves_no_browser(
     url = site.url("/slow-answer/25000")
     async with running(*SEARCH_MCP, "fetch", url, env=here, stdin=DEVNULL, stdout=PIPE) as program:
         process = psutil.Process(program.process.pid)
+        await until(lambda: not site.open("/slow-answer/25000"))  # of the one before
         await until(lambda: site.open("/slow-answer/25000"), limit_s=START_S)
         chromium = chromium_of(process)
         assert chromium
