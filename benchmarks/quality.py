@@ -70,6 +70,10 @@ def _settled(name: str, floors: Floors, wish: _Wish) -> tuple[Floors, bool]:
     holds = all(key in measured and one.holds(measured[key]) for key, one in floors.figures.items())
     if not wish.record:
         return floors, holds
+    missing = [key for key in floors.figures if key not in measured]
+    if missing:
+        print(f"{name}: nothing recorded, as these were not measured: {', '.join(missing)}")
+        return floors, False
     new, refused = quality_floors.recorded(floors, measured, lower=wish.lower)
     if refused:
         print(f"{name}: not lowered without --lower: {', '.join(refused)}")

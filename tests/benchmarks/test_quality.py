@@ -71,6 +71,14 @@ def test_recording_raises_floors_and_refuses_to_lower_them(
     assert floor_of(place, "cpu_ms") == 40
 
 
+@pytest.mark.parametrize("how", [("--record",), ("--record", "--lower")])
+def test_nothing_is_recorded_of_a_run_that_lacks_a_figure(place: Path, how: tuple[str, ...]) -> None:
+    (place / "corpora" / "small" / "page.html").write_text("<p>another page</p>")
+    before = (place / "floors.toml").read_text()
+    assert check(place, {"f1": 0.95}, *how) == 1
+    assert (place / "floors.toml").read_text() == before
+
+
 def test_lowering_without_recording_is_refused(place: Path) -> None:
     with pytest.raises(SystemExit):
         check(place, {"f1": 0.93, "cpu_ms": 40}, "--lower")
