@@ -30,6 +30,7 @@ _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(
 _CANDIDATE = re.compile(r"[\s,]*+(\S++)(?:(?<=,)|\s*+(?:([\d.]+)([wx])(?![^\s,]))?[^,]*+)", re.ASCII)
 """As HTML parts a `srcset`: an address ends at white space, and its description at a comma."""
 _MAX_SRCSET = 4_000
+_BETWEEN = ", \t\n\r\f\v"
 
 
 class Addresses:
@@ -90,7 +91,8 @@ def _named_otherwise(attributes: dict[str, str]) -> str:
 
 def _largest(candidates: str) -> str:
     best, widest = "", -1.0
-    for match in _CANDIDATE.finditer(candidates[:_MAX_SRCSET]):
+    # Commas and blanks with nothing behind them would be gone through again from each.
+    for match in _CANDIDATE.finditer(candidates[:_MAX_SRCSET].rstrip(_BETWEEN)):
         try:
             width = float(match.group(2) or 1) * (1000 if match.group(3) == "x" else 1)
         except ValueError:
