@@ -149,6 +149,7 @@ async def test_a_wrong_argument_is_told_the_right_one(product: Program, site: Si
 @pytest.mark.parametrize("render", ["http", "browser"])
 async def test_a_lost_client_gives_its_tab_back_soon(product: Program, site: Site, render: str) -> None:
     headers, message = modern_call("fetch", {"url": site.url(LIVES_LONG), "render": render})
+    await until(lambda: not site.open(LIVES_LONG))
     async with aiohttp.ClientSession() as client:
         posting = asyncio.create_task(client.post(product.url, headers=headers, json=message))
         await until(lambda: site.open(LIVES_LONG))
@@ -160,6 +161,7 @@ async def test_a_lost_client_gives_its_tab_back_soon(product: Program, site: Sit
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_cancelled_call_gives_its_tab_back_soon(product: Program, site: Site, era: str) -> None:
+    await until(lambda: not site.open(LIVES_LONG))
     async with Client(product.url, mode=era) as client:
         waiting = asyncio.create_task(client.call_tool("fetch", {"url": site.url(LIVES_LONG)}))
         await until(lambda: site.open(LIVES_LONG))

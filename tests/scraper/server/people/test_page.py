@@ -211,6 +211,7 @@ async def test_the_policy_forbids_all_that_is_not_our_own(product: Program) -> N
 async def test_whoever_closes_the_page_gives_the_tab_back_soon(
     product: Program, site: Site, render: str
 ) -> None:
+    await until(lambda: not site.open(LIVES_LONG))
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
         asked = {"url": site.url(LIVES_LONG), "render": render}
         posting = asyncio.create_task(http.post(product.base + "/try", json=asked))
