@@ -18,6 +18,12 @@ MAX_ALT = 200
 MAX_IMAGES = 300
 _EMOJI_CHARACTERS = 4
 _EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
+"""Templates leave them in descriptions, where they mean nothing."""
+
+_UNSEEN_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
+"""Of a picture that counts visitors, whatever it is described as."""
+
 _SPECIAL = re.compile(r"[\\\[\]]")
 
 
@@ -27,8 +33,8 @@ class ImageRules(Rules):
     def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
         """Only described pictures; a heading keeps the description alone, an emoji is a character."""
         element = el.element
-        alt = line(element.get("alt") or "", MAX_ALT)
-        if not alt:
+        alt = line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
+        if not alt or _is_unseen(element):
             return ""
         label = _SPECIAL.sub(r"\\\g<0>", alt)
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
@@ -42,6 +48,13 @@ class ImageRules(Rules):
         if len(self.images) < MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
+
+
+def _is_unseen(image: Element) -> bool:
+    """Whether it is a point, and none that a script replaces by the picture."""
+    if image.get("width") not in _UNSEEN_SIZES or image.get("height") not in _UNSEEN_SIZES:
+        return False
+    return not any(name == "srcset" or name.startswith("data-") for name in _strings(image))
 
 
 def _is_emoji(image: Element) -> bool:

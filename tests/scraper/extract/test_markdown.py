@@ -154,6 +154,18 @@ def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
         ),
         ("src=data:image/gif;base64,xx alt=A", "![A]()"),
         ("alt=A", ""),
+        (
+            "src=/emoji.png class=emoji alt='a grinning face'",
+            "![a grinning face](https://example.com/emoji.png)",
+        ),
+        ("src=/i.png alt='Counter' width=1 height=1", ""),
+        ("src=/i.png alt='Counter' width=1px height=0", ""),
+        ("src=/i.png alt=A width=1 height=40", "![A](https://example.com/i.png)"),
+        ("src=/blank.gif data-src=/i.png alt=A width=1 height=1", "![A](https://example.com/i.png)"),
+        (
+            "src=/i.png alt='of &lt;em&gt;all&lt;/em&gt; a &lt; b'",
+            "![of all a < b](https://example.com/i.png)",
+        ),
         ("src=/i.png alt='a [b]' title=never", "![a \\[b\\]](https://example.com/i.png)"),
     ],
 )

@@ -55,6 +55,11 @@ def test_what_is_too_short_or_no_running_text_tells_none(text: str) -> None:
     assert told(text) is None
 
 
+def test_a_text_in_several_scripts_or_of_words_that_many_languages_share_tells_none() -> None:
+    assert told(f"{'letters of latin ' * 6} {'буквы кириллицы ' * 6} {'γράμματα ' * 11}") is None
+    assert told("na se je za " * 20) is None
+
+
 def test_what_a_page_states_counts() -> None:
     assert settled("de-AT", TEXTS["fr"]) == "de-AT"
     assert settled("en-GB", TEXTS["en"] * 5) == "en-GB"
