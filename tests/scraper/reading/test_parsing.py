@@ -13,8 +13,8 @@ from scraper.workers import WorkerDied, WorkerFailed, WorkerMemory, WorkerTimeou
 
 PDF = b"%PDF-1.7\n"
 GOOD = {
-    "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1, "read_to": None,
-    "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False,
+    "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1,
+    "read_to": None, "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False,
 }  # fmt: skip
 
 
