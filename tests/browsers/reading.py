@@ -8,12 +8,25 @@ from collections.abc import Callable
 
 import pytest
 
-from browsers import Browsers, Mode, Request, Snapshot
+from browsers import Browsers, Limits, Mode, Request, Snapshot
 from tests.site.running import Site
 
-__all__ = ["MARK", "UNANSWERED", "always", "await_answers", "marks", "never", "text_of", "until", "visit"]
+__all__ = [
+    "MARK",
+    "UNANSWERED",
+    "WAITING",
+    "always",
+    "await_answers",
+    "marks",
+    "never",
+    "text_of",
+    "until",
+    "visit",
+]
 
 PATIENCE_S = 60.0
+WAITING = Limits(settle_s=50.0)
+"""For visits that wait for something of the page, which is there when a busy machine comes to it."""
 
 UNANSWERED = frozenset({"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"})
 """Pages of the site with a request of which no end is told: they are complete all the same, and soon."""
@@ -31,7 +44,7 @@ async def visit(
     **more: object,
 ) -> Snapshot:
     """One visit of a page of the site."""
-    patience = {"deadline_s": PATIENCE_S} | more
+    patience = {"deadline_s": PATIENCE_S} | ({"limits": WAITING} if "wait" in more else {}) | more
     request = Request(site.url(path, host), mode=mode, **patience)  # type: ignore[arg-type]
     return await browsers.visit(request, never)
 

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Tier, errors
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.chromium import processes
 from browsers.chromium.folder import PREFIX, RunFolder, sweep
 from browsers.chromium.processes import tree_pids
 from browsers.wires.pipe import Rendezvous
-from tests.browsers.reading import marks, until, visit
+from tests.browsers.reading import WAITING, marks, until, visit
 from tests.site.running import Site
 
 pytestmark = [
@@ -89,7 +89,7 @@ async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str
     try:
         url = site.url("/slow-xhr", f"host{number}.example")
         # Its text is waited for: a busy machine's site may take longer than pages wait for an answer.
-        waits = {"wait": "p:nth-of-type(5)", "limits": Limits(settle_s=60)}
+        waits = {"wait": "p:nth-of-type(5)", "limits": WAITING}
         request = Request(url, mode=Mode.RENDER, tier=tier, deadline_s=120, **waits)  # type: ignore[arg-type]
         return f"{marks(await door.visit(request))} marks"
     except errors.BrowsersError as error:

@@ -17,6 +17,7 @@ from browsers.chromium.locate import find, version
 from browsers.identity import Identity
 from tests.browsers.chromium.machines import program
 from tests.browsers.portrait import HOST, URL, portrait, served
+from tests.browsers.reading import WAITING
 
 pytestmark = pytest.mark.browser
 
@@ -47,7 +48,9 @@ async def portraits() -> AsyncIterator[dict[Tier, dict[str, Any]]]:
 
 
 async def _told(browsers: Browsers, tier: Tier, language: str = "en-US") -> dict[str, Any]:
-    request = Request(URL, mode=Mode.RENDER, tier=tier, wait="#told", language=language, deadline_s=60)
+    request = Request(
+        URL, mode=Mode.RENDER, tier=tier, wait="#told", language=language, limits=WAITING, deadline_s=60
+    )
     return portrait((await browsers.visit(request)).html)
 
 

@@ -18,7 +18,7 @@ from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from browsers.habits import Habits, Kind
 from browsers.series import Series
-from tests.browsers.reading import UNANSWERED, await_answers, marks, text_of, visit
+from tests.browsers.reading import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.site.certificate import server_context
 from tests.site.running import Site
 from tests.site.server import all_pages
@@ -118,7 +118,8 @@ class Hostile:
 
     async def read(self, path: str, batch: str | None = "one", **more: object) -> Snapshot:
         url, wait = f"https://{HOST}{path}", more.pop("wait", "#report:not(:empty)")
-        request = Request(url, mode=Mode.RENDER, batch=batch, wait=wait, deadline_s=60, **more)  # type: ignore[arg-type]
+        how = {"wait": wait, "limits": WAITING, "deadline_s": 60} | more
+        request = Request(url, mode=Mode.RENDER, batch=batch, **how)  # type: ignore[arg-type]
         return await self.browsers.visit(request)
 
     @property

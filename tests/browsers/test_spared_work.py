@@ -11,7 +11,8 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
+from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Snapshot, Tier
+from tests.browsers.reading import WAITING
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +56,9 @@ class Visits:
     asked: Counter[str] = field(default_factory=Counter)
 
     async def read(self, path: str, tier: Tier, wait: str | None = None) -> Snapshot:
-        request = Request(f"http://{HOST}{path}", mode=Mode.RENDER, tier=tier, wait=wait, deadline_s=60)
+        limits = WAITING if wait else Limits()
+        url = f"http://{HOST}{path}"
+        request = Request(url, mode=Mode.RENDER, tier=tier, wait=wait, limits=limits, deadline_s=60)
         return await self.browsers.visit(request)
 
 

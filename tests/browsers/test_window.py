@@ -12,6 +12,7 @@ from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request
 from browsers.window import LIGHT_HEIGHT, LIGHT_WIDTH, SCALE
+from tests.browsers.reading import WAITING
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +44,9 @@ async def test_the_page_measures_the_whole_window() -> None:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         hosts = ((HOST, "127.0.0.1", runner.addresses[0][1]),)
         async with Browsers(BrowserSettings(test_hosts=hosts)) as browsers, asyncio.timeout(120):
-            request = Request(f"http://{HOST}/", mode=Mode.RENDER, wait="#seen:not(:empty)", deadline_s=60)
+            request = Request(
+                f"http://{HOST}/", mode=Mode.RENDER, wait="#seen:not(:empty)", limits=WAITING, deadline_s=60
+            )
             snapshot = await browsers.visit(request)
     finally:
         await runner.cleanup()
