@@ -93,7 +93,11 @@ class _StyleJudge:
             return True
         if _is_closed(element):
             return "display" not in style
-        colour = style.get("color") or (element.get("color", "").lower() if element.tag == "font" else "")
+        colour = (
+            style.get("-webkit-text-fill-color")
+            or style.get("color")
+            or (element.get("color", "").lower() if element.tag == "font" else "")
+        )
         return bool(colour) and self._is_background(element, colour)
 
     def _style(self, text: str) -> tuple[dict[str, str], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import re
 from collections.abc import Iterable
 
@@ -44,8 +45,14 @@ _TRANSLATION = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
 _ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*+(?:0++(?:\.0++)?|\.0++)\s*+[,)]")
 _EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
 _EMPTY_CLIP_PATH = re.compile(
-    r"inset\(\s*(?:50|[6-9]\d|100)%\s*\)|circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
+    r"circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
+    r"|rect\(\s*0(?:px|%)?(?:\s+0(?:px|%)?){3}\s*\)|xywh\(\s*(?:[\w.%-]{1,20}\s+){2,3}0(?:px|%)?[\s)]"
+    r"|path\(\s*[\"']\s*m[\d\s,.-]*+z?\s*+[\"']"
 )
+_INSET = re.compile(r"inset\(([^()]*)\)")
+_PART = re.compile(r"\d++(?:\.\d++)?%?|\.\d++%?")
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
 """What stands before a closing bracket: white space in it parts no words."""
 _MOVING = ("transition", "animation", "transform", "will-change")
@@ -75,7 +82,12 @@ _NAMED: dict[str, Colour] = {
 def declarations(style: str) -> dict[str, str]:
     """Properties and values of an inline style, in lower case and without `!important`."""
     found: dict[str, str] = {}
-    for declaration in style[:_MAX_STYLE].lower().split(";"):
+    text = style[:_MAX_STYLE]
+    if "/*" in text:
+        text = _COMMENT.sub(" ", text)
+    if "\\" in text:
+        text = _ESCAPE.sub(_escaped, text)
+    for declaration in text.lower().split(";"):
         name, colon, value = declaration.partition(":")
         if colon:
             found[name.strip()] = value.replace("!important", "").strip()
@@ -141,7 +153,11 @@ def _off_screen(style: dict[str, str]) -> bool:
     if style.get("position") not in {"absolute", "fixed"}:
         return False
     offsets = (_px(style.get(side)) for side in ("left", "top", "right", "bottom"))
-    return any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets)
+    if any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets):
+        return True
+    left = style.get("left", "")
+    beside = style["position"] == "fixed" and left.endswith("vw") and (_number(left[:-2]) or 0) >= 100
+    return beside or (_px(left) or 0) > _FAR_PX
 
 
 def _moved_away(transform: str) -> bool:
@@ -152,12 +168,29 @@ def _moved_away(transform: str) -> bool:
 
 
 def _clipped(style: dict[str, str]) -> bool:
-    if _EMPTY_CLIP.search(style.get("clip", "")) or _EMPTY_CLIP_PATH.search(style.get("clip-path", "")):
+    path = style.get("clip-path", "")
+    if _EMPTY_CLIP.search(style.get("clip", "")) or (path and _clip_leaves_nothing(path)):
         return True
     if style.get("overflow") not in {"hidden", "clip"} or any(name.startswith("padding") for name in style):
         return False  # a box of no height with padding is how videos keep their shape
     sides = (_px(style.get(side)) for side in ("width", "height", "max-width", "max-height"))
     return any(side is not None and side < 2 for side in sides)
+
+
+def _clip_leaves_nothing(path: str) -> bool:
+    inset = _INSET.search(path)
+    if inset is None:
+        return _EMPTY_CLIP_PATH.search(path) is not None
+    sides = inset[1].partition("round")[0].split() or ["0"]
+    top, right, bottom, left = (*sides, sides[1]) if len(sides) == 3 else (sides * 4)[:4]
+    return _share(top) + _share(bottom) >= 1 or _share(left) + _share(right) >= 1
+
+
+def _share(side: str) -> float:
+    """How much of a box an inset of this size takes away; of lengths only those beyond any box count."""
+    if side.endswith("%"):
+        return _number(side) or 0.0
+    return 1.0 if (_px(side) or 0) > _FAR_PX else 0.0
 
 
 def _faint(style: dict[str, str]) -> bool:
@@ -169,8 +202,13 @@ def _colourless(style: dict[str, str]) -> bool:
     """Transparent text shows where the background is clipped to it, or where it casts a shadow."""
     if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
         return False
-    colour = _colour(style.get("color", ""))
+    colour = _colour(style.get("-webkit-text-fill-color") or style.get("color", ""))
     return colour is not None and colour[3] < _FAINT_COLOUR
+
+
+def _escaped(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16) if escape[1] else ord(escape[2])
+    return chr(code) if code <= 0x10FFFF else ""
 
 
 def _number(value: str | None) -> float | None:
@@ -194,7 +232,38 @@ def _colour(value: str) -> Colour | None:
             red, green, blue, alpha = (*parts, 1.0)[:4]
             return (red or 0, green or 0, blue or 0, 1.0 if alpha is None else alpha)
         return None
+    if value.startswith("hsl"):
+        return _from_hue(value)
+    if value.startswith(("oklch(", "oklab(", "lch(", "lab(")):
+        return _from_lightness(value)
     return _NAMED.get(value)
+
+
+def _parts(value: str) -> list[float | None]:
+    return [_number(part) for part in _PART.findall(value.partition("(")[2])]
+
+
+def _from_hue(value: str) -> Colour | None:
+    parts = _parts(value)
+    if len(parts) not in {3, 4} or None in parts:
+        return None
+    hue, saturation, lightness, alpha = (*(part or 0.0 for part in parts), 1.0)[:4]
+    red, green, blue = colorsys.hls_to_rgb(hue / 360 % 1, min(lightness, 1.0), min(saturation, 1.0))
+    return (red * 255, green * 255, blue * 255, alpha)
+
+
+def _from_lightness(value: str) -> Colour | None:
+    """White, black and what is clear, the colours that text is hidden by; no other is made out."""
+    parts = _parts(value)
+    if len(parts) not in {3, 4} or None in parts:
+        return None
+    lightness, alpha = parts[0] or 0.0, parts[3] if len(parts) == 4 else 1.0
+    whole = 1.0 if value.startswith("ok") or "%" in value.partition(" ")[0] else 100.0
+    if alpha is not None and alpha < _FAINT_COLOUR:
+        return (0, 0, 0, alpha)
+    if 0.01 < lightness / whole < 0.99:
+        return None
+    return (255, 255, 255, 1) if lightness > whole / 2 else (0, 0, 0, 1)
 
 
 def _hex_colour(digits: str) -> Colour | None:
@@ -223,7 +292,6 @@ _RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
 """It begins behind a brace: tried from each letter, a font that is cut off in its middle took 16 s."""
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HIDES = re.compile(r"none|hidden|opacity|clip|-\d{3,}")
 _SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.styles import background_of, conceals, declarations, hidden_names
+from scraper.extract.styles import background_of, conceals, declarations, hidden_names, same_colour
 from tests.scraper.soon import soon
 
 
@@ -24,10 +24,65 @@ from tests.scraper.soon import soon
         ("font-size: 3pt", False),
         ("text-indent: -9999px", True),
         ("text-indent: -1.5em", False),
+        ("clip-path: inset(100%)", True),
+        ("clip-path: inset(0 100% 0 0)", True),
+        ("clip-path: inset(0 50%)", True),
+        ("clip-path: inset(10% 60% 0)", True),
+        ("clip-path: inset(9999px)", True),
+        ("clip-path: inset(0 40% 0 0 round 9px)", False),
+        ("clip-path: inset()", False),
+        ("clip-path: rect(0 0 0 0)", True),
+        ("clip-path: rect(0 9px 9px 0)", False),
+        ("clip-path: xywh(0 0 0 0)", True),
+        ("clip-path: xywh(0 0 9px 9px)", False),
+        ("clip-path: path('M0 0')", True),
+        ("clip-path: path('M0 0L9 9L9 0')", False),
+        ("position: fixed; left: 200vw", True),
+        ("position: absolute; left: 9999px", True),
+        ("position: fixed; left: 50vw", False),
+        ("position: absolute; left: 900px", False),
+        ("-webkit-text-fill-color: transparent", True),
+        ("color: transparent; -webkit-text-fill-color: black", False),
+        ("color: hsl(0 0% 0% / 0)", True),
+        ("color: oklch(0 0 0 / 0)", True),
+        ("color: oklch(0 0 0 / 1)", False),
     ],
 )
 def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> None:
     assert conceals(declarations(style)) is hidden
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "display:/**/none",
+        "dis/* x */play:none; display/* */:none",
+        "d\\69splay:n\\00006Fne",
+        "di\\splay: no\\6e e",
+    ],
+)
+def test_comments_and_escapes_hide_no_style(style: str) -> None:
+    assert conceals(declarations(style))
+
+
+@pytest.mark.parametrize(
+    ("colour", "is_white"),
+    [
+        ("hsl(0, 0%, 100%)", True),
+        ("hsla(120 50% 99% / 1)", True),
+        ("hsl(0 0% 20%)", False),
+        ("oklch(1 0 0)", True),
+        ("oklch(99.5% 0 0)", True),
+        ("lab(100 0 0)", True),
+        ("lab(100% 0 0)", True),
+        ("lch(50 0 0)", False),
+        ("oklab(0 0 0)", False),
+        ("oklch(from white l c h)", False),
+        ("hsl(none none none)", False),
+    ],
+)
+def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
+    assert same_colour(colour, (255, 255, 255, 1)) is is_white
 
 
 @pytest.mark.parametrize(
@@ -77,6 +132,12 @@ def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> 
         f"font-size: {'0' * 1_980}z",
         f"background: x{' ' * 900}{')a' * 450}",
         f"background: (({'(a)' * 600}",
+        f"clip-path: {'xywh(0 0 ' * 200}",
+        f"clip-path: path('m{' ' * 1_900}x",
+        f"clip-path: {'inset(' * 300}",
+        f"color: hsl({'1' * 1_900}",
+        f"dis{'/*' * 900}",
+        "\\" * 1_900,
     ],
 )
 def test_hostile_styles_are_read_soon(style: str) -> None:
