@@ -24,7 +24,8 @@ from scraper.store.postgres.lexemes import Cutter
 from scraper.store.postgres.pages import PostgresPages
 from scraper.store.postgres.server import Server
 from scraper.store.protocols import Entry, Shelf
-from tests.scraper.store.postgres_server import PostgresServer, free_port
+from tests.ports import free_port
+from tests.scraper.store.postgres_server import PostgresServer
 
 __all__ = [
     "DATABASE",
