@@ -69,6 +69,15 @@ async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Sit
     assert (set(supply._ready), supply.tabs_opened) == (ready, opened)
 
 
+async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: BrowserSettings) -> None:
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        supply = await running._pool.supply(Tier.LIGHT)
+        for _ in range(3):
+            async with supply.loan(Request("http://site.example/", mode=Mode.PEEK)) as loan:
+                loan.reusable = True
+        assert supply.tabs_opened == 1
+
+
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
 async def test_a_process_serves_so_many_pages_and_no_more(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
