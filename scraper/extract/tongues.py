@@ -49,6 +49,7 @@ _SCRIPTS = {
     "latin": "A-Za-z\u00c0-\u024f\u1e00-\u1eff",
 }
 _SCRIPT = re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters in _SCRIPTS.items()))
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 _LEAST_LETTERS = 40
 _MOST = 0.5
 """Of the letters, for a script to be the text's; Latin names and figures stand in all of them."""
@@ -129,8 +130,8 @@ def told(text: str, against: str | None = None) -> str | None:
 
 def _script(text: str) -> str | None:
     """The language whose own script it is, or the name of a script of many."""
-    if text.isascii():
-        return "latin"
+    if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) > _MOST * len(text):
+        return "latin"  # nine pages of ten: the expression takes 2 ms
     counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))
     japanese = counts["kana"] + counts["han"]
     if counts["kana"] > _KANA * japanese:
