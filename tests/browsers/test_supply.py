@@ -15,6 +15,7 @@ from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp import Message, Session
 from browsers.supply import Supply
 from browsers.tab import Tab
+from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
 from tests.browsers.reading import PATIENCE_S, always, until, visit
 from tests.site.running import Site
 
@@ -76,6 +77,36 @@ async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: Brows
             async with supply.loan(Request("http://site.example/", mode=Mode.PEEK)) as loan:
                 loan.reusable = True
         assert supply.tabs_opened == 1
+
+
+async def test_what_a_tab_keeps_of_answers_is_bounded(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.cached_addresses.MOST_ADDRESSES", 2)
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        for number in range(7):
+            await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
+        supply = await running._pool.supply(Tier.LIGHT)
+        await until(lambda: not supply._background)
+        (tab,) = supply._ready
+        assert (tab.peeks, len(tab.cached._keys)) == (7, 1)
+
+
+@pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
+async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
+    fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
+) -> None:
+    for module in ("supply", "series"):
+        monkeypatch.setattr(f"browsers.{module}.REST_S", 600.0)
+    supply = await _at_rest(fresh)
+    async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
+        loan.tab.gate.begin(1_000_000)
+        loan.tab.let_page_in()
+        loan.reusable = True
+        async with through(loan.tab.gate, "site.example") as conversation:
+            assert conversation.code == SUCCEEDED
+    async with through(loan.tab.gate, "site.example") as conversation:
+        assert conversation.code == NOT_ALLOWED
 
 
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
