@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.scraper.extract.conversion import markdown_of
+from tests.scraper.extract.conversion import converted, markdown_of
 
 PARSER = MarkdownIt("commonmark")
 
@@ -40,6 +40,7 @@ def links_in(markdown: str) -> list[tuple[str, str]]:
         "*a* `b` <i>",
         "[[wiki]]",
         "a_b_",
+        "a] b [c",
     ],
 )
 def test_any_label_reads_back_as_it_was(label: str) -> None:
@@ -126,3 +127,11 @@ def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
 )
 def test_a_link_around_blocks_leaves_them_blocks(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
+
+
+def test_links_and_pictures_are_listed_up_to_a_bound() -> None:
+    many = "".join(f"<li><a href=/a{n}>a{n}</a><img src=/i{n}.png alt=i{n}>" for n in range(1_200))
+    found = converted(f"<main><ul>{many}</ul></main>")
+    assert len(found.links) == 1_000
+    assert len(found.images) == 300
+    assert "[a1199](https://example.com/a1199)" in found.markdown

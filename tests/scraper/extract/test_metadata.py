@@ -29,6 +29,17 @@ def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
         ("<title> spaced\n  out\u200b </title>", "spaced out"),
         ("<title>T &amp; U</title>", "T & U"),
         ("<meta property=og:title content='T &amp;amp; U'>", "T & U"),
+        (
+            "<title>How the tides work in a bay - The Example Daily News</title>",
+            "How the tides work in a bay",
+        ),
+        (
+            "<title>Tides in a bay - The Example Daily News of Today</title>",
+            "Tides in a bay - The Example Daily News of Today",
+        ),
+        ("<title>Tides - How they work</title>", "Tides - How they work"),
+        ("<title>How the tides work: a short story</title>", "How the tides work: a short story"),
+        ("<title>How the tides work : a story</title>", "How the tides work : a story"),
         (f"{SITE}<title>The Daily | How tides work in the bay</title>", "How tides work in the bay"),
         (f"{SITE}<title>How tides work_The Daily</title>", "How tides work"),
         ("<title>潮の満ち引きの仕組み ｜日報</title>", "潮の満ち引きの仕組み"),
@@ -164,6 +175,11 @@ def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, so
 )
 def test_dates_are_read_in_the_forms_that_pages_use(text: str, moment: datetime | None) -> None:
     assert dates.parse(text) == moment
+
+
+def test_of_a_paper_the_first_five_authors_are_named() -> None:
+    metas = "".join(f"<meta name=citation_author content='Name{n}, Ann'>" for n in "ABCDEFG")
+    assert read(f"{metas}<p>{WORDS}</p>").author == "Ann NameA, Ann NameB, Ann NameC, Ann NameD, Ann NameE"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ CASES = [
     ("<h1>Example Domain</h1><p>This domain is for use in examples.</p>", OK),
     (f"<main><p>{WORDS}</p></main>{SCRIPT}", OK),
     (f"<div id=root><main><p>{LONG}</p></main></div>{SCRIPT}<noscript>Enable JavaScript.</noscript>", OK),
+    (
+        f"<main><h1>Write to us</h1><p>{'We read all that comes and answer within a day or two. ' * 5}</p>"
+        "<div class=g-recaptcha></div></main>",
+        OK,
+    ),
     (f"<main><h1>What is a captcha?</h1><p>{LONG}</p><div class=g-recaptcha></div></main>", OK),
     (f"<main><h1>Access denied: a novel</h1><p>{LONG}</p></main>", OK),
     (f"<main><h1>How to fix 403 Forbidden errors</h1><p>{WORDS[:600]}</p></main>", OK),
