@@ -263,14 +263,32 @@ async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) 
         assert "COOKIES-{}" in text_of(snapshot)
 
 
-async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str]) -> dict[str, list[int]]:
+async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], times: int = 1) -> list[str]:
+    """Those of the pages that are read together, each so often, which ever lack a marker word.
+
+    Such are read in a batch of their own once more: in a quiet of a fraction of a second, after which a page
+    is taken for done, a busy machine may have stood still. A rule that is wrong is so every time.
+    """
+    paths = list(wanted)
+    for batch in ("first", "second", "third"):
+        readings = [path for path in paths for _ in range(times)]
+        found = await read_in_one_batch(browsers, site, readings, f"awkward-{batch}")
+        paths = [path for path in paths if min(found[path]) < wanted[path]]
+        if not paths:
+            break
+    return paths
+
+
+async def read_in_one_batch(
+    browsers: Browsers, site: Site, paths: list[str], batch: str
+) -> dict[str, list[int]]:
     """How many marker words each reading of a page brought."""
     found: dict[str, list[int]] = {path: [] for path in paths}
     turns = asyncio.Semaphore(3)
 
     async def read(path: str) -> None:
         async with turns:
-            found[path].append(marks(await visit(browsers, site, path, batch="awkward", deadline_s=60)))
+            found[path].append(marks(await visit(browsers, site, path, batch=batch, deadline_s=60)))
 
     await asyncio.gather(*map(read, paths))
     return found
@@ -281,10 +299,10 @@ async def test_each_awkward_page_is_complete_among_others_of_its_host(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = {page.url: page.marks for page in all_pages() if page.marks}
-    found = await read_in_one_batch(browsers, site, sorted(UNANSWERED))
+    unanswered = {path: wanted.pop(path) for path in UNANSWERED}
+    assert await incomplete(browsers, site, unanswered) == []
     await_answers(monkeypatch)
-    found |= await read_in_one_batch(browsers, site, [path for path in wanted if path not in UNANSWERED])
-    assert {path: found[path] for path, count in wanted.items() if min(found[path]) < count} == {}
+    assert await incomplete(browsers, site, wanted) == []
 
 
 @pytest.mark.usefixtures("time_to_scroll", "time_to_answer")
@@ -292,8 +310,7 @@ async def test_pages_that_go_on_after_a_pause_are_complete_however_often_they_ar
     browsers: Browsers, site: Site
 ) -> None:
     wanted = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}
-    found = await read_in_one_batch(browsers, site, [path for path in wanted for _ in range(3)])
-    assert {path: found[path] for path, count in wanted.items() if min(found[path]) < count} == {}
+    assert await incomplete(browsers, site, wanted, times=3) == []
 
 
 async def test_pages_of_one_program_are_known_as_alike_and_others_are_not(

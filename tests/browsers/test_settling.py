@@ -14,6 +14,10 @@ pytestmark = pytest.mark.browser
 RUNAWAYS = ["/loop", "/loop-late", "/loop-microtask", "/alerts", "/alerts-endless", "/popups", "/prompt"]
 
 
+TRIES = 3
+"""A page is taken for done after a quiet of a fraction of a second, which is also how long a busy machine may
+stand still; a rule that is wrong is so every time."""
+
 AWKWARD = [(page.url, page.marks) for page in all_pages() if page.marks]
 
 
@@ -24,8 +28,11 @@ async def test_an_awkward_page_is_complete(
 ) -> None:
     if path not in UNANSWERED:
         request.getfixturevalue("time_to_answer")
-    snapshot = await visit(browsers, site, path)
-    assert marks(snapshot) >= expected
+    found = 0
+    for _ in range(TRIES):
+        if found < expected:
+            found = marks(await visit(browsers, site, path))
+    assert found >= expected
 
 
 @pytest.mark.parametrize("path", RUNAWAYS)
