@@ -27,7 +27,8 @@ _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
 _LEAST_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
-_BREAK = re.compile(r"\s*\n\s*")
+_BREAK = re.compile(r"(?<!\s)\s*\n\s*")
+"""Blanks are gone through from the first of them alone: 60,000 hard ones in a cell took 5 s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _DIGITS = re.compile(r"\d{1,4}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.scraper.extract.conversion import markdown_of
+from tests.scraper.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -116,3 +117,9 @@ def test_one_column_with_prose_in_it_is_no_table() -> None:
     html = f"<table><tr><td>Head</td></tr><tr><td>{'words ' * 80}</td></tr></table>"
     assert "|" not in markdown_of(html)
     assert "|" in markdown_of("<table><tr><td>Head</td></tr><tr><td>short</td></tr></table>")
+
+
+def test_hard_blanks_in_a_cell_are_gone_through_once() -> None:
+    with soon():
+        table = markdown_of(f"<table><tr><td>a{chr(0xA0) * 100_000}b<td>c</tr><tr><td>1<td>2</tr></table>")
+    assert table.endswith("b | c |\n| --- | --- |\n| 1 | 2 |")
