@@ -14,9 +14,10 @@ import pytest
 from scraper.cli.findings import Level
 from scraper.cli.shared_state import check
 from scraper.settings import Settings
+from scraper.store.shared import opening, together, valkey
 from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say, output_of
 from tests.scraper.server.replicas import replicas
-from tests.scraper.server.test_product import PRODUCT, variables
+from tests.scraper.server.test_product import variables
 from tests.scraper.server.wire import modern_call
 from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 from tests.site.running import Site
@@ -24,10 +25,10 @@ from tests.site.running import Site
 PER_MINUTE = 6
 PATIENT = """
 from scraper.cli.main import main
-from scraper.store.shared import valkey
+from scraper.store.shared import opening, valkey
 
 # A machine that stands still for a second is no service that is away.
-valkey.COMMAND_S = valkey.GREETING_S = 30.0
+valkey.COMMAND_S = valkey.GREETING_S = opening.MEETING_S = 30.0
 main()
 """
 TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
@@ -94,12 +95,17 @@ async def _granted(
     return answered, time.monotonic() - begun
 
 
-async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(tmp_path: Path) -> None:
+async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((opening, "MEETING_S"), (valkey, "COMMAND_S"), (valkey, "GREETING_S")):
+        monkeypatch.setattr(module, name, LIMIT_S)
+    monkeypatch.setattr(together, "SLOW_S", LIMIT_S)
     async with redis_server(tmp_path, password="hush-hush") as redis:
         assert [one.level for one in await check(Settings(shared_url=redis.url))] == [Level.GOOD]
         url = redis.url.replace("hush-hush", "wrong-word")
         env = {"SEARCH_MCP_SHARED_URL": url, "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
-        told = await output_of(*PRODUCT, "doctor", env=env)
+        told = await output_of("-c", PATIENT, "doctor", env=env)
         assert "[!!] Shared state away." in told.out
         assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in told.out
         assert "hush-hush" not in told.out + told.err and "wrong-word" not in told.out + told.err
