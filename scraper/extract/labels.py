@@ -70,7 +70,10 @@ def _part_neighbours(root: Element) -> None:
         second = first.getnext()
         if second is None or second.tag not in _SIDE_BY_SIDE:
             continue
-        if _are_two(_last_text(first), _first_text(second)) and not _is_code(first):
+        left = _last_text(first)
+        if len(left) == 1:  # the `g` of `5 g`, its number in an element of its own
+            left = text_of(first)[-_WORD_REACH:]
+        if _are_two(left, _first_text(second)) and not _is_code(first):
             first.tail = " "
 
 

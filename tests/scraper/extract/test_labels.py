@@ -22,6 +22,10 @@ from tests.scraper.extract.conversion import markdown_of
         ("<div><span>1</span><span>2</span></div>", "12"),
         ("<div><span>1</span><span>999</span></div>", "1999"),
         ("<div><span>12</span><span>3</span></div>", "123"),
+        (
+            "<div><span>Fat: <span>5</span><span>g</span></span><span>Protein: <span>9</span>g</span></div>",
+            "Fat: 5g Protein: 9g",
+        ),
         ("<div><span>USB</span><span>3.2</span></div>", "USB3.2"),
         ("<div><b>R</b><b>egister</b> now</div>", "**Register** now"),
         ("<div><span>I</span><span>Phone</span></div>", "IPhone"),
