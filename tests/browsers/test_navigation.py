@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -31,6 +32,7 @@ BODIES = {
 HTML = "Content-Type: text/html\r\n"
 HEADS = {
     "/nowhere": ("302 x", HTML + "Location: \r\n"),
+    "/sent": ("303 x", "Location: /second\r\n"),
     "/missing": ("404 x", HTML + "X-Frame: its own\r\n"),
     "/gone": ("410 x", HTML + "X-Page: its own\r\nSet-Cookie: a=b\r\n"),
     "/data": ("200 OK", "Content-Type: application/json\r\n"),
@@ -106,8 +108,9 @@ async def test_what_is_not_declared_is_looked_at_before_it_is_rendered(door: Bro
     assert (file.rendered, file.media_type, file.body) == (False, "application/pdf", b"%PDF-1.4\n%%EOF")
 
 
-async def test_a_frame_does_not_speak_for_its_page(door: Browsers) -> None:
-    snapshot = await door.visit(Request(f"http://{HOST}/framed", mode=Mode.RENDER))
+@pytest.mark.parametrize("more", [{}, {"headers": {"X-Any": "1"}}], ids=["unwatched", "watched"])
+async def test_a_frame_does_not_speak_for_its_page(door: Browsers, more: dict[str, Any]) -> None:
+    snapshot = await door.visit(Request(f"http://{HOST}/framed", mode=Mode.RENDER, **more))
     assert [frame.url for frame in snapshot.frames] == [f"http://{HOST}/missing"]
     assert (snapshot.status, "x-frame" in snapshot.headers) == (200, False)
 
@@ -132,6 +135,12 @@ async def test_a_form_is_sent_once_though_its_answer_moves_on(door: Browsers, pl
     request = Request(f"http://{HOST}/first", method="POST", form={"q": "words"}, mode=Mode.RENDER)
     assert "Arrived" in (await door.visit(request)).html
     assert [line for line in plain.lines if "favicon" not in line] == ["POST /first", "GET /second"]
+
+
+async def test_a_form_is_sent_once_though_its_answer_redirects(door: Browsers, plain: Plain) -> None:
+    request = Request(f"http://{HOST}/sent", method="POST", form={"q": "words"}, mode=Mode.PEEK)
+    assert "Arrived" in (await door.visit(request)).html
+    assert plain.lines == ["POST /sent", "GET /second"]
 
 
 async def test_callers_share_no_connection(door: Browsers, plain: Plain) -> None:
