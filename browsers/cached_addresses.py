@@ -18,13 +18,15 @@ MOST_ADDRESSES = 32
 MOST_BYTES = 4_000_000
 """Of bodies: a tab's cache lies in memory."""
 
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _PLAIN = re.compile(
-    r"https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?(?!:(?:80|443)(?:[/?#]|\Z))(?::[1-9]\d*)?"
+    rf"https?://(?:(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/?#]|\Z)|(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?)"
+    r"(?!:(?:80|443)(?:[/?#]|\Z))(?::[1-9]\d*)?"
     r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
     re.ASCII | re.IGNORECASE,
 )
 """An address that stands there as browsers write it, but for letters and percents. Others (dots to go up by,
-the usual port, a host in foreign letters, numbers for a host, backslashes) may mean any."""
+the usual port, a host in foreign letters, other numbers for a host, backslashes) may mean any."""
 
 
 class CachedAddresses:

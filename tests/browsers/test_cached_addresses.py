@@ -23,6 +23,16 @@ def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
     assert spelling in cached
 
 
+@pytest.mark.parametrize(
+    "host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"]
+)
+def test_another_address_written_as_browsers_write_it_is_not_known(host: str) -> None:
+    cached = CachedAddresses()
+    cached.add(f"http://{host}/1")
+    assert f"http://{host}/2" not in cached
+    assert f"http://{host}/1" in cached
+
+
 def test_the_root_is_known_with_and_without_its_slash() -> None:
     cached = CachedAddresses()
     cached.add("http://site.example/")
@@ -42,6 +52,9 @@ def test_the_root_is_known_with_and_without_its_slash() -> None:
         "http://\N{LATIN SMALL LETTER LONG S}ite.example/x",
         "http://8.0x8/x",
         "http://134744072/x",
+        "http://127.0.0.01/x",
+        "http://127.0.0.256/x",
+        "http://127.0.0.3.4/x",
         "http://[2001:db8::1]/x",
         "//site.example/x",
     ],
