@@ -186,7 +186,8 @@ class Walled(Blocked):
     code = "walled"
 
     def __init__(self, message: str, *, reason: str, target: str = "", next_step: str = "") -> None:
-        super().__init__(message, target=target, next_step=next_step)
+        # A site that limits how often it is asked lets the same call in later, page of its own or none.
+        super().__init__(message, target=target, next_step=next_step, retryable=reason == "rate_limit")
         self.reason = reason
 
 

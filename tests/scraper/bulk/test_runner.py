@@ -18,7 +18,7 @@ from scraper.app import App
 from scraper.bulk import start
 from scraper.bulk.feed import Feed
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Pace, Page
+from scraper.bulk.model import Format, Pace, Page
 from scraper.bulk.page_reader import PageReader, Read
 from scraper.bulk.runner import run_here
 from scraper.bulk.schedule import Schedule
@@ -28,7 +28,7 @@ from scraper.settings import Settings
 from scraper.store.protocols import Pages
 from scraper.urls import host_of
 from scraper.workers import Workers
-from tests.scraper.bulk.jobs import order_of
+from tests.scraper.bulk.jobs import order_of, rows_in
 from tests.scraper.reading.standins import CountingPages, Enough, ScriptedWorkers
 
 PLACES = 4
@@ -140,3 +140,36 @@ async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> 
             assert not resumed or schedule.wait_s(now) > 3_000
             feeding.cancel()
             await asyncio.wait({feeding})
+
+
+class Limited:
+    """A site that answers the first request with a page of its own: not so often."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        self.asked += 1
+        status = 429 if self.asked == 1 else 200
+        words = "Too many requests" if status == 429 else "The ferry leaves at noon. " * 60
+        html = f"<!doctype html><title>Harbour</title><h1>Harbour</h1><p>{words}</p>"
+        snapshot = Snapshot(request.url, request.url, status, {}, "text/html", html.encode(), html)
+        assert enough is not None
+        await enough(snapshot)
+        return snapshot
+
+
+async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    order, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
+    async with Workers() as workers:
+        fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), Settings())
+        reader = PageReader(fetcher, workers, order, keep_snapshots=False)
+        async with BulkJob.open(order) as job:
+            await run_here(job, reader.read, asyncio.Event(), concurrency=1)
+            await job.finish()
+        await fetcher.close()
+    (row,) = rows_in(tmp_path / "out", Format.JSONL)
+    assert (row["status"], row["error"], door.asked) == (200, None, 2)

@@ -67,6 +67,15 @@ def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -
     assert tries.after_s(page_of(52), errors.HttpError("It broke.", status=500)) == SITE_PAUSE_S
 
 
+def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_shows() -> None:
+    tries = Tries()
+    page_of_its_own = errors.Walled("a.example limits how often it may be asked.", reason="rate_limit")
+    empty = errors.HttpError("a.example answered 429 Too Many Requests.", status=429)
+    assert tries.after_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
+    assert tries.after_s(page_of(2), empty) == 2 * SITE_PAUSE_S
+    assert tries.after_s(page_of(3), errors.Walled("a.example asks for a login.", reason="login")) is None
+
+
 def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
     tries = Tries()
     busy, broken = errors.Overloaded("Full.", retry_after_s=7.0), errors.Broken("The browser died.")

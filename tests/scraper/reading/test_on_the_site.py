@@ -125,6 +125,7 @@ async def test_a_site_that_limits_is_asked_once_and_its_pause_is_told(fetcher: F
     # A host of its own: it is left alone for a while after this.
     error = await told(fetcher, site.url("/wall/too-many", "host9.example"))
     assert error.sentence().endswith("The site asks to try again in 7 s.")
+    assert error.retryable
     assert site.hits("/wall/too-many") == before + 1
 
 

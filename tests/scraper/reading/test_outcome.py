@@ -187,6 +187,15 @@ def test_a_wall_is_named_and_never_content(reason: str) -> None:
     assert caught.value.reason == reason and caught.value.next_step
 
 
+@pytest.mark.parametrize(
+    ("reason", "retryable"), [("rate_limit", True), ("captcha", False), ("login", False)]
+)
+def test_a_wall_says_whether_the_same_call_can_succeed(reason: str, retryable: bool) -> None:
+    with pytest.raises(errors.Walled) as caught:
+        read(status(429), walled(reason))
+    assert caught.value.retryable is retryable
+
+
 def test_a_wall_with_an_error_status_is_named_as_a_wall_with_its_status() -> None:
     assert "asks for a captcha (403 Forbidden)." in sentence(status(403), walled("captcha"))
 
