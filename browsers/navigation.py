@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from browsers import diagnosis, errors
 from browsers.cdp import Event
+from browsers.lengths import declared_bytes
 from browsers.locations import resolved
 from browsers.model import Hop, Request
 from browsers.response import NOT_PASSED_ON, Body, PausedResponse
@@ -60,6 +61,17 @@ class Navigation:
         if self._held.done():
             return self._held.result()
         raise self.explained(answer.result().get("errorText", "net::ERR_ABORTED"))
+
+    def fell_short(self, response: PausedResponse, body: Body) -> bool:
+        """Whether less came over the wire than the body was said to be.
+
+        Of a compressed body whose connection breaks off the browser gives what came, and calls that its end.
+        """
+        declared = None if "transfer-encoding" in response.headers else declared_bytes(response.headers)
+        if declared is None or not body.streamed:
+            return False
+        # Some sites tell the length before compression, which browsers let pass where it is just that.
+        return self._ledger.down_bytes < declared and len(body.data) != declared
 
     def let_in(
         self,

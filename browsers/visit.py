@@ -136,11 +136,12 @@ class Visit:
         left_s = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self._request.limits.body_bytes
         try:
-            return await read_body(
+            body = await read_body(
                 self._session, response, cap_bytes, limit_s, cut=self._tab.gate.drop_connections
             )
         except TimeoutError:
             raise self._navigation.out_of_time(self._elapsed()) from None
+        return replace(body, truncated=True) if self._navigation.fell_short(response, body) else body
 
     async def _needs_rendering(
         self, peeked: Snapshot, response: PausedResponse, enough: Enough | None

@@ -155,7 +155,23 @@ async def test_a_body_of_which_nothing_comes_is_an_error_that_says_so(browsers: 
             await visit(browsers, site, f"/stalls?none=1{coded}", Mode.PEEK)
 
 
-@pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
+@pytest.mark.parametrize("mode", [Mode.PEEK, Mode.AUTO])
+async def test_a_compressed_body_whose_connection_broke_off_is_not_taken_for_whole(
+    browsers: Browsers, site: Site, mode: Mode
+) -> None:
+    snapshot = await visit(browsers, site, "/short-gzip", mode)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
+
+
+async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(
+    browsers: Browsers, site: Site
+) -> None:
+    assert not (await visit(browsers, site, "/long-gzip", Mode.PEEK)).truncated
+    snapshot = await visit(browsers, site, "/long-gzip", Mode.AUTO)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (False, True, 10)
+
+
+@pytest.mark.parametrize("path", ["/stalls", "/short", "/short-gzip", "/stalls?as=chunks"])
 async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
     browsers: Browsers, site: Site, path: str
 ) -> None:

@@ -39,6 +39,11 @@ def _raw(path: str, about: str, reply: bytes, *, reset: bool = False, marks: int
     return Page(path, about, answer, marks)
 
 
+def _packed(body: bytes, end: int) -> bytes:
+    packing = zlib.compressobj(wbits=31)
+    return packing.compress(body) + packing.flush(end)
+
+
 async def _never(request: web.Request) -> web.Response:
     await asyncio.sleep(FOREVER_S)
     return web.Response()
@@ -49,8 +54,7 @@ async def _stalls(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
     if coded == "gzip":
         # As much as is needed for the browser to unpack all of it; the end is still to come.
-        packing = zlib.compressobj(wbits=31)
-        body = packing.compress(body) + packing.flush(zlib.Z_SYNC_FLUSH)
+        body = _packed(body, zlib.Z_SYNC_FLUSH)
         response.headers["Content-Encoding"] = "gzip"
     if coded != "chunks":
         response.content_length = 2 * len(_BODY)
@@ -62,6 +66,8 @@ async def _stalls(request: web.Request) -> web.StreamResponse:
 
 _OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
 _HEAD = _OK + b"Content-Type: text/html; charset=utf-8\r\n"
+_GZIP = _HEAD + b"Content-Encoding: gzip\r\n"
+_HALF = _packed(_BODY, zlib.Z_SYNC_FLUSH)
 
 PAGES = (
     _raw("/reset", "the connection is reset", b"", reset=True),
@@ -72,6 +78,16 @@ PAGES = (
         "/short",
         "closed after half of the declared body",
         _HEAD + b"Content-Length: %d\r\n\r\n" % (2 * len(_BODY)) + _BODY,
+    ),
+    _raw(
+        "/short-gzip",
+        "closed after half of the declared body, which is compressed",
+        _GZIP + b"Content-Length: %d\r\n\r\n" % (2 * len(_HALF)) + _HALF,
+    ),
+    _raw(
+        "/long-gzip",
+        "compressed, with the length that it had before",
+        _GZIP + b"Content-Length: %d\r\n\r\n" % len(_BODY) + _packed(_BODY, zlib.Z_FINISH),
     ),
     _raw(
         "/reset-midway",
