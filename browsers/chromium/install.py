@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from browsers.chromium import locate
-from browsers.chromium.locate import Chromium, Machine
+from browsers.chromium.host import Host
+from browsers.chromium.locate import Chromium
 from browsers.model import Tier
 
 __all__ = ["Host", "InstallReport", "ensure", "install"]
@@ -41,6 +41,9 @@ _FONTS: Mapping[str, str] = {
 _APT = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300")
 _APT_INSTALL = (*_APT, "install", "-y", "--no-install-recommends")
 
+_DOWNLOADS: Mapping[Tier, str] = {Tier.FULL: "chromium", Tier.LIGHT: "chromium-headless-shell"}
+"""Playwright's names of them."""
+
 # Playwright brings its own node, which needs a library that a bare Debian and its slim images lack (node 24).
 _DRIVER_LIBRARY: Mapping[str, str] = {"apt-get": "libatomic1", "dnf": "libatomic", "zypper": "libatomic1"}
 _APT_BOTH = (*_APT_INSTALL, "chromium", "chromium-headless-shell", "fonts-liberation")
@@ -50,30 +53,6 @@ _APT_ATTEMPTS = (
     ((*_APT, "update"), _APT_BOTH),
     ((*_APT_INSTALL, "chromium", "fonts-liberation"),),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What the choice of a way depends on; tests make one of a folder."""
-
-    machine: Machine = field(default_factory=Machine)
-    is_root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
-    path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
-    playwright: tuple[str, ...] = (sys.executable, "-m", "playwright")
-
-    def has(self, program: str) -> bool:
-        """Whether a program is on the path."""
-        return shutil.which(program, path=self.path) is not None
-
-    @property
-    def distribution(self) -> str:
-        """ID of /etc/os-release, such as debian; empty where there is none."""
-        try:
-            lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
-        except OSError:
-            return ""
-        fields = dict(line.split("=", 1) for line in lines if "=" in line)
-        return fields.get("ID", "").strip("\"'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +90,21 @@ class _Way:
 
 
 def ensure(log: Log, host: Host | None = None) -> InstallReport:
-    """Install only where nothing works at all: one tier can serve both."""
+    """Install only where nothing works at all: one tier can serve both. What was downloaded is kept fresh."""
     host = host or Host()
-    report = _look(host, tiers=tuple(Tier))
+    report = _look_afresh(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
 
 
 def install(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: Host | None = None
 ) -> InstallReport:
-    """Install the tiers that are missing; made again, it does nothing.
+    """Install the tiers that are missing; made again, it only brings a download up to date.
 
     Ways are tried in turn until every tier starts. Each says on `log` what it does and whether it worked.
     """
     host = host or Host()
-    report = _look(host, tiers)
+    report = _look_afresh(host, tiers, log)
     for way in _ways(host):
         if not report.missing:
             break
@@ -156,6 +135,21 @@ def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
     return InstallReport(found, missing, _next_step(host) if missing else None)
 
 
+def _look_afresh(host: Host, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
+    """What is there once Playwright's download is the one that this Playwright wants.
+
+    Nobody else brings it up to date, and it opens hostile pages. Where it is already, that costs a second.
+    """
+    report = _look(host, tiers)
+    names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
+    if not names or not report.driver_starts:
+        return report
+    way = _Way("Playwright", (((*host.playwright, "install", *names),),), DOWNLOAD_LIMIT_S)
+    if not _walk(way, host, log):
+        log("Chromium was not brought up to date; the one that is there serves on.")
+    return _look(host, tiers)
+
+
 def _driver_starts(host: Host) -> bool:
     try:
         asked = subprocess.run(
@@ -175,14 +169,13 @@ def _ways(host: Host) -> Iterator[_Way]:
         yield from _package_managers(host)
     yield _Way(
         "Playwright's download",
-        (((*host.playwright, "install", "chromium", "chromium-headless-shell"),),),
+        (((*host.playwright, "install", *_DOWNLOADS.values()),),),
         DOWNLOAD_LIMIT_S,
     )
 
 
 def _package_managers(host: Host) -> Iterator[_Way]:
-    # Ubuntu's package of that name installs a snap, which cannot be driven.
-    if host.has("apt-get") and host.distribution != "ubuntu":
+    if host.apt_brings_chromium:
         yield _Way("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
     for program, command in _OTHER_MANAGERS.items():
         if host.has(program):
@@ -258,12 +251,12 @@ def _next_step(host: Host) -> str:
     sudo = "" if host.is_root else "sudo "
     if host.machine.platform == "darwin":
         return "brew install --cask google-chrome"
-    if host.has("apt-get") and host.distribution != "ubuntu":
+    if host.apt_brings_chromium:
         return f"{sudo}apt-get install -y chromium chromium-headless-shell"
     for program, command in _OTHER_MANAGERS.items():
         if host.has(program):
             return sudo + " ".join(command)
-    return f"{sudo}{' '.join(host.playwright)} install --with-deps chromium chromium-headless-shell"
+    return f"{sudo}{' '.join(host.playwright)} install --with-deps {' '.join(_DOWNLOADS.values())}"
 
 
 def _next_step_for_driver(host: Host) -> str:

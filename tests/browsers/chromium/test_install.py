@@ -6,20 +6,29 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from browsers.chromium import install as installer
-from browsers.chromium.install import Host, ensure, install
+from browsers.chromium.install import Host, InstallReport, ensure, install
 from browsers.model import Tier
-from tests.browsers.chromium.machines import DEBIAN_FULL, DEBIAN_LIGHT, machine, program
+from tests.browsers.chromium.machines import (
+    DEBIAN_FULL,
+    DEBIAN_LIGHT,
+    machine,
+    playwright_revision,
+    program,
+)
 
 
 class Computer:
     """A made machine on which package managers are scripts that put files where the real ones do."""
 
-    def __init__(self, folder: Path, *, is_root: bool = True, distribution: str = "debian") -> None:
+    def __init__(
+        self, folder: Path, *, is_root: bool = True, distribution: str = "debian", like: str = ""
+    ) -> None:
         self.folder = folder
         self.bin = folder / "bin"
         self.bin.mkdir()
@@ -30,7 +39,7 @@ class Computer:
         self.calls.touch()
         self.log: list[str] = []
         (folder / "etc").mkdir()
-        (folder / "etc/os-release").write_text(f'PRETTY_NAME="Made"\nID={distribution}\n')
+        (folder / "etc/os-release").write_text(f'PRETTY_NAME="Made"\nID={distribution}\nID_LIKE="{like}"\n')
         playwright = program(self.bin / "playwright", self._noted("playwright", "exit 1"))
         self.host = Host(
             machine=machine(folder),
@@ -148,11 +157,58 @@ def test_an_ordinary_user_gets_playwright_s_download_and_apt_is_left_alone(tmp_p
     assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
 
 
-def test_ubuntu_s_snap_package_is_never_asked_for(tmp_path: Path) -> None:
-    computer = Computer(tmp_path, distribution="ubuntu")
+SHELL = "chrome-headless-shell-linux64/chrome-headless-shell"
+
+
+def downloaded(computer: Computer) -> Path:
+    """The folder in which an older Playwright has left its light Chromium."""
+    folder = computer.folder / "home/.cache/ms-playwright"
+    playwright_revision(folder, "chromium_headless_shell-1200", SHELL)
+    return folder
+
+
+@pytest.mark.parametrize("asked", [ensure, install])
+def test_an_older_download_is_brought_up_to_date(tmp_path: Path, asked: Callable[..., InstallReport]) -> None:
+    computer = Computer(tmp_path, is_root=False)
+    program(tmp_path / DEBIAN_FULL)
+    folder = downloaded(computer)
+    newer = f"home/.cache/ms-playwright/chromium_headless_shell-1255/{SHELL}"
+    done = folder / "chromium_headless_shell-1255/INSTALLATION_COMPLETE"
+    computer.command("playwright", f"{computer.put(newer, '159.0.8154.6')}; touch {done}")
+    report = asked(computer.log.append, host=computer.host)
+    assert report.found[0].executable == str(tmp_path / newer)
+    assert computer.called() == ["playwright install chromium-headless-shell"]
+
+
+@pytest.mark.parametrize("asked", [ensure, install])
+def test_a_download_that_cannot_be_brought_up_to_date_serves_on(
+    tmp_path: Path, asked: Callable[..., InstallReport]
+) -> None:
+    computer = Computer(tmp_path, is_root=False)
+    program(tmp_path / DEBIAN_FULL)
+    folder = downloaded(computer)
+    report = asked(computer.log.append, host=computer.host)
+    assert report.usable and report.next_step is None
+    assert report.found[0].executable == str(folder / "chromium_headless_shell-1200" / SHELL)
+    assert computer.log[-1] == "Chromium was not brought up to date; the one that is there serves on."
+
+
+@pytest.mark.parametrize(
+    ("distribution", "like"), [("ubuntu", "debian"), ("zorin", "ubuntu debian"), ("elementary", "ubuntu")]
+)
+def test_ubuntu_s_snap_package_is_never_asked_for(tmp_path: Path, distribution: str, like: str) -> None:
+    computer = Computer(tmp_path, distribution=distribution, like=like)
     computer.command("apt-get", "exit 0")
-    install(computer.log.append, host=computer.host)
+    report = install(computer.log.append, host=computer.host)
     assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
+    assert report.next_step is not None and "apt-get" not in report.next_step
+
+
+def test_mint_has_a_package_of_its_own(tmp_path: Path) -> None:
+    computer = Computer(tmp_path, distribution="linuxmint", like="ubuntu debian")
+    computer.command("apt-get", computer.put(DEBIAN_FULL))
+    assert install(computer.log.append, host=computer.host).usable
+    assert computer.called()[0].startswith("apt-get")
 
 
 @pytest.mark.parametrize(
