@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from browsers.cdp import Event, Session
@@ -59,6 +60,8 @@ class Traffic:
         self._documents: set[str] = set()
         """Those that have not come to their end, or never will."""
         self._live: dict[str, InFlight] = {}
+        self._live_paths: Counter[str] = Counter()
+        """How many of these are for each path: a page may start thousands at once."""
         self._asked: dict[str, int] = {}
         self._emptied = asyncio.Event()
         session.on("Network.requestWillBeSent", self._started)
@@ -82,6 +85,7 @@ class Traffic:
         self.streams = self.sockets = self.socket_frames = self.workers = 0
         self.data_shapes.clear()
         self._live.clear()
+        self._live_paths.clear()
         self._asked.clear()
 
     def content_came(self) -> None:
@@ -120,18 +124,31 @@ class Traffic:
             self.used_data = True
             self.data_shapes.add(NUMBER.sub("0", path.rpartition("/")[0]))
             # One burst to one path is a page that loads its parts at once: only a repeat after it is polling.
-            if not any(request.path == path for request in self._live.values()):
+            if path not in self._live_paths:
                 self._asked[path] = self._asked.get(path, 0) + 1
         self.last_at = time.monotonic()
         self.requests += 1
+        # A redirect goes on under the name of what it redirects.
+        self._leave(event["requestId"])
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
+        self._live_paths[path] += 1
+
+    def _leave(self, request_id: str) -> bool:
+        """Count it no longer; whether it was counted."""
+        request = self._live.pop(request_id, None)
+        if request is None:
+            return False
+        self._live_paths[request.path] -= 1
+        if not self._live_paths[request.path]:
+            del self._live_paths[request.path]
+        return True
 
     def _finished(self, event: Event) -> None:
         self._documents.discard(event["requestId"])
         self._ended(event)
 
     def _ended(self, event: Event) -> None:
-        if self._live.pop(event["requestId"], None) is not None:
+        if self._leave(event["requestId"]):
             self.last_at = time.monotonic()
             if not self._live:
                 self._emptied.set()

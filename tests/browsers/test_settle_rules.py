@@ -10,6 +10,7 @@ import pytest
 
 from browsers.settle_rules import SKIP_AFTER_S, Clock, Decision, Look, decide
 from browsers.traffic import Traffic
+from tests.scraper.soon import soon
 
 NOW = 1000.0
 CALM = Look("complete", 5.0, 3, 5000, False, 3000, 900, True, True)
@@ -44,8 +45,10 @@ class Player:
         *,
         ends: bool = False,
         initiator: str = "script",
+        redirected: bool = False,
     ) -> None:
-        self._number += 1
+        """`redirected`: the last request goes on there."""
+        self._number += not redirected
         self._patch.setattr(time, "monotonic", lambda: NOW - seconds_ago)
         request = {
             "requestId": str(self._number),
@@ -143,6 +146,21 @@ def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Pl
     for part in range(5):
         burst.ask(f"http://x/part?n={part}", seconds_ago=0.1)
     assert decide(CALM, burst.traffic, at()) is Decision.WAIT
+
+
+def test_a_redirect_leaves_its_first_address(player: Player) -> None:
+    player.ask("http://x/login?n=1", seconds_ago=0.9)
+    player.ask("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
+    player.ask("http://x/login?n=2", seconds_ago=0.1)
+    assert player.traffic.is_polled("http://x/login")
+    assert not player.traffic.in_flight()[1:]
+
+
+def test_requests_for_addresses_without_number_are_counted_at_once(player: Player) -> None:
+    with soon():
+        for number in range(20_000):
+            player.ask(f"http://x/{number}", seconds_ago=0.1)
+    assert decide(CALM, player.traffic, at()) is Decision.WAIT
 
 
 def test_repeated_requests_count_again_once_content_came(player: Player) -> None:

@@ -43,7 +43,8 @@ async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site
 
 
 @pytest.mark.parametrize(
-    "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood"]
+    "path",
+    ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood", "/request-flood-apart"],
 )
 async def test_a_page_without_rest_ends_within_its_limits(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch

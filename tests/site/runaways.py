@@ -73,6 +73,11 @@ PAGES = (
         _after("request-flood", "for (let i = 0; i < 2000; i++) fetch('/api/collect?i=' + i);"),
     ),
     fixed(
+        "/request-flood-apart",
+        "starts 20,000 requests, each to an address of its own",
+        _after("request-flood-apart", "for (let i = 0; i < 20000; i++) fetch('/nothing-here/' + i);"),
+    ),
+    fixed(
         "/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10
     ),
     fixed(
