@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from urllib.parse import unquote
 
 import ada_url
@@ -27,7 +28,10 @@ class RobotsRules:
     """What may be read, and how fast."""
 
     def __init__(self, text: str) -> None:
-        self._lines = "\n".join(text.splitlines())
+        values = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
+        # Made ready here, where nobody waits: of 25,000 rules it takes a tenth of a second.
+        self._values = sorted(values, key=len, reverse=True)
+        self._literals = [_literal(value) for value in self._values]
         self._parser = Protego.parse(_for_us(text))
         delay_s = self._parser.crawl_delay(PRODUCT)
         self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
@@ -38,11 +42,9 @@ class RobotsRules:
             return None
         # The parser does not say by which rule: the longest that would do it by itself is the one.
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)
-        values = {value.strip() for value in _DISALLOW.findall(self._lines)}
-        likely = sorted(
-            (value for value in values if path.startswith(_literal(value))), key=len, reverse=True
-        )
-        return next((value for value in likely[:RULES_TRIED] if _forbids(value, url)), "/")
+        rules = zip(self._values, self._literals, strict=True)
+        likely = (value for value, literal in rules if path.startswith(literal))
+        return next((value for value in islice(likely, RULES_TRIED) if _forbids(value, url)), "/")
 
 
 def _for_us(text: str) -> str:

@@ -47,6 +47,13 @@ def test_many_names_above_many_rules_are_read_soon_and_our_own_rules_hold() -> N
         assert all_alike.forbidding(f"{HOST}/a2999") == "/a2999"
 
 
+def test_the_rule_is_named_soon_for_many_pages() -> None:
+    rules = rules_of("User-agent: *\n" + "".join(f"Disallow: /a/%7E{number}\n" for number in range(20_000)))
+    with soon():
+        for number in range(60):
+            assert rules.forbidding(f"{HOST}/a/~{number}/x") is not None
+
+
 AGENTS = (
     "User-agent: *",
     "User-agent: Search-MCP # us",
