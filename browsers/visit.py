@@ -96,18 +96,14 @@ class Visit:
         try:
             async with limit:
                 return await self._go(enough, may_render)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise errors.PageCrashed(
-                    "The page's renderer does not answer.", url=self._request.url
-                ) from error
+        except (TimeoutError, errors.PageCrashed) as error:
             if self._peeked is not None:
                 return self._as_peeked()
-            raise self._navigation.out_of_time(self._elapsed()) from None
-        except errors.PageCrashed:
-            if self._peeked is not None:
-                return self._as_peeked()
-            raise
+            if isinstance(error, errors.PageCrashed):
+                raise
+            if limit.expired():
+                raise self._navigation.out_of_time(self._elapsed()) from None
+            raise errors.PageCrashed("The page's renderer does not answer.", url=self._request.url) from error
         except CommandFailed as error:
             raise errors.ConnectionClosed(f"The visit broke off: {error}", url=self._request.url) from error
 

@@ -64,6 +64,19 @@ async def test_a_page_that_was_served_in_time_is_given_as_served(
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
 
 
+async def test_a_page_whose_renderer_does_not_answer_is_given_as_served_and_asked_for_once(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object, **__: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("browsers.visit.capture", hang)
+    before = site.hits("/static/8")
+    snapshot = await visit(browsers, site, "/static/8", Mode.AUTO)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
+    assert site.hits("/static/8") == before + 1
+
+
 async def test_a_compressed_page_is_peeked_at_and_rendered(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/slow-body", Mode.AUTO)
     assert snapshot.rendered
