@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 __all__ = [
     "MAX_TEX",
@@ -19,13 +19,18 @@ __all__ = [
 MAX_TEX = 8_000
 """The longest formula; a longer text is no formula."""
 
+_MAX_INLINE_TEX = 2_000
+"""Of a formula between `\\(` and `\\)`, in running text."""
+
+# What is between delimiters ends at the next opening of its kind too: so each kind goes through a text once.
+# It is read in pairs, a backslash and what follows: `\\[4pt]` in a formula is a line break, no opening.
 _DELIMITED = re.compile(
-    r"\\\((?P<round>.{1,2000}?)\\\)"
-    r"|\\\[(?P<square>.{1,8000}?)\\\]"
+    r"(?<!\\)\\\((?!\\\))(?P<round>[^\\]*+(?:\\[^()][^\\]*+)*+)\\\)"
+    r"|(?<!\\)\\\[(?!\\\])(?P<square>[^\\]*+(?:\\[^\[\]][^\\]*+)*+)\\\]"
     r"|\$\$(?P<double>[^$]{1,8000})\$\$"
     r"|(?<![\w$\\])\$(?P<single>[^\s$](?:[^$\n]{0,500}[^\s$\\])?)\$(?![\w$])"
     r"|(?P<bare>\\begin\{(?P<name>(?:equation|align|gather|multline|eqnarray|alignat|flalign)\*?)\}"
-    r".{1,8000}?\\end\{(?P=name)\})",
+    r"[^\\]*+(?:\\(?!(?:begin|end)\{(?P=name)\}).[^\\]*+)*+\\end\{(?P=name)\})",
     re.DOTALL,
 )
 _OPENINGS = ("$", "\\(", "\\[", "\\begin{")
@@ -34,7 +39,7 @@ _SIGNS = re.compile(r"[\\^_{}=+<>|]|^[A-Za-z]{1,2}'?$|^-?\d+$|^[A-Za-z]\([A-Za-z
 
 _MONEY = re.compile(r"^\d[\d.,]*(?:\s|$)")
 _MACROS = re.compile(
-    r"(?:\s*\\(?:(?:re|provide)?(?:newcommand|def|DeclareMathOperator|definecolor|let)\b[^$]*"
+    r"(?:\s*\\(?:(?:re|provide)?(?:newcommand|def|DeclareMathOperator|definecolor|let)\b[^$]*+"
     r"|(?:begin|end)group\b|displaystyle\b))+\s*"
 )
 _COMMENT = re.compile(r"^%[^\n]*\n")
@@ -55,7 +60,7 @@ def between_delimiters(text: str, escape: Callable[[str], str], write: Callable[
         return escape(text)
     pieces: list[str] = []
     at = 0
-    for match in _DELIMITED.finditer(text):
+    for match in _delimited(text):
         kind = match.lastgroup or ""
         tex = match.group("bare") if kind in ("bare", "name") else match.group(kind)
         if kind in ("single", "double") and (not _SIGNS.search(tex.strip()) or _MONEY.match(tex)):
@@ -71,11 +76,22 @@ def folded(text: str, fold: Callable[[str], str]) -> str:
     """`text` with its white space folded, but for that in displayed formulas."""
     pieces: list[str] = []
     at = 0
-    for match in _DELIMITED.finditer(text):
+    for match in _delimited(text):
         if match.group("square") or match.group("double") or match.group("bare"):
             pieces += [fold(text[at : match.start()]), match.group()]
             at = match.end()
     return "".join([*pieces, fold(text[at:])])
+
+
+def _delimited(text: str) -> Iterator[re.Match[str]]:
+    """The formulas in a text; what is too long for one is looked through for others."""
+    at = 0
+    while (match := _DELIMITED.search(text, at)) is not None:
+        longest = MAX_TEX if match["round"] is None else _MAX_INLINE_TEX
+        is_short = match.end() - match.start() <= longest
+        if is_short:
+            yield match
+        at = match.end() if is_short else match.start() + 1
 
 
 def cleaned(tex: str) -> str:
