@@ -100,6 +100,10 @@ class Nursery:
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
+        # Not `select`, which ends at number 1,023: the socket has the number it had in the server.
+        self._events = select.poll()
+        for end in (control.fileno(), self._wake_read):
+            self._events.register(end, select.POLLIN)
 
     def serve(self) -> None:
         """Until the server closes the socket or is gone."""
@@ -113,12 +117,11 @@ class Nursery:
                 os.kill(pid, signal.SIGKILL)
 
     def _step(self) -> bool:
-        control = self._control.fileno()
-        ready, _, _ = select.select([control, self._wake_read], [], [])
+        ready = {end for end, _ in self._events.poll()}
         if self._wake_read in ready:
             os.read(self._wake_read, 4096)
             self._reap()
-        return control not in ready or self._obey()
+        return self._control.fileno() not in ready or self._obey()
 
     def _obey(self) -> bool:
         command, sockets, _, _ = socket.recv_fds(self._control, COMMAND.size, 1, socket.MSG_WAITALL)
@@ -136,7 +139,9 @@ class Nursery:
         try:
             pid = os.fork()
         except OSError:
-            os.close(channel)
+            with socket.socket(fileno=channel) as refused, contextlib.suppress(OSError):
+                # Closing alone tells nobody where the server has kept a copy open.
+                refused.shutdown(socket.SHUT_RDWR)
             return
         if pid:
             self._children[number] = pid

@@ -42,6 +42,8 @@ _FACELESS = ("browsers",)
 
 _CHUNK = 1 << 16
 _EXIT_LIMIT_S = 2.0
+_LOOK_S = 0.2
+"""Between two looks whether the nursery lives, while a worker starts."""
 _BUFFER_BYTES = 1 << 20
 """A page fits into the socket, so that neither side wakes more often than once."""
 
@@ -156,8 +158,18 @@ class Worker:
         Raises:
             Gone: it died before.
         """
-        self.pid = _loads(await self._receive())
+        # Where our own copy of its socket is still open, no end of file tells that nobody will come.
+        watch = asyncio.create_task(self._interrupt_without_nursery())
+        try:
+            self.pid = _loads(await self._receive())
+        finally:
+            watch.cancel()
         self._close_theirs()
+
+    async def _interrupt_without_nursery(self) -> None:
+        while self._parent.alive:  # noqa: ASYNC110  # the end of a process sets no event
+            await asyncio.sleep(_LOOK_S)
+        self.interrupt()
 
     async def call(self, request: bytes) -> Any:
         """The answer to a packed call.

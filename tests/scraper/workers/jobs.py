@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -19,6 +20,15 @@ def pid() -> int:
 
 def echo(value: object) -> object:
     return value
+
+
+def allow_no_more_processes() -> None:
+    """For the process that forks: root's are never refused."""
+
+    def refuse() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    os.fork = refuse
 
 
 def note_and_die(path: str) -> None:

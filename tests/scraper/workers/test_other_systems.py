@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scraper.extract.documents.model import Asked
-from scraper.workers import Workers, confinement, one_shot
+from scraper.workers import NoWorker, Workers, confinement, one_shot
 from tests.scraper.workers import jobs
 
 
@@ -32,6 +32,16 @@ async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
         first = await workers.run(jobs.pid)
         os.kill(first, signal.SIGKILL)
         assert await workers.run(jobs.pid) != first
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize(
+    "preload", ["scraper.no_such_room", "tests.scraper.workers.jobs:allow_no_more_processes"]
+)
+async def test_a_worker_that_cannot_start_is_noticed_before_its_time_is_up(preload: str) -> None:
+    async with Workers(1, preload=(preload,)) as broken:
+        with pytest.raises(NoWorker, match="the worker died"):
+            await broken.run(jobs.pid)
 
 
 @pytest.mark.usefixtures("elsewhere")

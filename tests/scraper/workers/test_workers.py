@@ -176,7 +176,8 @@ async def test_calls_go_on_after_the_nursery_was_killed(workers: Workers) -> Non
     if sys.platform == "linux":
         await until_gone(*before[1:])
     assert await workers.run(jobs.echo, "here", limit_s=PATIENCE_S) == "here"
-    assert before[0] not in workers.pids
+    if sys.platform == "linux":  # elsewhere its workers outlive it
+        assert before[0] not in workers.pids
 
 
 async def test_a_cancelled_call_frees_its_process(workers: Workers, tmp_path: Path) -> None:
