@@ -141,6 +141,13 @@ class RobotsRefused(Refused):
 
     code = "robots"
 
+    def __init__(
+        self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
+    ) -> None:
+        """`retry_after_s`: when a file that could not be reached is asked for again; None: it said no."""
+        super().__init__(message, target=target, next_step=next_step, retryable=retry_after_s is not None)
+        self.retry_after_s = retry_after_s
+
 
 class Unreachable(ScraperError):
     """The network said no."""

@@ -9,6 +9,7 @@ import ada_url
 
 from scraper import errors
 from scraper.bulk.model import Page
+from scraper.urls import same_site
 
 __all__ = ["Tries"]
 
@@ -28,6 +29,8 @@ OWN_TRIES = 5
 OWN_PAUSE_S = 1.0
 """Until a browser that died is replaced."""
 BUSY_TRIES = 20
+SILENT_ROBOTS = 4
+"""Times in a row that a site's robots.txt cannot be reached, five minutes apart, before its pages are told so."""
 SITES_KEPT = 10_000
 """More than are under work at once."""
 
@@ -70,16 +73,17 @@ class Tries:
             return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= PATIENCE_S else None
         if isinstance(error, errors.Broken):
             return OWN_PAUSE_S if tries < OWN_TRIES else None
-        if error is None or not (error.retryable or isinstance(error, errors.HostDown)):
+        if error is None or not _may_pass(error, page):
             self._sites.pop(_site_of(page), None)
             return None
         failures = self._failed(_site_of(page), error)
         self._failed_of_page[page.number] += 1
-        is_last = self._failed_of_page[page.number] >= SITE_TRIES or failures >= IN_A_ROW
+        in_a_row = SILENT_ROBOTS if isinstance(error, errors.RobotsRefused) else IN_A_ROW
+        is_last = self._failed_of_page[page.number] >= SITE_TRIES or failures >= in_a_row
         was_silent = isinstance(error, errors.HostDown) and seconds >= SILENT_S
         if not error.retryable or was_silent or is_last:
             return None
-        return SITE_PAUSE_S * min(failures, SITE_PAUSES)
+        return max(SITE_PAUSE_S * min(failures, SITE_PAUSES), _asked_s(error))
 
     def _failed(self, name: str, error: errors.ScraperError) -> int:
         """How often a site has failed in a row, this time included."""
@@ -91,6 +95,19 @@ class Tries:
         site.down = site.down + 1 if isinstance(error, errors.HostDown) else 0
         site.error = error
         return site.failures
+
+
+def _may_pass(error: errors.ScraperError, page: Page) -> bool:
+    """Whether another page of the site could fail alike, and later none."""
+    if isinstance(error, errors.RobotsRefused):
+        # Where the page led to another site, its own need not rest for that one's silence.
+        return error.retryable and _asked_s(error) <= PATIENCE_S and same_site(page.url, error.target)
+    return error.retryable or isinstance(error, errors.HostDown)
+
+
+def _asked_s(error: errors.ScraperError) -> float:
+    """How long nothing can have changed."""
+    return (error.retry_after_s or 0.0) if isinstance(error, errors.RobotsRefused) else 0.0
 
 
 def _site_of(page: Page) -> str:

@@ -60,6 +60,8 @@ class Said:
     """The rule that forbids it, or why there is no saying."""
     gap_s: float | None = None
     """The pause between two visits that the site asks for."""
+    again_s: float | None = None
+    """There is no saying now, but may be after so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class _File:
     """Since when it cannot be reached; 0: it can be."""
     failure: str = ""
     ask_again_at: float = 0.0
+    may_pass: bool = False
+    """Whether the failure is one that passes; a host that does not exist stays away."""
     rules: RobotsRules | None = field(default=None, compare=False)
 
 
@@ -157,11 +161,11 @@ class Robots:
             # the visit of the page says so.
             return replace(_seen(""), ask_again_at=time.time() + UNREACHABLE_S)
         except (door_errors.Unreachable, door_errors.TooLarge) as error:
-            return _failed(before, str(error))
+            return _failed(before, str(error), may_pass=error.retryable)
         except door_errors.DeadlineExceeded as error:
             if request.deadline_s < FAIR_S:
                 raise translated(error, request.url) from error
-            return _failed(before, str(error))
+            return _failed(before, str(error), may_pass=True)
         except door_errors.BrowsersError as error:
             raise translated(error, request.url) from error
         await self._politeness.heard(snapshot)
@@ -171,7 +175,7 @@ class Robots:
 def _judged(snapshot: Snapshot, before: _File) -> _File:
     status = snapshot.status
     if status >= 500:
-        return _failed(before, f"The server answered {status}.")
+        return _failed(before, f"The server answered {status}.", may_pass=True)
     if 200 <= status < 300:
         return _seen(snapshot.body[:LIMIT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff"))
     return _seen("")
@@ -182,7 +186,7 @@ def _seen(text: str) -> _File:
     return _File(text, fetched_at=now, ask_again_at=now + DAY_S)
 
 
-def _failed(before: _File, why: str) -> _File:
+def _failed(before: _File, why: str, *, may_pass: bool) -> _File:
     """The file as it was known; what cannot be reached does not change what was said."""
     now = time.time()
     return replace(
@@ -190,6 +194,7 @@ def _failed(before: _File, why: str) -> _File:
         failed_since=before.failed_since or now,
         failure=why,
         ask_again_at=now + UNREACHABLE_S,
+        may_pass=may_pass,
         rules=None,
     )
 
@@ -200,7 +205,8 @@ def _said(file: _File, url: str, now: float) -> Said:
     if file.failed_since and now - (file.fetched_at or file.failed_since) > GIVEN_UP_S:
         return Said()
     if file.failed_since and never_seen:
-        return Said(False, f"The robots.txt of {host} cannot be reached, which means no. {file.failure}")
+        why = f"The robots.txt of {host} cannot be reached, which means no. {file.failure}"
+        return Said(False, why, again_s=max(1.0, file.ask_again_at - now) if file.may_pass else None)
     rules = file.rules or rules_of(file.text)
     rule = rules.forbidding(url)
     if rule is None:
@@ -210,10 +216,12 @@ def _said(file: _File, url: str, now: float) -> Said:
 
 def refused(said: Said, url: str) -> errors.RobotsRefused:
     """What a caller is told where robots.txt is obeyed."""
+    again = "" if said.again_s is None else f"try again in {said.again_s:.0f} s, or "
     return errors.RobotsRefused(
         said.why,
         target=url,
-        next_step="This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source.",
+        next_step=f"This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): {again}look for another source.",
+        retry_after_s=said.again_s,
     )
 
 
@@ -222,7 +230,7 @@ def _key(origin: str) -> str:
 
 
 def _dumped(file: _File) -> bytes:
-    row = [file.text, file.fetched_at, file.failed_since, file.failure, file.ask_again_at]
+    row = [file.text, file.fetched_at, file.failed_since, file.failure, file.ask_again_at, file.may_pass]
     return zlib.compress(json.dumps(row).encode(), 1)
 
 
@@ -230,8 +238,10 @@ def _loaded(data: bytes | None) -> _File | None:
     if data is None:
         return None
     try:
-        text, fetched_at, failed_since, failure, ask_again_at = json.loads(zlib.decompress(data))
-        return _File(str(text), float(fetched_at), float(failed_since), str(failure), float(ask_again_at))
+        # Another version may have kept more of it, or less.
+        text, fetched_at, failed_since, failure, ask_again_at, *more = json.loads(zlib.decompress(data))
+        times = float(fetched_at), float(failed_since)
+        return _File(str(text), *times, str(failure), float(ask_again_at), bool(more and more[0]))
     except (ValueError, TypeError, zlib.error) as error:
         log.warning("a kept robots.txt cannot be read: %s", error)
         return None

@@ -173,3 +173,30 @@ async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
         await fetcher.close()
     (row,) = rows_in(tmp_path / "out", Format.JSONL)
     assert (row["status"], row["error"], door.asked) == (200, None, 2)
+
+
+class Recovering(Limited):
+    """A site whose robots.txt cannot be had the first time."""
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        if request.url.endswith("/robots.txt"):
+            self.asked += 1
+            status = 503 if self.asked == 1 else 404
+            return Snapshot(request.url, request.url, status, {}, "text/plain", b"", "")
+        return await super().visit(request, enough)
+
+
+async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
+    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    order, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
+    workers = cast(Workers, ScriptedWorkers())
+    fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), Settings(robots="obey"))
+    reader = PageReader(fetcher, workers, order, keep_snapshots=False)
+    async with BulkJob.open(order) as job:
+        await run_here(job, reader.read, asyncio.Event(), concurrency=4, hosts_are_heard=True)
+        await job.finish()
+    await fetcher.close()
+    assert [row["error"] for row in rows_in(tmp_path / "out", Format.JSONL)] == [None] * 30

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scraper import errors
 from scraper.bulk.model import Page
-from scraper.bulk.tries import BUSY_TRIES, IN_A_ROW, OWN_TRIES, SITE_PAUSE_S, SITE_PAUSES, Tries
+from scraper.bulk.tries import (
+    BUSY_TRIES,
+    IN_A_ROW,
+    OWN_TRIES,
+    SILENT_ROBOTS,
+    SITE_PAUSE_S,
+    SITE_PAUSES,
+    Tries,
+)
 
 
 def page_of(number: int, host: str = "a.example", scheme: str = "http") -> Page:
@@ -74,6 +84,29 @@ def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_sho
     assert tries.after_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
     assert tries.after_s(page_of(2), empty) == 2 * SITE_PAUSE_S
     assert tries.after_s(page_of(3), errors.Walled("a.example asks for a login.", reason="login")) is None
+
+
+def silent_robots(host: str = "a.example", again_s: float | None = 300.0) -> errors.RobotsRefused:
+    target = f"http://{host}/1"
+    return errors.RobotsRefused("Its robots.txt cannot be reached.", target=target, retry_after_s=again_s)
+
+
+def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_again() -> None:
+    tries = Tries()
+    pauses = [tries.after_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)]
+    assert pauses == [300.0] * (SILENT_ROBOTS - 1) + [None, None]
+    tries.after_s(page_of(50), None)
+    assert [tries.after_s(page_of(60), silent_robots()) for _ in range(2)] == [300.0, None]
+    assert tries.lost(page_of(99)) is None
+
+
+@pytest.mark.parametrize(
+    "error", [silent_robots(again_s=None), silent_robots("b.example"), silent_robots(again_s=90_000.0)]
+)
+def test_no_site_rests_for_a_word_that_is_final_or_anothers(error: errors.RobotsRefused) -> None:
+    tries = Tries()
+    assert tries.after_s(page_of(1), error) is None
+    assert tries.after_s(page_of(2), refused()) == SITE_PAUSE_S
 
 
 def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:

@@ -244,11 +244,32 @@ class TestFilesThatAreNotThere:
         error = await refusal(fetcher(RobotsDoor(status=status)), "/")
         assert isinstance(error, errors.RobotsRefused)
         assert f"cannot be reached, which means no. The server answered {status}." in str(error)
+        assert error.retryable and error.retry_after_s is not None and 290 < error.retry_after_s < 310
+        assert "try again in" in error.next_step
 
     async def test_a_host_that_cannot_be_reached_forbids_everything(self) -> None:
         door = RobotsDoor()
         door.fault = door_errors.ConnectTimeout("example.org does not answer.")
         assert "example.org does not answer." in str(await refusal(fetcher(door), "/"))
+
+    @pytest.mark.parametrize(
+        ("kind", "passes"),
+        [
+            (door_errors.NameLookupTimeout, True),
+            (door_errors.ConnectionClosed, True),
+            (door_errors.DeadlineExceeded, True),
+            (door_errors.NameNotResolved, False),
+        ],
+    )
+    async def test_whether_asking_later_can_help_is_told_also_by_another_server(
+        self, kind: type[door_errors.BrowsersError], passes: bool
+    ) -> None:
+        door, texts = RobotsDoor(), KeptTexts()
+        door.fault = kind("No robots.txt of example.org.")
+        for _ in range(2):
+            said = await robots_of(door, texts).said(SITE + "/1", "local", Deadline.within(20))
+            assert not said.allowed and (said.again_s is not None) == passes
+        assert len(door.robots) == 1
 
     async def test_too_many_redirects_allow_everything(self) -> None:
         door = RobotsDoor()
