@@ -39,6 +39,9 @@ _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _LEAST_FREE_BYTES = 200_000_000
 """A browser's profile and the cache; below this both fail in ways that are hard to read."""
 _ANSWER_LIMIT_S = 2.0
+_FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
+_FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
+"""Their packages have a name of their own in each distribution."""
 
 
 def programs() -> Iterator[Finding]:
@@ -97,7 +100,8 @@ def fonts() -> Iterator[Finding]:
         return
     missing = [script for script, there in found.items() if not there]
     if missing:
-        yield poor(f"No font for {', '.join(missing)}", "search-mcp install-browser --fonts (as root)")
+        mend = _FONTS_BY_APT if shutil.which("apt-get") else _FONTS_BY_HAND
+        yield poor(f"No font for {', '.join(missing)}", mend)
     else:
         yield good(f"Fonts for {', '.join(found)}")
 

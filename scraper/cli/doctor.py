@@ -10,12 +10,16 @@ from typing import Any
 
 import click
 
-from scraper.cli.findings import Finding, Level
+from scraper.cli.findings import Finding, Level, bad
 from scraper.cli.options import Command, with_settings
+from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
 
 __all__ = ["doctor"]
 
+_NO_ROOM = (
+    "Free some space, or name with TMPDIR a folder that can be written to (for a container: --tmpfs /tmp)"
+)
 _COLOURS = {Level.GOOD: "green", Level.POOR: "yellow", Level.BAD: "red"}
 
 
@@ -59,8 +63,11 @@ async def _examine(settings: Settings) -> int:
     found += _tell(await shared_state.check(settings))
     found += _tell(await shared_database.check(settings))
     if not any(finding.level is Level.BAD for finding in found):
-        found += _tell(await trial.of_this_machine(settings))
-        _tell(await trial.of_the_internet(settings))
+        try:
+            found += _tell(await trial.of_this_machine(settings))
+            _tell(await trial.of_the_internet(settings))
+        except OSError as error:  # first of all: there is no folder for temporary files
+            found += _tell([bad(f"Nothing can be read on this machine: {plainly(error)}", _NO_ROOM)])
     return int(any(finding.level is Level.BAD for finding in found))
 
 

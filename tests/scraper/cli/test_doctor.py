@@ -83,6 +83,28 @@ async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path
     assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
 
 
+async def test_without_a_folder_for_temporary_files_a_line_says_what_helps(tmp_path: Path) -> None:
+    program = "import tempfile; tempfile._candidate_tempdir_list = list; " + PATIENT
+    env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
+    told = await output_of("-c", program, "doctor", env=env)
+    assert told.code == 1 and "Traceback" not in told.err
+    assert "[no] Nothing can be read on this machine: No usable temporary directory" in told.out
+    assert "TMPDIR" in told.out
+    assert told.out.rstrip().endswith("This machine cannot serve yet.")
+
+
+@pytest.mark.parametrize(("manager", "mend"), [("apt-get", "install-browser --fonts"), ("dnf", "Noto CJK")])
+def test_fonts_that_are_missing_are_named_with_what_brings_them_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manager: str, mend: str
+) -> None:
+    program(tmp_path / manager)
+    program(tmp_path / "fc-list", "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (found,) = checks.fonts()
+    assert found.text == "No font for Chinese, Japanese, Korean, emoji"
+    assert mend in found.mend
+
+
 @pytest.mark.parametrize(("asked", "coloured"), [("", True), ("1", False)])
 def test_who_asks_for_no_colour_gets_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: str, coloured: bool
