@@ -30,7 +30,7 @@ OWN_PAUSE_S = 1.0
 """Until a browser that died is replaced."""
 BUSY_TRIES = 20
 SILENT_ROBOTS = 4
-"""Times in a row that a site's robots.txt is not to be had, five minutes apart; its pages are told so then."""
+"""Times in a row that a site's robots.txt is not to be had, five minutes apart; then its pages say so."""
 SITES_KEPT = 10_000
 """More than are under work at once."""
 
