@@ -1,9 +1,10 @@
-"""What is told when the disk, or the file that says what is left, fails."""
+"""What is told when the disk fails, or the file that says what is left, or we do."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import resource
 from pathlib import Path
@@ -14,12 +15,20 @@ from scraper.bulk.errors import BulkError, DiskFull
 
 __all__ = ["told"]
 
+log = logging.getLogger(__name__)
+
 LEAST_ROOM_BYTES = 1 << 20
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def told(error: OSError | apsw.Error, folder: Path) -> BulkError:
+def told(error: Exception, folder: Path) -> BulkError:
     """The error as a person can act on it."""
+    if not isinstance(error, OSError | apsw.Error):
+        log.error("a fault of ours while writing", exc_info=error)
+        return BulkError(
+            f"{folder} cannot be written, by a fault of ours: {type(error).__name__}: {error}. "
+            "What was written is safe; another format in another folder may take the rest."
+        )
     full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL)
     if full or (isinstance(error, apsw.IOError) and _cannot_grow(folder)):
         return DiskFull(

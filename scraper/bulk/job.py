@@ -16,8 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-import apsw
-
 from scraper.bulk.disk_faults import told
 from scraper.bulk.errors import BulkError
 from scraper.bulk.frontier import Counts, Frontier, HostLeft
@@ -171,7 +169,10 @@ class BulkJob:
     async def _do(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except (OSError, apsw.Error) as error:
+        except BulkError:
+            raise
+        except Exception as error:
+            # Whatever it is: nobody may wait for a writer that is gone.
             self._failure = self._failure or told(error, self.order.folder)
             self._room.set()
             raise self._failure from error

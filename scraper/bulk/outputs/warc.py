@@ -37,6 +37,9 @@ FILE_BYTES = 1 << 30
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 """Headers that tell of a body as it travelled; here it is as it was meant."""
 _BREAKS = re.compile(r"[\r\n\x00]+")
+_OTHER_LETTERS = re.compile(r"[^\x00-\x7f]+")
+"""Headers are ASCII. The library encodes most others itself, and fails at some: those with a semicolon, and
+an equals sign behind the letters."""
 _PLAIN = re.compile(r"[!-~]+")
 
 
@@ -123,10 +126,16 @@ def _http_headers(snapshot: Snapshot) -> StatusAndHeaders:
     except ValueError:
         phrase = ""
     kept = [
-        (name, _BREAKS.sub(" ", value)) for name, value in snapshot.headers.items() if name not in _UNDONE
+        (name, _OTHER_LETTERS.sub(_quoted, _BREAKS.sub(" ", value)))
+        for name, value in snapshot.headers.items()
+        if name not in _UNDONE
     ]
     kept.append(("content-length", str(len(snapshot.body))))
     return StatusAndHeaders(f"{snapshot.status} {phrase}".strip(), kept, protocol="HTTP/1.1")
+
+
+def _quoted(letters: re.Match[str]) -> str:
+    return quote(letters[0], errors="replace")
 
 
 def _address(url: str) -> str:

@@ -313,6 +313,20 @@ async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == (12 if fault is None else 0)
 
 
+async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(output: JsonlOutput, outcomes: Sequence[Outcome]) -> Place:
+        raise ValueError("Nobody foresaw this.")
+
+    monkeypatch.setattr(JsonlOutput, "append", breaks)
+    async with asyncio.timeout(60):
+        with pytest.raises(BulkError, match="fault of ours: ValueError: Nobody foresaw this"):
+            async with BulkJob.open(order_of(tmp_path, URLS)) as job:
+                await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+                await job.finish()
+
+
 async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -138,6 +138,28 @@ def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None
     assert rendered.get_header("WARC-Refers-To") == response[1].get_header("WARC-Record-ID")
 
 
+def test_warc_holds_headers_in_any_letters(tmp_path: Path) -> None:
+    pytest.importorskip("warcio")
+    from warcio.archiveiterator import ArchiveIterator
+
+    outcome = outcome_of(1)
+    assert outcome.snapshot is not None
+    headers = {
+        "link": "<https://example.org/żółw>; rel=canonical",
+        "content-disposition": 'inline; filename="żółw.html"',
+        "x-broken": "a\udcff; b=\ud800",
+    }
+    output = opened(Format.WARC, tmp_path, Place())
+    snapshot = dataclasses.replace(outcome.snapshot, headers=headers)
+    output.append([dataclasses.replace(outcome, snapshot=snapshot)])
+    output.close()
+    with next(tmp_path.glob("pages-*.warc.gz")).open("rb") as stream:
+        (found,) = (record.http_headers for record in ArchiveIterator(stream) if record.http_headers)
+    assert found.get_header("link") == "<https://example.org/%C5%BC%C3%B3%C5%82w>; rel=canonical"
+    assert found.get_header("content-disposition") == 'inline; filename="%C5%BC%C3%B3%C5%82w.html"'
+    assert found.get_header("x-broken") == "a%3F; b=%3F"
+
+
 def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
