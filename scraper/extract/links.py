@@ -54,7 +54,7 @@ class LinkRules(Rules):
         if not label or "_noformat" in parent_tags:
             return text
         element = el.element
-        if label in _PERMALINKS or _is_permalink(element):
+        if label in _PERMALINKS or (_is_permalink(element) and not _is_whole_heading(element)):
             self._take_back(label)
             return ""
         href = element.get("href")
@@ -116,6 +116,18 @@ class LinkRules(Rules):
 def _is_permalink(element: Element) -> bool:
     classes = element.get("class")
     return classes is not None and not _PERMALINK_CLASSES.isdisjoint(classes.split())
+
+
+def _is_whole_heading(element: Element) -> bool:
+    """Whether a heading holds nothing but a link, as markdown-it writes it: then its text is the title."""
+    around = element.getparent()
+    while around is not None and len(around) == 1:
+        if (around.text or "").strip() or (element.tail or "").strip():
+            return False
+        if around.tag in _HEADINGS:
+            return True
+        element, around = around, around.getparent()
+    return False
 
 
 def _points_at_own_heading(element: Element, name: str) -> bool:

@@ -87,6 +87,34 @@ def test_a_heading_that_links_to_itself_is_plain() -> None:
     assert markdown_of("<h2 id=t><a href='#t'>Title</a></h2>") == "## Title"
 
 
+@pytest.mark.parametrize(
+    ("heading", "markdown", "text"),
+    [
+        (
+            "<h2 id=x><a class=header-anchor href='#x'><span>Features</span></a></h2>",
+            "## Features",
+            "Features",
+        ),
+        (
+            "<h2><span><a class=anchor-link href='/p'>Features</a></span></h2>",
+            "## [Features](https://example.com/p)",
+            "Features",
+        ),
+        ("<h2 id=x>Features <a class=header-anchor href='#x'>Link</a></h2>", "## Features", "Features"),
+        (
+            "<h2 id=x><span>Features</span><a class=header-anchor href='#x'>Link</a></h2>",
+            "## Features",
+            "Features",
+        ),
+        ("<h2 id=x><a class=header-anchor href='#x'>#</a></h2>", "", ""),
+    ],
+)
+def test_a_permalink_goes_unless_it_is_the_title(heading: str, markdown: str, text: str) -> None:
+    found = converted(f"{heading}<p>Words.</p>")
+    assert found.markdown == f"{markdown}\n\nWords.".strip()
+    assert found.text == f"{text}\nWords.".strip()
+
+
 def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
     assert markdown_of("<p>a <img class=emoji alt='🎉' src=/1f389.png> b</p>") == "a 🎉 b"
 
