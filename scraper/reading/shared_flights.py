@@ -75,7 +75,8 @@ class SharedFlights(Generic[T]):
     async def join(self, job: Hashable, work: Callable[[], Awaitable[T]], *, anew: bool) -> T:
         """What the flight under way for a job brings, or `work` itself.
 
-        `anew`: a flight that has landed already does not count. Whoever waits does so until cancelled.
+        `anew`: a flight that has landed already does not count; one that failed in a way that may pass counts
+        for nobody who comes later. Whoever waits does so until cancelled.
 
         Raises:
             ScraperError: of `work`, here or there.
@@ -87,8 +88,16 @@ class SharedFlights(Generic[T]):
             got = await self._claims.begin(key, waited=waited or not anew)
             if isinstance(got, Claim):
                 return await self._flown(self._claims, got, work)
-            if isinstance(got, Landed) and (found := self._loaded(got.value)) is not None:
-                return found if waited else self._form.found_before(found)
+            if isinstance(got, Landed):
+                try:
+                    found = self._loaded(got.value)
+                except errors.ScraperError as error:
+                    if waited or not error.retryable:
+                        raise
+                    anew = True
+                    continue
+                if found is not None:
+                    return found if waited else self._form.found_before(found)
             waited = True
             await asyncio.sleep(look_s * random.uniform(0.7, 1.3))
             look_s = min(2 * look_s, LAST_LOOK_S)

@@ -188,6 +188,30 @@ async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> No
         assert error.sentence() == cast(errors.HttpError, found[0]).sentence()
 
 
+async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody_later(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=429)
+    fleet.door.before = held_for(fleet, 3)
+    servers = await fleet.servers(3)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert [type(error) for error in found] == [errors.HttpError] * 3 and len(fleet.door.requests) == 1
+    with pytest.raises(errors.HttpError):
+        await servers[0].fetch(URL)
+    assert len(fleet.door.requests) == 2
+    fleet.door._more = {}
+    async with asyncio.timeout(PATIENCE_S):
+        assert not (await servers[1].fetch(URL)).cached
+    assert len(fleet.door.requests) == 3
+
+
+async def test_a_failure_that_stays_is_told_to_who_comes_just_too_late(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=404)
+    one, other = await fleet.servers(2)
+    for server in (one, other):
+        with pytest.raises(errors.HttpError):
+            await server.fetch(URL)
+    assert len(fleet.door.requests) == 1
+
+
 async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> None:
     broken = True
 
