@@ -20,6 +20,8 @@ __all__ = ["BlockPages", "DeskCalls"]
 GATHER_S = 0.2
 """How long outcomes are gathered before they are handed in."""
 GATHERED = 64
+HELD = 2 * GATHERED
+"""Outcomes that may wait while others are handed in; beyond, no page is begun."""
 ASK_S = 2.0
 """Between two looks whether the job was told to stop."""
 
@@ -75,6 +77,7 @@ class BlockPages:
         """By page."""
         self._gathered: list[Outcome] = []
         self._some = asyncio.Event()
+        self._room = asyncio.Event()
         self._stopped = False
         self._over = False
         """Nobody reads any more: stopped, or failed."""
@@ -135,6 +138,10 @@ class BlockPages:
         self._pages.look()
 
     async def _deliver(self, outcome: Outcome) -> None:
+        # Where nobody hands in any more, whoever waits here is cancelled.
+        while len(self._gathered) >= HELD:
+            self._room.clear()
+            await self._room.wait()
         self._gathered.append(outcome)
         self._some.set()
 
@@ -148,6 +155,7 @@ class BlockPages:
     async def _flush(self) -> None:
         outcomes, self._gathered = self._gathered, []
         self._some.clear()
+        self._room.set()
         if not outcomes:
             return
         numbers = tuple(outcome.page.number for outcome in outcomes)

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from scraper.bulk.cluster.aside import aside
-from scraper.bulk.cluster.block_pages import BlockPages
+from scraper.bulk.cluster.block_pages import HELD, BlockPages
 from scraper.bulk.cluster.blocks import block_size, blocks
 from scraper.bulk.cluster.desk import Desk
 from scraper.bulk.errors import BulkError
@@ -169,6 +169,36 @@ async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked
     assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
     working.cancel()
     await asyncio.wait({working})
+
+
+class Slow(Desk):
+    """Takes nothing until it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = asyncio.Event()
+
+    async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+        await self.free.wait()
+        return await super().hand_in(numbers, packed)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: bool) -> None:
+    desk, pages = Slow(), Pages()
+    blocks_of = BlockPages(desk, pages, Pace(per_host=2), concurrency=4)
+    working = asyncio.create_task(blocks_of.run())
+    reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
+    await until(lambda: pages.read.total() > HELD)
+    await asyncio.sleep(0.5)
+    assert pages.read.total() <= 2 * HELD + 4
+    if not cancelled:
+        desk.free.set()
+        async with asyncio.timeout(60):
+            assert await reading == 600
+    working.cancel()
+    async with asyncio.timeout(60):
+        await asyncio.wait({working, reading})
 
 
 async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
