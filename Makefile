@@ -101,6 +101,13 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Stamps know nothing of a checkout that was moved, nor of a Python that was replaced beneath it.
+ifneq ($(wildcard $(VENV)/.runtime),)
+ifneq ($(shell sh tools/environment.sh --outdated && echo yes),)
+.PHONY: $(VENV)/.runtime
+endif
+endif
+
 # Stamps: each says that a step was done with the files it names, so that a second `make serve` starts at once.
 $(VENV)/.runtime: requirements/runtime.txt $(INSTALLER)
 	@sh tools/environment.sh requirements/build.txt requirements/runtime.txt

@@ -3,6 +3,7 @@
 # Plain sh and nothing but POSIX tools, so that it runs on Linux and macOS alike.
 #
 #     sh tools/environment.sh requirements/build.txt requirements/runtime.txt
+#     sh tools/environment.sh --outdated      # says by its exit code whether what is there must be made anew
 set -eu
 
 venv=.venv
@@ -89,9 +90,35 @@ built_for_musl() {
     "$1" -c 'import sys, sysconfig; sys.exit("musl" not in str(sysconfig.get_config_var("SOABI")))' 2>/dev/null
 }
 
-new_enough "$python" || make_environment
+# Cryptography ends with 48 there and Ray with 2.49: what is locked would have to be compiled.
+built_for_intel_macs() {
+    "$1" -c 'import platform, sys; sys.exit((sys.platform, platform.machine()) != ("darwin", "x86_64"))' 2>/dev/null
+}
+
+# Neither in a checkout that was moved or copied nor beneath a Python of another version is our own package found.
+belongs_here() {
+    "$python" -I -c 'import os, scraper
+raise SystemExit(not os.path.samefile(scraper.__file__, "scraper/__init__.py"))' 2>/dev/null
+}
+
+# What this script has not finished, and what a link leads to, is left as it is.
+outdated() {
+    [ -e "$venv/.runtime" ] && [ ! -L "$venv" ] && ! belongs_here
+}
+
+if [ "${1:-}" = --outdated ]; then
+    outdated && exit
+    exit 1
+fi
+
+if outdated || ! new_enough "$python"; then
+    make_environment
+fi
 if built_for_musl "$python"; then
     stop "this Python is built for musl (Alpine), for which Playwright has no driver. Use the container image."
+fi
+if built_for_intel_macs "$python"; then
+    stop "packages that this needs are no longer made for Macs with an Intel processor. Use the container image."
 fi
 
 echo "Installing $* ..."

@@ -87,6 +87,11 @@ def test_every_command_that_is_shown_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_page_names_a_pip_that_an_environment_of_uv_lacks(page: Path) -> None:
+    assert "bin/pip " not in text_of(page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_file_that_is_named_exists(page: Path) -> None:
     trees = ("benchmarks", "browsers", "deploy", "scraper", "tests", "tools")
     ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]

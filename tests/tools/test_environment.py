@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "tools" / "environment.sh"
-TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat")
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "tools" / "environment.sh"
+TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat", "make", "touch")
 """Programs that every system has."""
 
 PYTHON = """#!/bin/sh
@@ -19,7 +20,11 @@ case "$*" in
     *version_info*) exit {too_old};;
     *ensurepip,*) exit {no_venv};;
     *SOABI*) exit {glibc};;
-    "-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python;;
+    *platform.machine*) exit {other_mac};;
+    *samefile*) [ ! -e .venv/elsewhere ]; exit;;
+    "-m venv"*)
+        rm -f .venv/elsewhere .venv/.runtime .venv/.chromium
+        mkdir -p .venv/bin && cp "$0" .venv/bin/python;;
 esac
 """
 
@@ -43,14 +48,30 @@ class Machine:
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
-    def has_python(self, *, too_old: int = 0, no_venv: int = 0, glibc: int = 1) -> None:
+    def has_python(self, *, too_old: int = 0, no_venv: int = 0, glibc: int = 1, other_mac: int = 1) -> None:
         """Put a Python there; each number is an exit code."""
-        self.has("python3", PYTHON.format(too_old=too_old, no_venv=no_venv, glibc=glibc))
+        answers = {"too_old": too_old, "no_venv": no_venv, "glibc": glibc, "other_mac": other_mac}
+        self.has("python3", PYTHON.format(**answers))
 
-    def set_up(self) -> subprocess.CompletedProcess[str]:
-        """Run the script in the home."""
+    def has_checkout(self) -> None:
+        """Put there what the Makefile names."""
+        for name in ("Makefile", "tools/environment.sh", "pyproject.toml"):
+            (self.home / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, self.home / name)
+        (self.home / "requirements").mkdir()
+        for name in ("build", "runtime"):
+            (self.home / f"requirements/{name}.txt").touch()
+
+    def moved(self) -> None:
+        """Nothing in the environment is found any more by its old name."""
+        (self.home / ".venv/.runtime").touch()
+        (self.home / ".venv/elsewhere").touch()
+
+    def set_up(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run the script in the home, or another command; what was noted before is forgotten."""
+        self.notes.write_text("")
         return subprocess.run(
-            ["sh", SCRIPT, "one.txt", "two.txt"],
+            command or ["sh", SCRIPT, "one.txt", "two.txt"],
             cwd=self.home,
             env={"PATH": str(self.programs), "NOTES": str(self.notes)},
             capture_output=True,
@@ -84,9 +105,41 @@ def test_everything_is_installed_by_what_is_there(machine: Machine) -> None:
 def test_an_environment_that_is_there_is_not_made_again(machine: Machine) -> None:
     machine.has_python()
     machine.set_up()
-    machine.notes.unlink()
     assert machine.set_up().returncode == 0
-    assert "venv" not in machine.notes.read_text()
+    assert "-m venv" not in machine.notes.read_text()
+
+
+def test_an_environment_of_another_folder_or_python_is_made_anew(machine: Machine) -> None:
+    machine.has_python()
+    machine.set_up()
+    machine.moved()
+    assert machine.set_up().returncode == 0
+    assert "-m venv --clear .venv" in machine.notes.read_text()
+
+
+def test_an_environment_that_a_link_leads_to_is_not_cleared(machine: Machine) -> None:
+    machine.has_python()
+    machine.set_up()
+    machine.moved()
+    (machine.home / ".venv").rename(machine.home / "mine")
+    (machine.home / ".venv").symlink_to("mine")
+    assert machine.set_up().returncode == 0
+    assert "-m venv" not in machine.notes.read_text()
+
+
+def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_are_fresh(
+    machine: Machine,
+) -> None:
+    machine.has_python()
+    machine.has_checkout()
+    made = "-m venv --clear .venv"
+    assert machine.set_up("make", "setup").returncode == 0 and made in machine.notes.read_text()
+    assert machine.set_up("make", "setup").returncode == 0 and "install" not in machine.notes.read_text()
+    machine.moved()
+    again = machine.set_up("make", "setup")
+    assert (again.returncode, again.stderr) == (0, "")
+    told = machine.notes.read_text()
+    assert made in told and "-m browsers.chromium.install" in told
 
 
 @pytest.mark.parametrize(
@@ -127,3 +180,14 @@ def test_a_system_that_playwright_does_not_know_is_told_at_once(machine: Machine
     assert done.returncode == 1
     assert "musl" in done.stderr and "container" in done.stderr
     assert "pip" not in machine.notes.read_text().replace("ensurepip", "")
+
+
+def test_a_mac_for_which_there_are_no_packages_is_told_at_once(machine: Machine) -> None:
+    machine.has_python(other_mac=0)
+    done = machine.set_up()
+    assert done.returncode == 1
+    assert done.stderr == (
+        "search-mcp: packages that this needs are no longer made for Macs with an Intel processor. "
+        "Use the container image.\n"
+    )
+    assert "-m pip" not in machine.notes.read_text()
