@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -140,7 +140,13 @@ class Browsers:
         try:
             async for attempt in _retrying(deadline_at):
                 with attempt:
-                    return await self._visit_once(request, enough, started_at, deadline_at)
+                    try:
+                        return await self._visit_once(request, enough, started_at, deadline_at)
+                    except errors.PageCrashed:
+                        if request.mode is Mode.RENDER:
+                            # It may kill its renderer again: then what was served is left.
+                            request, enough = replace(request, mode=Mode.AUTO), None
+                        raise
         except errors.BrowsersError as error:
             error.url = error.url or request.url
             raise

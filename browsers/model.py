@@ -39,7 +39,7 @@ class Mode(enum.StrEnum):
     PEEK = "peek"
     """The response as served; no script runs."""
     RENDER = "render"
-    """Always render, when the response is HTML."""
+    """Always render, when the response is HTML; where its renderer dies twice, the response as served."""
 
 
 @dataclass(frozen=True, slots=True)

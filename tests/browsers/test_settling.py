@@ -66,10 +66,15 @@ async def test_a_page_that_asks_for_itself_again_is_soon_given_nothing(
     assert site.hits(path) - before <= 7
 
 
-async def test_a_page_that_eats_its_heap_is_read_as_served(browsers: Browsers, site: Site) -> None:
-    snapshot = await visit(browsers, site, "/heap-hog", Mode.AUTO)
+@pytest.mark.parametrize(("mode", "times"), [(Mode.AUTO, 1), (Mode.RENDER, 2)])
+async def test_a_page_that_eats_its_heap_is_read_as_served(
+    browsers: Browsers, site: Site, mode: Mode, times: int
+) -> None:
+    before = site.hits("/heap-hog")
+    snapshot = await visit(browsers, site, "/heap-hog", mode)
     assert marks(snapshot) == 10
     assert not snapshot.complete
+    assert site.hits("/heap-hog") - before <= times
 
 
 async def test_nothing_is_loaded_for_a_page_that_may_come_next(browsers: Browsers, site: Site) -> None:
