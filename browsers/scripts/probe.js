@@ -28,8 +28,12 @@
   };
   const note = (records) => {
     state.seen++;
+    const fresh = new Set();
     for (const record of records) {
       if (record.type !== 'childList') continue;
+      for (const node of record.addedNodes) fresh.add(node);
+      // Weighed with it: of elements put one into another each would be weighed once for every floor below.
+      if (fresh.has(record.target)) continue;
       const added = weight(record.addedNodes);
       const changed =
         record.addedNodes.length && record.removedNodes.length
