@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from scraper.store.fulltext.tree import COLUMNS, AllOf, AnyOf, Near, Node, Row, Within, Without
@@ -61,8 +63,13 @@ def _are_near(rows: list[list[Word]], text: Sequence[str], distance: int) -> boo
         return False
     for last in sorted({start for places in starts for start in places}):
         lows = [last - len(words) - distance for words in rows]
-        if all(
-            any(low <= start <= last for start in places) for low, places in zip(lows, starts, strict=True)
-        ):
+        if all(low <= _latest(places, last) for low, places in zip(lows, starts, strict=True)):
             return True
     return False
+
+
+def _latest(places: list[int], last: int) -> float:
+    """The greatest of ascending places up to `last`; looked for by halves, as a page may hold a word 100,000
+    times."""
+    count = bisect_right(places, last)
+    return places[count - 1] if count else -math.inf
