@@ -65,7 +65,7 @@ EXPOSE 8000
 STOPSIGNAL SIGTERM
 
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
-    CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ.get('SEARCH_MCP_PORT', 8000)), timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
+    CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ.get('SEARCH_MCP_PORT') or 8000), timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
 
 # tini is process 1 because a dead browser's children are handed to process 1, which must reap them.
 ENTRYPOINT ["tini", "--", "search-mcp"]
