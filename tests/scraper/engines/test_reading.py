@@ -127,6 +127,21 @@ def test_what_a_person_does_not_see_is_no_row() -> None:
     assert [row.url for row in read("bing", html).results] == [row.url for row in ROWS]
 
 
+@pytest.mark.parametrize(
+    "address", ["http://nourl.ubs.baidu.com/12", "javascript:alert(1)", "/link?url=a", " ", "http://[::1"]
+)
+def test_a_row_of_baidu_whose_true_address_is_no_page_leads_where_its_link_does(address: str) -> None:
+    module = EngineRow("A module", address, "It stands among the results and is no page of the web.")
+    response = read("baidu", page("baidu", "web", (ROWS[0], module, *ROWS[1:])))
+    (led,) = (row.url for row in response.results if row.title == "A module")
+    assert led == "http://www.baidu.com/link?url=token2"
+
+
+def test_the_space_around_a_true_address_of_baidu_s_is_none_of_it() -> None:
+    rows = tuple(replace(row, url=f" {row.url}\n") for row in ROWS)
+    assert [row.url for row in read("baidu", page("baidu", "web", rows)).results] == [row.url for row in ROWS]
+
+
 def test_news_carry_publisher_date_and_related_headlines() -> None:
     rows = (
         EngineRow("A headline", "https://news.google.com/rss/articles/CBMiX0FVX3lxTA", source="The Paper"),
