@@ -24,8 +24,10 @@ __all__ = ["PER_HOST", "Calibration", "Job", "calibrated", "run_job", "sites_of"
 PER_HOST = 2
 _SAMPLE_S = 0.5
 _LIMIT_S = 9_000.0
-_FEW, _MANY = 60, 360
+_FEW, _MANY = 60, 600
 """Pages of two jobs: what the larger takes beyond the smaller is the pages', the rest the start's."""
+_ONE_IN = 20
+"""Of the pages in a job, one is of another kind: about as in the list."""
 _RENDERED = frozenset({"app"})
 _SHUFFLED_BY = 15
 
@@ -111,19 +113,23 @@ class Calibration:
 
 
 async def calibrated(port: int) -> Calibration:
-    """Jobs of one kind each; two of ordinary pages tell the start from the pages."""
+    """Two jobs of plain pages tell the start from the pages; in the others a kind stands among them.
+
+    By themselves pages with scripts cost a third less: many are rendered at once, and the cores never rest.
+    """
     few = await run_job(_listed("page", _FEW, 1_000_000), port)
-    jobs = {
-        kind: await run_job(_listed(kind, _MANY, 2_000_000 + 10_000 * place), port)
-        for place, kind in enumerate(KINDS)
-        if kind != "busy"
-    }
-    start = _Spent.of(few) - (_Spent.of(jobs["page"]) - _Spent.of(few)) / (_MANY - _FEW) * _FEW
-    costs = {}
-    for kind, job in jobs.items():
-        each = (_Spent.of(job) - start) / _MANY
-        costs[kind] = Cost(each.main_s, each.browser_s, each.reader_s, rendered=kind in _RENDERED)
-    return Calibration(costs, max(0.0, start.total_s), jobs["app"].pss_bytes)
+    many = await run_job(_listed("page", _MANY, 2_000_000), port)
+    page = (_Spent.of(many) - _Spent.of(few)) / (_MANY - _FEW)
+    start = _Spent.of(few) - page * _FEW
+    costs, pss = {"page": page.cost("page")}, many.pss_bytes
+    for kind in sorted(set(KINDS) - {"page", "busy"}):
+        urls = _listed("page", _MANY, 3_000_000)
+        others = len(urls) // _ONE_IN
+        urls[::_ONE_IN] = _listed(kind, others, 4_000_000)
+        job = await run_job(urls, port)
+        each = (_Spent.of(job) - start - page * (_MANY - others)) / others
+        costs[kind], pss = each.cost(kind), max(pss, job.pss_bytes)
+    return Calibration(costs, max(0.0, start.total_s), pss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,9 @@ class _Spent:
     @property
     def total_s(self) -> float:
         return self.main_s + self.browser_s + self.reader_s
+
+    def cost(self, kind: str) -> Cost:
+        return Cost(self.main_s, self.browser_s, self.reader_s, rendered=kind in _RENDERED)
 
     def __sub__(self, other: _Spent) -> _Spent:
         return _Spent(

@@ -6,6 +6,7 @@ Chromium; `benchmarks.peers_at_best` says how.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -101,6 +102,7 @@ _ENVIRONMENTS = (
 
 def main() -> int:
     """Set up every environment that is not there yet; say what was done."""
+    argparse.ArgumentParser(prog="setup_peers.py", description=__doc__).parse_args()
     for environment in _ENVIRONMENTS:
         if _is_done(environment):
             print(f"{environment.name}: there already")
@@ -132,11 +134,12 @@ def _set_up(environment: _Environment) -> None:
 def _install_packages(environment: _Environment, folder: Path, python: Path) -> None:
     uv = shutil.which("uv", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
     venv.create(folder, with_pip=uv is None)
-    tool = (
-        [str(python), "-m", "pip", "install"]
-        if uv is None
-        else [uv, "pip", "install", "--python", str(python)]
-    )
+    if uv is None:
+        tool = [str(python), "-m", "pip", "install"]
+        # Older ones fail where two packages ask for the same extra, spelled differently.
+        _run([*tool, "--quiet", "--upgrade", "pip"])
+    else:
+        tool = [uv, "pip", "install", "--python", str(python)]
     _run([*tool, "--quiet", *environment.packages])
 
 
