@@ -130,8 +130,9 @@ class Frontier:
     # Filling it
 
     def empty(self) -> None:
-        """Forget what there is of a list that was not taken in to its end: another may come in its place."""
+        """Forget a list that was not taken in to its end, or was empty: another may come in its place."""
         with _transaction(self._connection):
+            self._connection.execute("DELETE FROM facts")
             self._connection.execute("DELETE FROM pages")
             self._connection.execute("DELETE FROM hosts")
 
@@ -151,8 +152,8 @@ class Frontier:
 
     @property
     def filled(self) -> bool:
-        """Whether the whole list is in."""
-        return bool(self.fact("filled"))
+        """Whether the whole list is in, and holds something."""
+        return bool(self.fact("filled") and self.fact("lines"))
 
     def _row(self, line: Line, hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _understood(line)

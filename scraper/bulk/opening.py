@@ -56,8 +56,7 @@ def opened(
         frontier = Frontier(order.folder, limit=order.limit)
         stack.callback(frontier.close)
         _agree(order, asked, frontier)
-        if not frontier.filled:
-            frontier.add(_told_lines(lines, tell, unwanted))
+        _fill(frontier, order, lines, tell, unwanted)
         output: Output = make(order.folder, frontier.place)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
@@ -104,7 +103,8 @@ def _agree(order: Order, asked: dict[str, str], frontier: Frontier) -> None:
     """Note what was asked for, or hold it against what was asked for the first time."""
     begun = frontier.fact("order")
     if begun is None or not frontier.filled:
-        # Also where nothing came of the first command: its list could not be used, or not be read to its end.
+        # Also where nothing came of the first command: its list could not be used, or not be read to its end,
+        # or was empty, as where the program that was to write it failed.
         frontier.empty()
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
         frontier.note({"order": asked, "run": run, "source": order.source})
@@ -130,6 +130,23 @@ def _difference(
         f"{order.folder} holds another job: {'; '.join(parts)}. "
         "Ask for the same again to go on with it, or give another folder."
     )
+
+
+def _fill(
+    frontier: Frontier,
+    order: Order,
+    lines: Iterator[Line],
+    tell: Callable[[str], None],
+    unwanted: Callable[[], bool],
+) -> None:
+    """Take in the list where it is not in the folder already."""
+    if frontier.filled:
+        if order.source == STDIN:
+            tell("Standard input is not read: the list of this job is in the folder.")
+        return
+    frontier.add(_told_lines(lines, tell, unwanted))
+    if not frontier.filled:
+        tell("There is no URL in the list.")
 
 
 def _told_lines(

@@ -93,8 +93,9 @@ class ParquetOutput:
                 path.unlink()
 
     def finished(self) -> Place:
-        """Make a Parquet file of what is gathered."""
-        return self._written() if self._gathered.offset else Place(self._number)
+        """Make a Parquet file of what is gathered; of nothing at all one with the columns alone."""
+        has_none = self._number == Place().file
+        return self._written() if self._gathered.offset or has_none else Place(self._number)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -108,7 +109,7 @@ class ParquetOutput:
         part = path.with_name(path.name + ".part")
         try:
             with parquet.ParquetWriter(part, SCHEMA, compression="zstd", compression_level=_LEVEL) as writer:
-                for table in _groups(self._gathered.path):
+                for table in _groups(self._gathered.path) if self._gathered.offset else ():
                     writer.write_table(table, row_group_size=table.num_rows)
             to_disk(part)
         except OSError:
