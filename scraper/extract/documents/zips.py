@@ -28,7 +28,7 @@ MAX_RATIO = 200
 MAX_DEPTH = 256
 """libxml2's own bound on nested elements; what nests deeper was made to."""
 _CHUNK = 1 << 20
-_ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^>\["']|"[^"]*"|'[^']*')*\[""")
+_ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^<>\["']++|"[^"]*+"|'[^']*+')*+\[""")
 """A document type that declares things itself; one that only names its kind, as old books do, is harmless."""
 _WIDE_FROM = 200
 _LOCKED = 0x1

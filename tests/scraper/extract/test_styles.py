@@ -146,3 +146,21 @@ def test_hostile_styles_are_read_soon(style: str) -> None:
             found = declarations(style)
             conceals(found)
             background_of(found)
+
+
+def test_movements_that_never_close_are_read_soon() -> None:
+    style = declarations("transform: " + "translate(" * 198)
+    with soon():
+        assert not any(conceals(style) for _ in range(2_000))
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "transform: translate(-9999px, calc(1px + 1px))",
+        "transform: translatex(-9999px",
+        "transform: translatey(9999px)",
+    ],
+)
+def test_what_is_moved_far_away_is_hidden(style: str) -> None:
+    assert conceals(declarations(style))
