@@ -111,7 +111,10 @@ if [ "${1:-}" = --outdated ]; then
     exit 1
 fi
 
-if outdated || ! new_enough "$python"; then
+if outdated; then
+    echo "$venv was made in another folder, or for another Python."
+    make_environment
+elif ! new_enough "$python"; then
     make_environment
 fi
 if built_for_musl "$python"; then

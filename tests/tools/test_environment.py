@@ -113,7 +113,8 @@ def test_an_environment_of_another_folder_or_python_is_made_anew(machine: Machin
     machine.has_python()
     machine.set_up()
     machine.moved()
-    assert machine.set_up().returncode == 0
+    done = machine.set_up()
+    assert done.returncode == 0 and "was made in another folder, or for another Python" in done.stdout
     assert "-m venv --clear .venv" in machine.notes.read_text()
 
 
