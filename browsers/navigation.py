@@ -8,7 +8,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 from browsers import diagnosis, errors
-from browsers.cdp import Event
+from browsers.cdp import CommandFailed, Event
 from browsers.lengths import declared_bytes
 from browsers.locations import resolved
 from browsers.model import Hop, Request
@@ -34,6 +34,7 @@ class Navigation:
         # A navigation that ends otherwise leaves its last redirect's error to nobody.
         self._held.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._answer: asyncio.Future[Event] | None = None
+        self._emptying: asyncio.Task[None] | None = None
         self._on_next: Callable[[PausedResponse], None] | None = None
 
     @property
@@ -73,7 +74,7 @@ class Navigation:
         # Some sites tell the length before compression, which browsers let pass where it is just that.
         return self._ledger.down_bytes < declared and len(body.data) != declared
 
-    def let_in(
+    async def let_in(
         self,
         response: PausedResponse,
         body: Body,
@@ -84,12 +85,14 @@ class Navigation:
         """Let a held response become the page; `on_answer` is told of its commit, or why there is none.
 
         `unwatched`: nothing that comes after it is held, which spares every request of the page a detour.
+
+        Raises:
+            BrowsersError: what other visits left in the tab is still there.
         """
         if self._tab.cached.of_others:
             # A page may ask for any address.
-            self._after_emptying(lambda: self._let_on(response, body, unwatched))
-        else:
-            self._let_on(response, body, unwatched)
+            await self._empty_cache()
+        self._let_on(response, body, unwatched)
         self._begun().add_done_callback(on_answer)
 
     def _let_on(self, response: PausedResponse, body: Body, unwatched: bool) -> None:
@@ -177,20 +180,25 @@ class Navigation:
     def _follow(self, response: PausedResponse, location: str) -> None:
         cached = self._tab.cached
         cached.add(response.url)
-        if location not in cached:
+        if location in cached:
+            self._emptying = asyncio.ensure_future(self._follow_afresh(response))
+        else:
             self._go_on(response.request_id)
-            return
-        self._after_emptying(lambda: self._go_on(response.request_id))
 
-    def _after_emptying(self, go_on: Callable[[], None]) -> None:
-        """Go on when the cache is empty; where it cannot be emptied, never."""
-        self._tab.cached.clear()
+    async def _follow_afresh(self, response: PausedResponse) -> None:
+        try:
+            await self._empty_cache()
+        except errors.BrowsersError as error:
+            self._end_at(response, error)
+        else:
+            self._go_on(response.request_id)
 
-        def emptied(answer: asyncio.Future[Event]) -> None:
-            if not answer.cancelled() and answer.exception() is None:
-                go_on()
-
-        self._session.start("Network.clearBrowserCache").add_done_callback(emptied)
+    async def _empty_cache(self) -> None:
+        """Raises BrowserGone where that cannot be done: what is held must not go on then."""
+        try:
+            await self._tab.empty_cache()
+        except (CommandFailed, TimeoutError) as error:
+            raise errors.BrowserGone("The browser did not empty its cache.", url=self._request.url) from error
 
     def _send_shaped(self, event: Event) -> None:
         """The request itself, paused because it is a form or carries headers of its own."""

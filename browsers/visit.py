@@ -175,7 +175,8 @@ class Visit:
         # What is sent to the tab from here on is answered after the commit.
         page = self._page = self._page or self._begun_page()
         page.response = response
-        self._navigation.let_in(response, body, page.on_navigated, unwatched=self._may_go_unwatched())
+        unwatched = self._may_go_unwatched()
+        await self._navigation.let_in(response, body, page.on_navigated, unwatched=unwatched)
         await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S

@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
-from browsers.cdp import Message, Session
+from browsers.cdp import CommandFailed, Message, Session
 from browsers.supply import Supply
 from browsers.tab import Tab
 from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
-from tests.browsers.reading import PATIENCE_S, always, until, visit
+from tests.browsers.reading import PATIENCE_S, always, marks, until, visit
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]
@@ -90,6 +90,35 @@ async def test_what_a_tab_keeps_of_answers_is_bounded(
         await until(lambda: not supply._background)
         (tab,) = supply._ready
         assert (tab.peeks, len(tab.cached._keys)) == (7, 1)
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["refused", "unanswered"])
+@pytest.mark.parametrize(("path", "mode"), [("/static/2", Mode.AUTO), ("/redirect?to=/static/1", Mode.PEEK)])
+async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
+    browser_settings: BrowserSettings,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    mode: Mode,
+    answers: bool,
+) -> None:
+    start = Session.start
+
+    def refusing(session: Session, method: str, /, **params: Any) -> asyncio.Future[Any]:
+        if method != "Network.clearBrowserCache":
+            return start(session, method, **params)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if answers:
+            answer.set_exception(CommandFailed("It is not there."))
+        return answer
+
+    monkeypatch.setattr("browsers.tab.CLOSE_LIMIT_S", 2.0)
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        await visit(running, site, "/static/1", Mode.PEEK)
+        supply = await running._pool.supply(Tier.LIGHT)
+        monkeypatch.setattr(Session, "start", refusing)
+        assert marks(await visit(running, site, path, mode)) == 60
+        assert supply.tabs_opened == 2
 
 
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
