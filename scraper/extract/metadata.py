@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
-from lxml import etree
-
-from scraper.extract import bylines, dates, jsonld, shown_dates
+from scraper.extract import bylines, dates, jsonld, shown_dates, titles
 from scraper.extract.characters import line
 from scraper.extract.near_title import around_headline, first_elements
 from scraper.extract.tree import Head, Page
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.xpath import Element
 
 __all__ = ["Metadata", "read"]
 
-MAX_TITLE = 300
 MAX_NAME = 120
 
-_AGREEMENT = 0.4
-"""A heading is the title when it shares this much with what the head says (word F1)."""
-
-_MAX_SITE_WORDS = 4
-_SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
-_BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
-_BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
-_ANCHOR = re.compile(r"\s*[¶§#🔗]\Z")
-"""The link to a heading itself, at its end."""
-_NEW_LINES = ("br", "div", "p", "li")
-_ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-_MAX_HEADINGS, _MAX_TIMES = 5, 20
+_MAX_TIMES = 20
 _SCHOLARLY = frozenset({"citation_author", "dc.creator"})
 _TURNED = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
 """`Lovelace, Ada`."""
@@ -94,7 +77,7 @@ def read(page: Page) -> Metadata:
     near = around_headline(page.body)
     published, source = _published(page, near, metas, items)
     return Metadata(
-        title=_title(page, metas, site),
+        title=titles.read(page, metas, site),
         author=_author(near or first_elements(page.body), metas, items, site),
         published=published,
         published_source=source,
@@ -111,72 +94,6 @@ def _together(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
             turned = _TURNED.fullmatch(line(content, MAX_NAME))
             found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
-
-
-def _title(page: Page, metas: dict[str, str], site: str | None) -> str | None:
-    """The heading that agrees with the head; else what the head says, without the site's name."""
-    told = metas.get("og:title") or page.head.title or metas.get("twitter:title") or ""
-    told = _unescaped(line(told, MAX_TITLE))
-    shown = islice(_every(page.body, "h1"), _MAX_HEADINGS)
-    headings = [_ANCHOR.sub("", line(_lines(heading), MAX_TITLE)) for heading in shown]
-    headings = list(filter(None, headings))
-    if headings and told:
-        best = max(headings, key=lambda heading: _agreement(heading, told))
-        if _agreement(best, told) >= _AGREEMENT:
-            # What stands before it in an element of its own is a label: `Title:` on a paper.
-            return told if best.endswith(f":{told}") else best
-    if site and urlsplit(page.url).path.strip("/"):  # of a whole site, its name is the title
-        told = _without_site_before(told, site)
-    return _without_site(told, site) or (headings[0] if headings else None)
-
-
-def _lines(heading: Element) -> str:
-    """The text of a heading, a space where a new line begins."""
-    if next(heading.iter(*_NEW_LINES), None) is None:
-        return text_of(heading)
-    parts = []
-    for event, element in etree.iterwalk(heading, events=("start", "end")):
-        if element.tag in _NEW_LINES:
-            parts.append(" ")
-        text = element.text if event == "start" else element.tail if element is not heading else None
-        parts.append(text or "")
-    return "".join(parts)
-
-
-def _every(body: Element, tag: str) -> Iterator[Element]:
-    """All elements of a tag in the tree that a body stands in."""
-    return body.getroottree().getroot().iter(tag)
-
-
-def _unescaped(title: str) -> str:
-    """Entities that were escaped twice."""
-    return html.unescape(title) if _ESCAPED.search(title) else title
-
-
-def _without_site_before(title: str, site: str) -> str:
-    mark = _BEHIND_SITE.match(title, len(site)) if title.startswith(site) else None
-    return title[mark.end() :] if mark else title
-
-
-def _without_site(title: str, site: str | None) -> str:
-    """The title without the site's name behind it, or short words that may be one."""
-    if site and title.endswith(site) and (mark := _BEFORE_SITE.search(title[: -len(site)])):
-        return title[: mark.start()]
-    parts = list(_SEPARATOR.finditer(title))
-    if not parts:
-        return title
-    last = parts[-1]
-    tail = title[last.end() :]
-    is_site = site is not None and tail.lower() == site.lower()
-    is_short = len(tail.split()) <= _MAX_SITE_WORDS and len(tail) < len(title) / 2 and ":" not in last.group()
-    return title[: last.start()] if is_site or is_short else title
-
-
-def _agreement(one: str, other: str) -> float:
-    """F1 of their words."""
-    mine, theirs = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
-    shared = len(mine & theirs)
-    return 2 * shared / (len(mine) + len(theirs)) if shared else 0.0
 
 
 def _author(
@@ -222,7 +139,7 @@ def _is_organization(value: Any) -> bool:
 
 
 def _person(text: str, site: str | None) -> str | None:
-    name = bylines.BY.sub("", _unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|"))
+    name = bylines.BY.sub("", titles.unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|"))
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
@@ -261,7 +178,7 @@ def _published(
 
 def _shown_date(body: Element) -> datetime | None:
     """A `time` that is marked as the date of publication."""
-    dated = (time for time in _every(body, "time") if time.get("datetime") is not None)
+    dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
         marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]

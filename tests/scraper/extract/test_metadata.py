@@ -9,61 +9,6 @@ from scraper.extract import dates
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
 
-SITE = "<meta property=og:site_name content='The Daily'>"
-
-
-def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
-    html = (
-        "<title>How to read the web | The Example Times</title><h1>The Example Times</h1>"
-        f"<main><h1>How to read the web</h1><p>{WORDS}</p></main>"
-    )
-    assert read(html).title == "How to read the web"
-
-
-@pytest.mark.parametrize(
-    ("head", "title"),
-    [
-        ("<title>A long enough title - Site</title>", "A long enough title"),
-        ("<title>Only this</title>", "Only this"),
-        ("<title>a</title><meta property=og:title content='From the graph'>", "From the graph"),
-        ("<title> spaced\n  out\u200b </title>", "spaced out"),
-        ("<title>T &amp; U</title>", "T & U"),
-        ("<meta property=og:title content='T &amp;amp; U'>", "T & U"),
-        (
-            "<title>How the tides work in a bay - The Example Daily News</title>",
-            "How the tides work in a bay",
-        ),
-        (
-            "<title>Tides in a bay - The Example Daily News of Today</title>",
-            "Tides in a bay - The Example Daily News of Today",
-        ),
-        ("<title>Tides - How they work</title>", "Tides - How they work"),
-        ("<title>How the tides work: a short story</title>", "How the tides work: a short story"),
-        ("<title>How the tides work : a story</title>", "How the tides work : a story"),
-        (f"{SITE}<title>The Daily | How tides work in the bay</title>", "How tides work in the bay"),
-        (f"{SITE}<title>How tides work_The Daily</title>", "How tides work"),
-        ("<title>潮の満ち引きの仕組み ｜日報</title>", "潮の満ち引きの仕組み"),
-        ("", None),
-    ],
-)
-def test_titles_without_a_heading_come_from_the_head_without_the_site(head: str, title: str | None) -> None:
-    assert read(f"<head>{head}</head><main><p>{WORDS}</p></main>").title == title
-
-
-def test_a_heading_loses_the_link_to_itself_and_a_whole_site_keeps_its_name() -> None:
-    assert (
-        read(f"<title>Models</title><main><h1>Models<a href='#m'>¶</a></h1><p>{WORDS}</p></main>").title
-        == "Models"
-    )
-    front = f"{SITE}<title>The Daily | News, weather and tides for the bay</title><p>{WORDS}</p>"
-    assert read(front, url="https://example.com/").title == "The Daily | News, weather and tides for the bay"
-
-
-def test_a_title_is_one_line_of_bounded_length() -> None:
-    title = read("<title>" + "word\n" * 10_000 + "</title><p>x</p>").title
-    assert title is not None
-    assert len(title) <= 300 and "\n" not in title
-
 
 def with_json_ld(item: object) -> str:
     return f"<script type='application/ld+json'>{json.dumps(item)}</script><main><p>{WORDS}</p></main>"
@@ -243,27 +188,6 @@ def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
         read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author
         == "Ada Lovelace, Ben Oyelaran"
     )
-
-
-def test_a_label_before_the_headline_is_none_of_its_words() -> None:
-    head = '<meta property="og:title" content="On the shape of kettles">'
-    heading = "<h1><span>Title:</span>On the shape of kettles</h1>"
-    assert read(f"<head>{head}</head><body>{heading}<p>{WORDS}</p></body>").title == "On the shape of kettles"
-
-
-def test_a_heading_that_shares_no_word_with_the_head_is_not_the_title() -> None:
-    head = "<title>The shape of kettles</title>"
-    assert (
-        read(f"<head>{head}</head><body><h1>Menu</h1><p>{WORDS}</p></body>").title == "The shape of kettles"
-    )
-
-
-@pytest.mark.parametrize(
-    "heading", ["The long<br>road", "<div>The long</div><div>road</div>", "<p>The</p><b>long</b><p>road</p>"]
-)
-def test_lines_of_a_headline_are_parted(heading: str) -> None:
-    page = f"<title>The long road - Site</title><main><h1>{heading}</h1><p>{WORDS}</p></main>"
-    assert read(page).title == "The long road"
 
 
 @pytest.mark.parametrize(
