@@ -111,7 +111,16 @@ class Politeness:
                 return got
             _check(host, got, terms, _left_s(deadline))
         gate = self._gates.setdefault(host, _Gate())
-        self._check_hope(host, gate, principal, terms, _left_s(deadline))
+        try:
+            self._check_hope(host, gate, principal, terms, _left_s(deadline))
+            return await self._in_line(host, gate, principal, deadline, terms)
+        finally:
+            if not gate.turnstile.ahead:
+                self._gates.pop(host, None)
+
+    async def _in_line(
+        self, host: str, gate: _Gate, principal: str, deadline: Deadline, terms: Terms
+    ) -> Lease:
         self._waiting[principal] += 1
         try:
             async with asyncio.timeout(_left_s(deadline)), gate.turnstile.passing(principal):
@@ -120,8 +129,6 @@ class Politeness:
             raise _busy(host, self._usual_s, _why_full(host, terms)) from None
         finally:
             self._waiting -= Counter({principal: 1})
-            if not gate.turnstile.ahead:
-                self._gates.pop(host, None)
 
     async def _first(self, host: str, gate: _Gate, deadline: Deadline, terms: Terms) -> Lease:
         """The lease of whoever is at the head of the line."""
