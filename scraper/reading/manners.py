@@ -67,10 +67,14 @@ class Manners:
         Raises:
             RobotsRefused: the visit was led to where its site does not want it.
         """
-        await self._politeness.heard(snapshot)
+        await self.heard(snapshot)
         if self._robots is None or not snapshot.hops:
             return ()
         return _notes(await self._said(self._robots, parse_target(snapshot.url), principal, deadline))
+
+    async def heard(self, snapshot: Snapshot) -> None:
+        """Leave a host alone for as long as its answer asks."""
+        await self._politeness.heard(snapshot)
 
     async def _said(self, robots: Robots, url: str, principal: str, deadline: Deadline) -> Said:
         said = await robots.said(url, principal, deadline)

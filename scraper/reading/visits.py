@@ -103,20 +103,35 @@ class Visits:
         """
         judge = Judge(self._workers, deadline, on_render=lambda: tell(0, "rendering"))
         async with self._manners.visiting(job.url, job.principal, deadline) as notes:
-            request = self._request(job, tier, deadline)
-            # The door keeps the deadline itself; this is for a door that does not.
-            limit_s = (request.deadline_s + deadline.left_s()) / 2
-            try:
-                async with asyncio.timeout(limit_s):
-                    snapshot = await self._browsers.visit(request, judge.enough)
-            except (door_errors.BrowsersError, TimeoutError) as error:
-                _log_failure(job, tier, error)
-                if isinstance(error, door_errors.Refused) or not judge.has_text:
-                    raise _told(error, job) from error
-                return replace(_as_served(judge), notes=notes)
-        _log_visit(job, snapshot)
+            snapshot, came = await self._snapshot(job, tier, deadline, judge)
         more = await self._manners.visited(job.url, snapshot, job.principal, deadline)
-        return replace(await _read_by(judge, snapshot), notes=tuple(dict.fromkeys((*notes, *more))))
+        visited = await _read_by(judge, snapshot) if came else _as_served(judge)
+        return replace(visited, notes=tuple(dict.fromkeys((*notes, *more))))
+
+    async def _snapshot(
+        self, job: Job, tier: Tier, deadline: Deadline, judge: Judge
+    ) -> tuple[Snapshot, bool]:
+        """What the door brings; False: rendering failed, it is what was served.
+
+        Raises:
+            ScraperError: nothing came.
+        """
+        request = self._request(job, tier, deadline)
+        # The door keeps the deadline itself; this is for a door that does not.
+        limit_s = (request.deadline_s + deadline.left_s()) / 2
+        try:
+            async with asyncio.timeout(limit_s):
+                snapshot = await self._browsers.visit(request, judge.enough)
+        except (door_errors.BrowsersError, TimeoutError) as error:
+            _log_failure(job, tier, error)
+            if judge.peek is not None and judge.has_text and not isinstance(error, door_errors.Refused):
+                return judge.peek, False
+            if judge.peek is not None:
+                # It has answered all the same, and may have asked to be left alone.
+                await self._manners.heard(judge.peek)
+            raise _told(error, job) from error
+        _log_visit(job, snapshot)
+        return snapshot, True
 
     def _request(self, job: Job, tier: Tier, deadline: Deadline) -> Request:
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)

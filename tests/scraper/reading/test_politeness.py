@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.reading.deadline import Deadline
@@ -153,6 +154,24 @@ class TestPagesAtOnce:
         async with asyncio.timeout(60):
             await asyncio.gather(*tasks, patient)
 
+    async def test_who_is_sent_away_leaves_no_line_behind(self) -> None:
+        polite = Politeness(LocalLeases(), Settings(host_pages=1, queue_limit=1))
+        deadline = Deadline.within(60)
+
+        async def wait() -> None:
+            async with polite.turn(HOST, "local", deadline):
+                pass
+
+        async with polite.turn(HOST, "local", deadline), polite.turn("other.example", "local", deadline):
+            waiting = asyncio.create_task(wait())
+            await asyncio.sleep(0.01)
+            with pytest.raises(errors.HostBusy):
+                async with polite.turn("other.example", "local", deadline):
+                    pass
+            assert list(polite._gates) == [HOST]
+        await waiting
+        assert not polite._gates
+
 
 class TestTheGap:
     async def test_visits_to_one_host_begin_so_far_apart(self) -> None:
@@ -247,6 +266,29 @@ class TestRetryAfter:
             except errors.HttpError as error:
                 assert error.status == status
         assert len(door.requests) == 2
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            door_errors.PageCrashed("It crashed."),
+            door_errors.BlockedAddress("It leads to a host that is not public."),
+        ],
+    )
+    async def test_a_host_whose_page_could_not_be_rendered_is_left_alone_as_it_asks(
+        self, fault: door_errors.BrowsersError
+    ) -> None:
+        async def fail(request: Request) -> None:
+            raise fault
+
+        door = ScriptedDoor("<p>CAPTCHA</p>", status=503, headers={"retry-after": "60"})
+        door.while_rendering = fail
+        reads = fetcher(door)
+        with pytest.raises(errors.ScraperError):
+            await reads.fetch(url(1), deadline_s=5)
+        asked = len(door.requests)
+        with pytest.raises(errors.HostBusy, match="has asked to be left alone"):
+            await reads.fetch(url(2), deadline_s=5)
+        assert len(door.requests) == asked
 
     async def test_what_was_kept_is_given_all_the_same(self) -> None:
         door = ScriptedDoor()

@@ -205,6 +205,18 @@ class TestObey:
         door.leads_to = SITE + "/private/x"
         assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsRefused)
 
+    async def test_a_page_that_was_led_to_where_it_is_forbidden_is_not_given_as_served_either(self) -> None:
+        class Crashing(RobotsDoor):
+            async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+                snapshot = await super().visit(request, enough)
+                if request.url.endswith("/robots.txt"):
+                    return snapshot
+                raise door_errors.PageCrashed("It crashed while it was rendered.")
+
+        door = Crashing()
+        door.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsRefused)
+
     async def test_the_pause_that_a_site_asks_for_is_kept(self) -> None:
         reads = fetcher(RobotsDoor(SLOWLY))
         await reads.fetch(SITE + "/1")
