@@ -153,7 +153,7 @@ class Page:
         if frame["url"].startswith("http"):
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:
-            self.settling.new_document()
+            self.settling.new_document(frame["loaderId"])
             self._on_committed(frame["loaderId"])
 
     def _on_committed(self, loader_id: str) -> None:

@@ -64,13 +64,16 @@ class Settling:
         self._frame_id = frame_id
         wanted, compared = json.dumps(selector), int(course is not None)
         self._looking = f"globalThis.__settling?__settling.look({wanted},{compared}):0"
+        self._document = ""
+        """The name of its loading, which is that of its request too."""
         self._world: int | None = None
         self._contents = -1
         self._forwarded = False
         self.loops_ended = 0
 
-    def new_document(self) -> None:
+    def new_document(self, loader_id: str) -> None:
         """The page went to another document: its world is gone."""
+        self._document = loader_id
         self._world = None
         self._contents = -1
         self.dom_ready_at = None
@@ -198,6 +201,7 @@ class Settling:
             may_skip and self._may_skip,
             quiet_s,
             quiet_with_data_s,
+            broken=self.traffic.is_broken(self._document),
         )
 
     def _note(self, look: Look) -> None:

@@ -53,6 +53,8 @@ DOM_READY_HOLDS_S = 0.5
 LOADING_HOLDS_S = 1.5
 LOADING_QUIET_S = 0.8
 """A parser that waits for a dead script keeps readyState at "loading" for ever."""
+BROKEN_QUIET_S = 1.0
+"""So does a document that broke off. The looks at a younger one do not say what is there (probe.js)."""
 
 
 class Decision(enum.Enum):
@@ -118,6 +120,8 @@ class Clock:
     """Whether the page's time may be taken over."""
     quiet_s: float = QUIET_S
     quiet_with_data_s: float = QUIET_WITH_DATA_S
+    broken: bool = False
+    """Whether no more of the document will come, though its end did not."""
 
 
 def decide(look: Look, traffic: Traffic, clock: Clock) -> Decision:
@@ -187,6 +191,8 @@ def _is_loaded(look: Look, clock: Clock, thin: bool) -> bool:
         return True
     if look.ready_state == "interactive":
         return clock.dom_ready_at is not None and clock.now - clock.dom_ready_at > DOM_READY_HOLDS_S
+    if clock.broken:
+        return look.quiet_s > BROKEN_QUIET_S
     return not thin and clock.now - clock.started_at > LOADING_HOLDS_S and look.quiet_s > LOADING_QUIET_S
 
 

@@ -59,6 +59,8 @@ class Traffic:
         """Where data was asked for: addresses without their last part, numbers in them left out."""
         self._documents: set[str] = set()
         """Those that have not come to their end, or never will."""
+        self._broken: set[str] = set()
+        """Of these, those that never will."""
         self._live: dict[str, InFlight] = {}
         self._live_paths: Counter[str] = Counter()
         """How many of these are for each path: a page may start thousands at once."""
@@ -66,7 +68,7 @@ class Traffic:
         self._emptied = asyncio.Event()
         session.on("Network.requestWillBeSent", self._started)
         session.on("Network.loadingFinished", self._finished)
-        session.on("Network.loadingFailed", self._ended)
+        session.on("Network.loadingFailed", self._failed)
         session.on("Network.dataReceived", self._received)
         session.on("Network.webSocketCreated", self._socket_opened)
         session.on("Network.webSocketFrameReceived", self._socket_spoke)
@@ -109,6 +111,10 @@ class Traffic:
         """Whether a document began to come and its end did not."""
         return document in self._documents
 
+    def is_broken(self, document: str) -> bool:
+        """Whether a document broke off: no more of it will come."""
+        return document in self._broken
+
     def _started(self, event: Event) -> None:
         kind, url = event.get("type"), event["request"]["url"]
         if kind == "EventSource":
@@ -145,6 +151,11 @@ class Traffic:
 
     def _finished(self, event: Event) -> None:
         self._documents.discard(event["requestId"])
+        self._ended(event)
+
+    def _failed(self, event: Event) -> None:
+        if event["requestId"] in self._documents:
+            self._broken.add(event["requestId"])
         self._ended(event)
 
     def _ended(self, event: Event) -> None:

@@ -44,6 +44,7 @@ class Player:
         seconds_ago: float = 10.0,
         *,
         ends: bool = False,
+        breaks: bool = False,
         initiator: str = "script",
         redirected: bool = False,
     ) -> None:
@@ -59,6 +60,8 @@ class Player:
         self._handlers.by_event["Network.requestWillBeSent"](request)
         if ends:
             self._handlers.by_event["Network.loadingFinished"](request)
+        if breaks:
+            self._handlers.by_event["Network.loadingFailed"](request)
 
     def socket(self) -> None:
         self._handlers.by_event["Network.webSocketCreated"]({})
@@ -190,6 +193,23 @@ def test_a_parser_held_by_a_dead_script_does_not_hold_a_page_with_text(player: P
     loading = replace(CALM, ready_state="loading")
     assert decide(loading, player.traffic, at(1.0)) is Decision.WAIT
     assert decide(loading, player.traffic, at(2.0)) is Decision.DONE
+
+
+def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -> None:
+    player.ask("http://x/", "Document", breaks=True)
+    assert player.traffic.is_broken("1")
+    broken = replace(at(), broken=True)
+    loading = replace(BLANK, ready_state="loading", quiet_s=0.9)
+    assert decide(loading, player.traffic, broken) is Decision.WAIT
+    assert decide(replace(loading, quiet_s=1.1), player.traffic, broken) is Decision.FORWARD
+    assert decide(replace(loading, quiet_s=1.1), player.traffic, at()) is Decision.WAIT
+
+
+def test_only_a_document_that_failed_is_broken(player: Player) -> None:
+    player.ask("http://x/", "Document")
+    player.ask("http://x/whole", "Document", ends=True)
+    player.ask("http://x/data", breaks=True)
+    assert not any(player.traffic.is_broken(name) for name in ("1", "2", "3"))
 
 
 def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:

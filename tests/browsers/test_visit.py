@@ -184,12 +184,22 @@ async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (False, True, 10)
 
 
-@pytest.mark.parametrize("path", ["/stalls", "/short", "/short-gzip", "/stalls?as=chunks"])
+@pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
 async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
     browsers: Browsers, site: Site, path: str
 ) -> None:
     snapshot = await visit(browsers, site, path, Mode.RENDER)
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (True, False, 10)
+
+
+@pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
+async def test_a_document_that_cannot_be_read_does_not_hold_its_visit(
+    browsers: Browsers, site: Site, path: str
+) -> None:
+    # Who waits for more of it ends at the deadline, with no answer.
+    async with asyncio.timeout(PATIENCE_S):
+        snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=Limits(settle_s=500.0))
+    assert (snapshot.html, snapshot.complete) == ("", False)
 
 
 async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: Site) -> None:
