@@ -62,6 +62,8 @@ def _blank(segments: Segments, kept: list[bool], gone: list[bool]) -> None:
                 element.tail = " " if element.tail else None
             elif element.tag == "img":
                 element.attrib.clear()
+            elif element.tag == "fnref":
+                element.tag = "span"  # else its note would come along
             else:
                 element.text = None
 

@@ -19,9 +19,9 @@ MAX_BLOCKS = 20_000
 """Pages that people made stay below 3,000; the model takes 60 us a block."""
 
 _INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math meter mfrac "
-    "mi mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong sub sup "
-    "svg time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big cite code data del dfn em fnref font i img ins kbd label mark math meter "
+    "mfrac mi mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong "
+    "sub sup svg time tt u var wbr".split()
 )
 _UNREAD = frozenset(
     "script style template iframe object embed canvas audio video head select datalist textarea input map "
@@ -150,6 +150,8 @@ class _Walk:
             self.pieces.append((element, False))
         elif tag == "time":
             self.times += 1
+        elif tag == "fnref":
+            self.pieces.append((element, False))
         if len(self.classes) < _MAX_INLINE_CLASSES and not self.in_pre:
             name = element.get("class")
             if name:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from scraper.extract import tree
+from scraper.extract import footnotes, tree
 from scraper.extract.content.columns import columns
 from scraper.extract.content.guard import complete_tables, even_cards, with_title, without_asides
 from scraper.extract.content.names import TEASERS
@@ -43,6 +43,20 @@ def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
     prune(segments, np.array(["keep" in text for text in segments.texts]))
     left = etree.tostring(body, encoding="unicode").replace('"', "'")
     assert left == f"<body>{expected}</body>"
+
+
+def test_the_mark_of_a_note_goes_with_the_text_in_which_it_stands() -> None:
+    html = (
+        "<div>drop<sup><a href='#n'>1</a></sup><p>keep<sup><a href='#m'>2</a></sup> it</p></div>"
+        "<ol><li id=n>One.</li><li id=m>Two.</li></ol>"
+    )
+    body = tree.build(page(html)).body
+    notes = footnotes.lift(body)
+    segments = segment(body)
+    prune(segments, np.array(["keep" in text for text in segments.texts]))
+    footnotes.attach(body, notes)
+    assert [mark.get("label") for mark in body.iter("fnref")] == ["2"]
+    assert [note.get("label") for note in body.iter("fndef")] == ["2"]
 
 
 def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() -> None:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from scraper.extract import footnotes, tree
 from scraper.extract.content import segment as module
+from scraper.extract.content.segment import segment
 from tests.scraper.extract.content.trees import segments_of
+from tests.scraper.extract.snapshots import page
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,13 @@ def test_a_block_belongs_to_the_innermost_element_and_knows_its_links() -> None:
     segments = segments_of("<div><p>see <a href=x>the <b>page</b></a></p></div>")
     assert [segments.elements.tags[owner] for owner in segments.owners] == ["p"]
     assert (segments.links, segments.link_characters, segments.strong_characters) == ([1], [7], [4])
+
+
+def test_the_mark_of_a_footnote_parts_no_text() -> None:
+    html = "<p>One<sup><a href='#n'>1</a></sup> two.</p><ol><li id=n>Note.</li></ol>"
+    body = tree.build(page(html)).body
+    assert [note.get("label") for note in footnotes.lift(body)] == ["1"]
+    assert segment(body).texts == ["One two."]
 
 
 def test_links_around_blocks_are_inherited() -> None:
