@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from scraper.extract.characters import line
 from scraper.extract.texts import squeezed
@@ -22,6 +23,9 @@ BY = re.compile(
 _MAX_TEXT = 120
 _MAX_NAME = 60
 _MAX_WORDS = 6
+_MAX_LINKS = 20
+"""In an element that is called author; elements that are may stand in each other."""
+
 _NAMED = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE)
 _BESIDE = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
 """What stands beside a name in a box about the author."""
@@ -66,7 +70,7 @@ def _is_named(element: Element) -> bool:
 
 def _in_links(element: Element) -> str | None:
     """The names that are links, up to three."""
-    names = [_name(text_of(link)) for link in element.iter("a")]
+    names = [_name(text_of(link)) for link in islice(element.iter("a"), _MAX_LINKS)]
     found = list(dict.fromkeys(name for name in names if name))
     return ", ".join(found) if 0 < len(found) <= 3 else None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scraper.extract.rules import Rules
+from scraper.extract.lists import MAX_INDENTS
+from scraper.extract.rules import Rules, block
 from scraper.extract.walk import Context
 from scraper.extract.xpath import Element, elements, text_of
 
@@ -91,6 +92,8 @@ class CalloutRules(Rules):
         """The note as GitHub and Obsidian write it."""
         if "_inline" in context.tags:
             return None
+        if context.indents >= MAX_INDENTS:
+            return block(self.inside(element, context.enter(element.tag)), context.tags)
         title_of = _title_of(element)
         title = ""
         if title_of is not None:

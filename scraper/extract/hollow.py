@@ -52,7 +52,7 @@ _STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_LONG_STRING},}}+)("?)')
 """What is not closed is matched too, so that it is gone through once: not from each quotation mark in it."""
 
 _CHARACTER = re.compile(r"[^\\]|\\.")
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 _WORD = re.compile(r"\w+")
 _SAMPLE = slice(20, 60)
 """The letters of a string that are looked for: its beginning may be cut or decorated."""

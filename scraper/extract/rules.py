@@ -15,9 +15,11 @@ Tags = frozenset[str]
 _MARK = "\x02"
 """Begins a place for a block; no text holds it: `markup.parse` lets no control character in."""
 
-_PLACE = re.compile("^(.*?)\x02(\\d+)\x03", re.MULTILINE)
+_PLACE = re.compile("\x02(\\d+)\x03")
 _NOTE_INDENT = "    "
 _MARKER = re.compile(r"[^>\s]")
+_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+]|\d{1,9}[.)])(?=\s))*+")
+"""Of lists and quotations, at the beginning of a line; words before a place indent nothing."""
 
 
 class Rules(TreeConverter):
@@ -41,15 +43,22 @@ class Rules(TreeConverter):
 
     def restored(self, markdown: str) -> str:
         """With the blocks in their places, each line indented as its place is."""
-        while self._verbatim and _PLACE.search(markdown):
-            markdown = _PLACE.sub(self._placed, markdown)
-        return markdown
+        if not self._verbatim:
+            return markdown
+        return "\n".join(self._placed(row) if _MARK in row else row for row in markdown.split("\n"))
 
-    def _placed(self, match: re.Match[str]) -> str:
-        before, number = match.group(1), int(match.group(2))
-        block = self._verbatim[number] if number < len(self._verbatim) else ""
-        inset = _NOTE_INDENT if before.startswith("[^") else _MARKER.sub(" ", before)
-        return before + block.replace("\n", "\n" + inset)
+    def _placed(self, row: str) -> str:
+        """A line with its blocks; those that share it are indented alike, each from a line of its own."""
+        before, *rest = _PLACE.split(row)
+        markers = _MARKERS.match(before)
+        inset = _MARKER.sub(" ", markers.group()) if markers else ""
+        if before.startswith("[^"):
+            inset = _NOTE_INDENT
+        blocks = []
+        for number, behind in zip(rest[::2], rest[1::2], strict=True):
+            block = self._verbatim[int(number)] if int(number) < len(self._verbatim) else ""
+            blocks.append(block.replace("\n", "\n" + inset) + behind)
+        return before + f"\n{inset}".join(blocks)
 
 
 def is_inline(tags: Tags) -> bool:

@@ -51,7 +51,9 @@ _LEAST_SHARE = 0.5
 """Of a title that the words of these walls must make up on a page that comes with a good status and explains
 something: "How to fix 403 Forbidden errors" is help, "Access to this page has been denied" is not."""
 
-_MAX_TITLE = 500
+_MAX_SAID = 4_000
+"""Characters of a title, heading or short page that are looked at: words may be of any length."""
+
 _CHALLENGE_HEADERS = ("cf-mitigated", "x-vercel-mitigated")
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
 _MOUNT_POINTS = frozenset(
@@ -125,10 +127,10 @@ class Survey:
         )
         self.asks_password = bool(_PASSWORDS(body))
         self.has_fields = bool(_FIELDS(body))
-        shown = [self.page.head.title[:_MAX_TITLE], *map(text_of, _HEADINGS(body))]
+        shown = [self.page.head.title, *map(text_of, _HEADINGS(body))]
         if self.words < BARE_WORDS:
             shown.append(self.text)
-        self.titles = [" ".join(text.split()) for text in shown]
+        self.titles = [" ".join(text.split())[:_MAX_SAID] for text in shown]
 
 
 def judge(snapshot: Snapshot) -> Verdict:

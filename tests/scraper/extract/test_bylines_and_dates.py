@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
-from scraper.extract import dates
+from scraper.extract import bylines, dates, markup
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
+from tests.scraper.soon import soon
 
 TEXT = f"<p>{WORDS}</p>"
 
@@ -105,3 +108,12 @@ def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int
 )
 def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
     assert dates.in_text(text) is None
+
+
+def test_elements_called_author_in_each_other_are_read_soon() -> None:
+    links = "<a href=x>one of many links</a>" * 5_000
+    body = markup.parse("<h1>T</h1>" + "<div class=author>" * 100 + links).root
+    assert body is not None
+    near = list(islice(body.iter("*"), 130))
+    with soon():
+        assert list(bylines.seen(near)) == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scraper.extract.lists import MAX_INDENTS
 from tests.scraper.extract.conversion import markdown_of
+from tests.scraper.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -87,3 +89,10 @@ def test_a_note_in_a_table_of_several_parts_keeps_one_and_breaks_nothing() -> No
     cells = "<td class=content><p>Hot.</p></td><td class=content><p>Cold.</p></td>"
     html = f"<div class='admonitionblock tip'><table><tr>{cells}</tr></table></div>"
     assert markdown_of(html).startswith("> [!tip] Tip")
+
+
+def test_notes_in_notes_are_indented_up_to_a_depth() -> None:
+    with soon():
+        found = markdown_of("<div class='admonition tip'>" * 150 + "<pre>" + "x\n" * 20_000 + "</pre>")
+    assert max(len(row) for row in found.split("\n")) < 60
+    assert found.count("[!tip]") == MAX_INDENTS

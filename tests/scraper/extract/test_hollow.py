@@ -9,6 +9,7 @@ from lxml import etree
 
 from scraper.extract.hollow import FEATURES, measures
 from scraper.extract.tree import Head, Script
+from tests.scraper.soon import soon
 
 _PROSE = "The ferry left in the morning with all that the island needs for a week, and came back empty. " * 4
 
@@ -24,6 +25,12 @@ def test_long_texts_in_data_count_by_their_letters() -> None:
     assert letters_in_data(json.dumps({"text": _PROSE, "short": "a few words"})) == sum(
         map(str.isalpha, _PROSE)
     )
+
+
+def test_brackets_that_are_no_tags_are_gone_through_once() -> None:
+    data = [_PROSE + "<" * 19_000 + str(number) for number in range(20)]
+    with soon():
+        assert letters_in_data(json.dumps(data)) > 0
 
 
 def test_json_in_json_is_looked_through_once_and_its_last_part_counts() -> None:

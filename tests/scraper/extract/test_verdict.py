@@ -5,6 +5,7 @@ import pytest
 from scraper.extract import reader, verdict
 from scraper.model import Verdict, VerdictKind
 from tests.scraper.extract.snapshots import WORDS, page
+from tests.scraper.soon import soon
 
 SCRIPT = "<script src=/app.js></script>"
 LONG = WORDS * 3
@@ -179,3 +180,11 @@ def test_a_form_with_a_captcha_beside_it_is_a_form() -> None:
     form = "<form><textarea></textarea><div class=g-recaptcha></div></form>"
     html = f"<main><h1>Contact</h1><p>{WORDS[:200]}</p>{form}</main>"
     assert verdict.judge(page(html)).kind is not VerdictKind.BLOCKED
+
+
+@pytest.mark.parametrize("token", ["verify-", "access.", "please", "_just-a-moment_"])
+def test_a_page_of_one_long_word_is_judged_soon(token: str) -> None:
+    for html in (f"<p>{token * 300_000}</p>", f"<h1>{token * 300_000}</h1>"):
+        built = page(html)
+        with soon():
+            verdict.judge(built)
