@@ -160,7 +160,7 @@ def sealed_page(document: Document, piece: Cut, region: str, *, fact_chars: int 
         "Site": _fact(document.site_name, fact_chars),
     }
     told = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
-    body = piece.shown or "(no text)"
+    body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
     return seal(f"{told}\n\n{body}" if told else body, region)
 
 

@@ -93,6 +93,7 @@ def test_the_last_piece_does_not_ask_to_go_on() -> None:
 
 def test_an_empty_page_says_so() -> None:
     assert "(no text)" in as_markdown(reading(""), region=REGION)
+    assert "(the end of the page)" in as_markdown(reading("Words."), region=REGION, start=1_000)
 
 
 @pytest.mark.parametrize(
