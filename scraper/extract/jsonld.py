@@ -60,12 +60,19 @@ def read(blocks: Iterable[str]) -> Blocks:
     return Blocks(tuple(values), broken)
 
 
-def items(blocks: Iterable[str], *, without: frozenset[str] = frozenset()) -> list[Item]:
-    """Every object in the blocks that has a type, outer ones first, but none under the names `without`."""
-    return flat(read(blocks).values, without=without)
+def items(
+    blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
+) -> list[Item]:
+    """Every object in the blocks that has a type, outer ones first.
+
+    There are none under the names `without`, and none of several under the names `single`.
+    """
+    return flat(read(blocks).values, without=without, single=single)
 
 
-def flat(values: Iterable[Item], *, without: frozenset[str] = frozenset()) -> list[Item]:
+def flat(
+    values: Iterable[Item], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
+) -> list[Item]:
     """Every object among the values that has a type, breadth first: a page's own before what it mentions."""
     found: list[Item] = []
     waiting: list[Any] = list(values)
@@ -80,7 +87,9 @@ def flat(values: Iterable[Item], *, without: frozenset[str] = frozenset()) -> li
             waiting.extend(
                 inner
                 for name, inner in part.items()
-                if isinstance(inner, dict | list) and name not in without
+                if isinstance(inner, dict | list)
+                and name not in without
+                and not (name in single and isinstance(inner, list) and len(inner) > 1)
             )
     return found
 

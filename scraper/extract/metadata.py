@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from scraper.extract import bylines, dates, jsonld, shown_dates, titles
+from scraper.extract import bylines, dates, jsonld, others, shown_dates, titles
 from scraper.extract.characters import line
 from scraper.extract.near_title import around_headline, first_elements
 from scraper.extract.tree import Head, Page
@@ -43,11 +43,7 @@ _NOBODY = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
     "null none name comment category review".split()
 )
-_OF_OTHERS = frozenset(
-    "review reviews comment comments itemReviewed suggestedAnswer isRelatedTo isSimilarTo mentions".split()
-)
-"""Under these stand works of other people."""
-_DATES = ("datePublished", "dateCreated", "uploadDate")
+_DATES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
@@ -72,7 +68,7 @@ def read(page: Page) -> Metadata:
         metas.setdefault(name, content)
     metas |= _together(page.head.metas)
     blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
-    items = jsonld.items(blocks, without=_OF_OTHERS)
+    items = jsonld.items(blocks, without=others.PROPERTIES, single=others.LISTED)
     site = _site_name(metas, items)
     near = around_headline(page.body)
     published, source = _published(page, near, metas, items)
@@ -182,7 +178,10 @@ def _shown_date(body: Element) -> datetime | None:
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
         marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
-        if time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks):
+        marked = time.get("pubdate") is not None or any(
+            mark and _PUBLISHED_TIME.search(mark) for mark in marks
+        )
+        if marked and not others.stands_beside(time) and not others.is_of_others(time):
             moment = dates.parse(time.get("datetime") or "")
             if moment:
                 return moment

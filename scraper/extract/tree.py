@@ -13,6 +13,7 @@ from lxml import etree
 from browsers.model import Frame, Snapshot
 from scraper.extract import formulas, hidden, markup, media, shadow
 from scraper.extract.class_names import names_in
+from scraper.extract.others import is_of_others
 from scraper.extract.texts import words_in
 from scraper.extract.xpath import Element, elements, having, text_of
 
@@ -156,7 +157,10 @@ def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
     found = []
     for meta in metas:
         content = meta.get("content")
-        name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv")
+        name = meta.get("property") or meta.get("name")
+        if not name and (item := meta.get("itemprop")) and content and not is_of_others(meta):
+            name = item
+        name = name or meta.get("http-equiv")
         if name and content:
             found.append((name.lower(), content))
     return found

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.extract import dates
+from scraper.extract import dates, tree
 from scraper.model import Document
-from tests.scraper.extract.snapshots import WORDS, read
+from tests.scraper.extract.snapshots import WORDS, page, read
+from tests.scraper.soon import soon
 
 
 def with_json_ld(item: object) -> str:
@@ -200,3 +201,75 @@ def test_what_stands_where_an_author_would_is_no_name(name: str) -> None:
 
 def test_the_author_is_read_without_the_escapes_of_templates() -> None:
     assert read(f"<meta name=author content='Ann &amp;amp; Bob'><p>{WORDS}</p>").author == "Ann & Bob"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"@type": "Blog", "blogPost": [{"@type": "BlogPosting", "author": {"name": "Ada Lovelace"}, '
+        '"datePublished": "2019-01-01"}, {"@type": "BlogPosting"}]}',
+        '{"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": {"@type": "Article", '
+        '"author": "Ada Lovelace", "datePublished": "2019-01-01"}}, {"@type": "ListItem"}]}',
+        '{"@type": "QAPage", "mainEntity": {"@type": "Question", "acceptedAnswer": {"@type": "Answer", '
+        '"author": {"name": "Ada Lovelace"}, "datePublished": "2019-01-01"}}}',
+    ],
+)
+def test_author_and_date_of_a_work_in_a_list_or_of_an_answer_are_not_the_page_s(block: str) -> None:
+    found = _stated(block)
+    assert (found.author, found.published) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("block", "author", "day"),
+    [
+        (
+            '{"@type": "Blog", "blogPost": [{"@type": "BlogPosting", "author": {"name": "Ada Lovelace"}, '
+            '"datePublished": "2019-01-01"}]}',
+            "Ada Lovelace",
+            "2019-01-01",
+        ),
+        ('{"@type": "JobPosting", "datePosted": "2019-01-01"}', None, "2019-01-01"),
+        (
+            '{"@type": "RealEstateListing", "datePosted": "2019-02-03", "datePublished": "2019-01-01"}',
+            None,
+            "2019-01-01",
+        ),
+    ],
+)
+def test_a_single_post_and_an_offer_have_their_author_and_date(
+    block: str, author: str | None, day: str
+) -> None:
+    found = _stated(block)
+    assert found.author == author
+    assert found.published is not None and found.published.date().isoformat() == day
+
+
+def test_what_metas_say_of_a_review_is_not_of_the_page() -> None:
+    metas = "<meta itemprop=author content='Ada Lovelace'><meta itemprop=datePublished content=2019-01-01>"
+    page = f"<main itemscope><p>{WORDS}</p>{{}}</main>"
+    own, review = read(page.format(metas)), read(page.format(f"<div itemprop=review itemscope>{metas}</div>"))
+    assert (own.author, own.published_source) == ("Ada Lovelace", "meta")
+    assert (review.author, review.published) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("around", "is_own"),
+    [
+        ("<article>{}</article>", True),
+        ("<article><footer>{}</footer></article>", True),
+        ("<footer>{}</footer>", False),
+        ("<aside><article>{}</article></aside>", False),
+        ("<nav>{}</nav>", False),
+        ("<div itemprop='review' itemscope>{}</div>", False),
+    ],
+)
+def test_a_date_is_the_page_s_where_it_stands_in_its_content(around: str, is_own: bool) -> None:
+    time = "<div><time class=published datetime=2022-01-02>then</time></div>"
+    found = read(f"<main><p>{WORDS}</p></main>{around.format(time)}")
+    assert (found.published is not None) is is_own
+
+
+def test_metas_deep_in_a_page_are_read_soon() -> None:
+    html = "<div>" * 1_500 + "<meta itemprop=author content=x>" * 20_000
+    with soon():
+        tree.build(page(html))
