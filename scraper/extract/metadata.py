@@ -43,6 +43,9 @@ _NOBODY = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
     "null none name comment category review".split()
 )
+_GIVEN = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
+"""Names of people too, where one word follows: `Di Wang` is not by Wang."""
+
 _DATES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
@@ -135,7 +138,9 @@ def _is_organization(value: Any) -> bool:
 
 
 def _person(text: str, site: str | None) -> str | None:
-    name = bylines.BY.sub("", titles.unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|"))
+    name = titles.unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|")
+    if not _GIVEN.match(name):
+        name = bylines.BY.sub("", name)
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")

@@ -61,6 +61,12 @@ def test_a_broken_block_loses_only_itself(block: str) -> None:
     [
         ("<meta name=author content='Ada Lovelace'>", "Ada Lovelace"),
         ("<meta name=author content='By Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='Von Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='Di Wang'>", "Di Wang"),
+        (
+            "<meta name=citation_author content='Wang, Di'><meta name=citation_author content='Li, Bo'>",
+            "Di Wang, Bo Li",
+        ),
         ("<meta name=author content=admin><a rel=author>Ada Lovelace</a>", "Ada Lovelace"),
         ("<meta property=article:author content='https://social.example/ada'>", None),
         ("<p class='meta byline'>by Ada Lovelace</p>", "Ada Lovelace"),
