@@ -229,6 +229,12 @@ class Connection:
         if session is not None:
             self.forget(session, errors.PageCrashed("The page's target is gone."))
 
+    def end_tabs(self) -> None:
+        """The browser is about to be ended: who waits for a tab of it is told so, not that a site failed."""
+        for session in list(self._sessions.values()):
+            if session is not self._browser:
+                self.forget(session, errors.BrowserGone("The browser was ended."))
+
     def lost(self) -> None:
         """The browser or its driver is gone: everything pending fails now."""
         if self.closed.is_set():

@@ -34,6 +34,7 @@ PEEKS_LIKE_A_RENDER = 10
 
 _CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
 _SCARCE = "This machine may be out of processes, open files or disk: free some, then try again."
+_STARTED_AGAIN = "Try again when this server has been started again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class Pool:
 
         Raises:
             NoBrowser: none is installed, or it does not start.
+            BrowserGone: all of them are being closed.
         """
         tier = self._served_by(tier)
         supply = self._supplies.get(tier)
@@ -175,18 +177,27 @@ class Pool:
         return supply
 
     async def _launched(self, order: LaunchOrder) -> RunningChromium:
+        self._refuse_when_closing()
         try:
             # Where the sandbox was seen to work, a browser that does not start has some other trouble.
             chromium = await launch(self._driver, order, self._folder.path, may_bare=not self._was_sandboxed)
         except errors.NoBrowser as error:
+            self._refuse_when_closing()
             self.last_error = str(error)
             raise
         except (OSError, RuntimeError) as error:  # Python's word for no more threads is the latter
             reason = getattr(error, "strerror", None) or error
             self.last_error = f"Chromium at {order.executable} cannot be started: {reason}."
             raise errors.NoBrowser(self.last_error, next_step=_SCARCE) from error
+        if self._closing:
+            await chromium.close()
+        self._refuse_when_closing()
         self._was_sandboxed |= chromium.sandboxed
         return chromium
+
+    def _refuse_when_closing(self) -> None:
+        if self._closing:
+            raise errors.BrowserGone("The browsers are being closed.", next_step=_STARTED_AGAIN)
 
     async def _start_quietly(self, tier: Tier) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -30,14 +31,17 @@ class Driver:
         self._folder = folder
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()
+        self._closed = False
 
     async def playwright(self) -> Playwright:
         """The running driver, started when needed.
 
         Raises:
-            NoBrowser: it does not start, as where a library that it needs is not installed.
+            NoBrowser: it does not start, as where a library that it needs is not installed; or was closed.
         """
         async with self._starting:
+            if self._closed:
+                raise NoBrowser("Playwright's driver was closed.")
             if self._playwright is None:
                 self._playwright = await self._start()
             return self._playwright
@@ -49,7 +53,7 @@ class Driver:
             with _folders(self._folder.path):
                 async with asyncio.timeout(START_LIMIT_S):
                     manager = module.async_api.async_playwright()
-                    playwright: Playwright = await manager.start()
+                    playwright = await _started(asyncio.ensure_future(manager.start()))
                     _expect_its_end(manager)
         except Exception as error:  # Playwright has no class of its own for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
@@ -64,11 +68,23 @@ class Driver:
                 await _stop(dead)
 
     async def close(self) -> None:
-        """Stop the driver; the browsers it launched end with it."""
+        """Stop the driver for good; the browsers it launched end with it."""
         async with self._starting:
+            self._closed = True
             if self._playwright is not None:
                 await _stop(self._playwright)
                 self._playwright = None
+
+
+async def _started(coming: asyncio.Future[Playwright]) -> Playwright:
+    """Who gives up waiting leaves no driver behind: one that is on its way is awaited, and stopped."""
+    try:
+        return await asyncio.shield(coming)
+    except asyncio.CancelledError:
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            async with asyncio.timeout(STOP_LIMIT_S):
+                await _stop(await coming)
+        raise
 
 
 def _expect_its_end(manager: object) -> None:

@@ -97,6 +97,7 @@ class RunningChromium:
 
     async def close(self) -> None:
         """End the browser: politely, then by force; its profile goes with it."""
+        self.connection.end_tabs()
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await self._browser.close()

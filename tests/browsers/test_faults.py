@@ -201,6 +201,30 @@ async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
     assert not living.path.exists()
 
 
+async def test_a_door_that_is_being_closed_starts_no_other_browser(
+    browser_settings: BrowserSettings, site: Site
+) -> None:
+    before = set(ours())
+    async with Browsers(browser_settings) as door:
+        running = asyncio.create_task(door.visit(Request(site.url("/never"), deadline_s=60)))
+        await until(lambda: site.open("/never") > 0)
+    with pytest.raises(errors.BrowserGone):
+        await running
+    await until(lambda: not victims("driver", before) + victims("browser", before))
+
+
+async def test_a_browser_that_came_up_while_its_door_was_closed_is_ended(
+    browser_settings: BrowserSettings, site: Site
+) -> None:
+    before = set(ours())
+    async with Browsers(browser_settings) as door:
+        running = asyncio.create_task(visit(door, site, "/static/1"))
+        await until(lambda: victims("driver", before) != [])
+    with pytest.raises(errors.BrowserGone):
+        await running
+    await until(lambda: not victims("driver", before) + victims("browser", before))
+
+
 async def test_without_the_shared_pipe_the_nested_wire_serves(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
