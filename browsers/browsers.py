@@ -175,7 +175,8 @@ class Browsers:
                 await self._profiles.save(loan.tab, request)
                 may_rest = snapshot.complete and not visit.leaves_doubt
                 keeps_page = request.site_profile is not None or loan.tab.committed or loan.tab.renewals > 0
-                loan.reusable = may_rest if keeps_page else not visit.prepared
+                is_clean = may_rest if keeps_page else not visit.prepared
+                loan.reusable = is_clean and not loan.tab.saw_password
                 return snapshot
 
     def _expects_page(self, request: Request) -> bool:

@@ -14,7 +14,7 @@ from browsers.locations import resolved
 from browsers.model import Hop, Request
 from browsers.response import NOT_PASSED_ON, Body, PausedResponse
 from browsers.tab import Tab
-from browsers.userinfo import without_userinfo
+from browsers.userinfo import has_userinfo, without_userinfo
 
 __all__ = ["Navigation"]
 
@@ -150,6 +150,7 @@ class Navigation:
             self._on_response(PausedResponse.of(event))
 
     def _on_response(self, response: PausedResponse) -> None:
+        self._tab.saw_password |= has_userinfo(response.url)
         if response.location is not None:
             self._on_redirect(response, response.location)
         elif not self._held.done():

@@ -13,7 +13,7 @@ from browsers.scripts import PROBE
 from browsers.settle import WORLD, Settling
 from browsers.tab import PAUSE_AT_RESPONSE, Tab
 from browsers.traffic import Traffic
-from browsers.userinfo import without_userinfo
+from browsers.userinfo import has_userinfo, without_userinfo
 from browsers.window import thumbnail
 
 __all__ = ["Page"]
@@ -150,6 +150,7 @@ class Page:
 
     def _on_frame_navigated(self, event: Event) -> None:
         frame = event["frame"]
+        self._tab.saw_password |= has_userinfo(frame["url"])
         if frame["url"].startswith("http"):
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:

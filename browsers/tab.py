@@ -48,6 +48,8 @@ class Tab:
         self.renewals = 0
         self.committed = False
         """Whether this visit let a page into it."""
+        self.saw_password = False
+        """Whether an address on its way had one: the browser says it to that host again, and unasked."""
         self.cached = CachedAddresses()
         self.origins: set[str] = set()
         """Of all documents that were in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_userinfo"]
+__all__ = ["has_userinfo", "without_userinfo"]
 
 # Browsers take backslashes for slashes, and any number of them; the last @ before the path ends it.
 _USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
@@ -13,3 +13,8 @@ _USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
 def without_userinfo(url: str) -> str:
     """The web address without what stands before its host."""
     return _USERINFO.sub(r"\1", url) if "@" in url else url
+
+
+def has_userinfo(url: str) -> bool:
+    """Whether a name or a password stands before the host of the web address."""
+    return "@" in url and _USERINFO.match(url) is not None

@@ -64,7 +64,15 @@ async def _no_headless(request: web.Request) -> web.Response:
     return html(page("Welcome", paragraphs("no-headless", 0, 10)))
 
 
+async def _asks_password(request: web.Request) -> web.Response:
+    said = request.headers.get("Authorization")
+    if said is None:
+        return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="test"'}, text="NOT-TOLD")
+    return html(f"<p>TOLD-{said.removeprefix('Basic ')}</p>{paragraphs('told', 0, 10)}")
+
+
 PAGES = (
+    Page("/asks-password", "401 to who does not say a name and a password", _asks_password),
     fixed("/wall/captcha", "a captcha instead of the page, status 200", page("Attention", _CAPTCHA)),
     fixed("/wall/consent", "nothing but a consent dialog", page("Before you continue", _CONSENT)),
     fixed(
