@@ -21,7 +21,7 @@ from scraper.extract.note_bodies import block_of, split_block, tidied
 from scraper.extract.numbered_notes import numbered
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["attach", "lift", "settle"]
+__all__ = ["attach", "drop_marks", "lift", "settle"]
 
 MAX_NOTES = 2_000
 MAX_NOTE = 5_000
@@ -71,6 +71,12 @@ def attach(root: Element, notes: Sequence[Element]) -> None:
     for note in notes:
         wanted |= {mark.get("label") for mark in note.iter("fnref")} if note.get("label") in wanted else set()
     root.extend([note for note in notes if note.get("label") in wanted])
+
+
+def drop_marks(root: Element) -> None:
+    """Leave no mark in a tree whose notes are left out."""
+    for mark in list(root.iter("fnref")):
+        remove(mark)
 
 
 def _linked(root: Element) -> list[tuple[Element, Element, str]]:

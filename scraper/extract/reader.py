@@ -15,8 +15,8 @@ MAX_CHARACTERS = 4_000_000
 """Of Markdown and of text; a million tokens, beyond what any caller can page through."""
 
 _ANY_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
-_SELLING = frozenset({"product", "collection", "listing"})
-"""Where footnotes are small print."""
+_WITH_SMALL_PRINT = frozenset({"product", "collection", "listing", "service"})
+"""Types of pages that sell, where a footnote is none of what one comes for: its mark goes too."""
 
 
 def read(snapshot: Snapshot, model: Model | None = None) -> Document:
@@ -44,7 +44,9 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     notes = footnotes.lift(page.body, page.classes)
     content = content_of(page, model)
     root = content.cut()
-    if content.page_type not in _SELLING:
+    if content.page_type in _WITH_SMALL_PRINT:
+        footnotes.drop_marks(root)
+    else:
         footnotes.attach(root, notes)
     converted = markdown.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
     body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])

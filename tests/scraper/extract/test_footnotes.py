@@ -176,3 +176,23 @@ def test_what_stands_before_its_mark_is_no_note() -> None:
 def test_a_part_with_headings_is_no_note() -> None:
     html = "<p>See<sup><a href='#note1'>1</a></sup></p><div id=note1><h3>Part</h3><p>One.</p></div>"
     assert "[^1]" not in markdown_of(html)
+
+
+def test_small_print_of_a_product_leaves_no_mark() -> None:
+    cards = "".join(
+        f"<div class=product-card><a href=/products/k{n}>Kettle {n}</a><span class=price>${n}9</span>"
+        "<button>Add to cart</button></div>"
+        for n in range(9)
+    )
+    found = read(
+        "<title>Kettle 5 - Shop</title><meta property=og:type content=product>"
+        "<nav><a href=/>Home</a><a href=/k>Kettles</a><a href=/cart>Cart</a></nav><main class=product>"
+        "<h1>Kettle 5</h1><div class=price>$49.00</div><button>Add to cart</button>"
+        "<div class=product-description><p>Boils a litre in three minutes.<sup><a href='#n1'>1</a></sup> "
+        "Keeps it warm for two hours.<sup><a href='#n2'>2</a></sup> Made of steel.</p><ul><li>1.7 litres</li>"
+        f"<li>2200 watts</li></ul></div><div class=related><h2>You may also like</h2>{cards}</div></main>"
+        "<footer><ol><li id=n1>Measured at sea level.</li><li id=n2>At 20 degrees.</li></ol></footer>",
+        url="https://shop.example/products/kettle-5",
+    )
+    assert found.page_type == "product"
+    assert "in three minutes. Keeps it warm for two hours. Made of steel." in found.markdown
