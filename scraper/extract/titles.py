@@ -42,7 +42,7 @@ _MAX_HEADINGS, _MAX_LESSER, _MAX_LINKS = 5, 10, 10
 
 def read(page: Page, metas: Mapping[str, str], site: str | None) -> str | None:
     """The heading that agrees with the head; else what the head says, without the site's name."""
-    is_front = not urlsplit(page.url).path.strip("/")
+    is_front = _is_front(page.url)
     headings = list(filter(None, map(_shown, islice(_every(page.body, "h1"), _MAX_HEADINGS))))
     told = _told(page, metas, site, () if is_front else headings)
     if headings and told:
@@ -74,7 +74,7 @@ def _told(page: Page, metas: Mapping[str, str], site: str | None, headings: Sequ
 
 def _is_of_all_pages(card: str, title: str, url: str, site: str | None, headings: Sequence[str]) -> bool:
     """Whether a title for cards is that of the site, the same on each of its pages."""
-    if card.lower() == (site or "").lower() or (url and not urlsplit(url).path.strip("/")):
+    if card.lower() == (site or "").lower() or (url and _is_front(url)):
         return True
     first = _SEPARATOR.split(title, maxsplit=1)[0].lower()
     return (
@@ -82,6 +82,13 @@ def _is_of_all_pages(card: str, title: str, url: str, site: str | None, headings
         and any(heading.lower() == first for heading in headings)
         and max(_agreement(heading, card) for heading in headings) < _AGREEMENT
     )
+
+
+def _is_front(url: str) -> bool:
+    try:
+        return not urlsplit(url).path.strip("/")
+    except ValueError:
+        return False
 
 
 def _below_site(body: Element, best: str, told: str, site: str | None) -> str:

@@ -96,6 +96,7 @@ def test_the_heading_of_the_site_gives_way_to_one_below_it(head: str, headings: 
         ("Tides | Bay", "Learn all about seas", "", "Tides", "Tides"),
         ("Tides | The Times", "Tides", "", "The Times", "Tides"),
         ("Tides | Bay", "Learn all about seas", "https://e.com/tides", "Menu", "Learn all about seas"),
+        ("Tides | Bay", "Learn all about seas", "https://[", "Menu", "Learn all about seas"),
     ],
 )
 def test_a_card_that_all_pages_share_is_no_title(
