@@ -71,6 +71,10 @@ async def reveal(session: Session, settling: Settling, limit_s: float) -> None:
         await settling.until_done(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
     before = -1
     for _ in range(ROUNDS):
+        if settling.traffic.in_flight():
+            # Asked for with the last content: the next part of a page that goes on by itself.
+            rest_s = min(ROUND_LIMIT_S, end - time.monotonic())
+            await settling.until_done(rest_s, may_be_thin=False, may_skip=False)
         look = await settling.look()
         left_s = end - time.monotonic()
         if look is None or left_s <= 0 or _fits(look) or look.text_chars <= before + GROWTH_CHARS:
