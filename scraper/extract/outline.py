@@ -12,7 +12,7 @@ __all__ = ["of_markdown"]
 MAX_HEADINGS = 500
 _MAX_TEXT = 200
 
-_HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(`{3,}|~{3,})(.*))")
+_HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
 """Behind the end of a line rather than at the beginning of one: to the ends one can jump."""
 
 _LINK = re.compile(

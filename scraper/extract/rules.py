@@ -18,8 +18,8 @@ _MARK = "\x02"
 _PLACE = re.compile("\x02(\\d+)\x03")
 _NOTE_INDENT = "    "
 _MARKER = re.compile(r"[^>\s]")
-_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+]|\d{1,9}[.)])(?=\s))*+")
-"""Of lists and quotations, at the beginning of a line; words before a place indent nothing."""
+_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
+"""Of lists, terms and quotations, at the beginning of a line; words before a place indent nothing."""
 
 
 class Rules(TreeConverter):

@@ -20,6 +20,13 @@ def test_what_looks_like_a_heading_in_code_is_none() -> None:
     assert [one.text for one in of_markdown(markdown)] == ["One"]
 
 
+@pytest.mark.parametrize("marker", ["- ", "12. ", "> ", ":   ", "> - "])
+def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
+    inset = "".join(one if one == ">" else " " for one in marker)
+    markdown = f"{marker}```\n{inset}# a comment\n{inset}```\n\n# One"
+    assert [one.text for one in of_markdown(markdown)] == ["One"]
+
+
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
