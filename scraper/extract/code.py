@@ -234,6 +234,7 @@ def _pieces(block: Element) -> Iterator[str]:
     before = block.text or ""
     if before:
         yield before
+    codes_are_lines = _is_codes_alone(block)
     for child in block:
         if child.tag == "br":
             yield "\n"
@@ -242,7 +243,7 @@ def _pieces(block: Element) -> Iterator[str]:
             if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
                 yield "\n"
             yield from pieces
-            if _is_line(child) and not (pieces and pieces[-1].endswith("\n")):
+            if (codes_are_lines or _is_line(child)) and not (pieces and pieces[-1].endswith("\n")):
                 yield "\n"
         before = child.tail or ""
         if before:
@@ -261,12 +262,17 @@ def _is_apparatus(element: Element) -> bool:
 
 
 def _is_line(element: Element) -> bool:
-    if element.tag == "code":
-        parent = element.getparent()
-        return parent is not None and len(parent.findall("code")) > 1
     return element.tag in _LINE_TAGS or (
         element.tag == "span" and _BLOCK_STYLE.search(element.get("style") or "") is not None
     )
+
+
+def _is_codes_alone(block: Element) -> bool:
+    """Whether a block holds several `code` and nothing else: others mark words within a line by it."""
+    if len(block) < 2 or any(one.tag != "code" for one in block):
+        return False
+    beside = (block.text or "") + "".join(one.tail or "" for one in block)
+    return "\n" not in beside and not beside.strip()
 
 
 def _wrappers(block: Element) -> Iterator[Element]:

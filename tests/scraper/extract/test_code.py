@@ -15,6 +15,12 @@ from tests.scraper.extract.conversion import converted, markdown_of
         ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
         ("<pre><code>a</code><code>b</code></pre>", "```\na\nb\n```"),
+        ("<pre><code>a</code>\n<code>b</code></pre>", "```\na\nb\n```"),
+        ("<pre>x = <code>f</code> (<code>g</code>)\n</pre>", "```\nx = f (g)\n```"),
+        (
+            "<pre><code>&gt; </code><b><code>1\n</code></b><code>&gt; </code><b><code>2</code></b></pre>",
+            "```\n> 1\n> 2\n```",
+        ),
         (
             "<pre><code><span style='display:grid'>a</span><span style='display:grid'>b</span></code></pre>",
             "```\na\nb\n```",
