@@ -10,7 +10,8 @@ from textwrap import dedent
 
 from lxml import etree
 
-from scraper.extract.code import NUMBERING, code_text, is_bare_block, is_language
+from scraper.extract.code import NUMBERING, code_text, is_bare_block
+from scraper.extract.code_languages import is_language
 from scraper.extract.markup import remove
 from scraper.extract.xpath import Element, elements, text_of
 

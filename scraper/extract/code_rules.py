@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scraper.extract.code import code_text, fence, language_of
+from scraper.extract.code import code_text, fence
+from scraper.extract.code_languages import language_of
 from scraper.extract.rules import Rules, is_inline
 from scraper.extract.walk import Context, Handler
 from scraper.extract.xpath import Element

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scraper.extract.code import code_in_table, code_text, language_of
+from scraper.extract.code import code_in_table, code_text
+from scraper.extract.code_languages import language_of
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.math_rules import MathRules
 from scraper.extract.rules import Tags, block
