@@ -17,6 +17,7 @@ __all__ = [
     "code_text",
     "fence",
     "is_bare_block",
+    "numbers_lines",
 ]
 
 NUMBERING = frozenset(
@@ -40,6 +41,7 @@ _BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_LINES = 20_000
+_LONGEST_NUMBER = 6
 _TICKS = re.compile(r"`{3,}")
 
 
@@ -71,7 +73,7 @@ def code_in_table(table: Element) -> Element | None:
         bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
     )
     if not numbered:
-        return None
+        return _beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
     if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
         markers = [_marker(row[-1]) for row in rows]
         changes = any(marker.strip() for marker in markers)
@@ -82,6 +84,24 @@ def code_in_table(table: Element) -> Element | None:
         return block
     cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
+
+
+def _beside_numbers(row: Element) -> Element | None:
+    """The block in the second cell of a row whose first holds the numbers of its lines."""
+    left, right = ([block for block in cell if block.tag == "pre"] for cell in row)
+    one_each = len(left) == len(row[0]) == 1 and len(right) == len(row[1]) == 1
+    return right[0] if one_each and numbers_lines(left[0], right[0]) else None
+
+
+def numbers_lines(column: Element, block: Element) -> bool:
+    """Whether an element holds nothing but the numbers of a block's lines, one behind the other."""
+    numbers = text_of(column).split()
+    if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
+        return False
+    first = int(numbers[0])
+    if numbers != [str(number) for number in range(first, first + len(numbers))]:
+        return False
+    return len(text_of(block).strip("\n").split("\n")) == len(numbers)
 
 
 def _marker(cell: Element) -> str:

@@ -10,7 +10,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from scraper.extract.code import NUMBERING, code_text, is_bare_block
+from scraper.extract.code import NUMBERING, code_text, is_bare_block, numbers_lines
 from scraper.extract.code_languages import is_language
 from scraper.extract.markup import remove
 from scraper.extract.xpath import Element, elements, text_of
@@ -41,8 +41,7 @@ _COPY = re.compile(
 def settle(root: Element, names: str) -> None:
     """Make every block of code in the tree, whose classes are `names`, a `pre`."""
     for box in _LINED(root) if "fragment" in names else ():
-        if _is_lined(box):
-            box.tag = "pre"
+        _settle_lined(box)
     for table in _SIGNATURES(root) if "memname" in names else ():
         _settle_signature(table)
     for block in list(root.iter("pre")):
@@ -55,9 +54,21 @@ def settle(root: Element, names: str) -> None:
     _settle_lines(root)
 
 
-def _is_lined(box: Element) -> bool:
-    """Whether an element holds lines of code and nothing else, each in an element of its own."""
-    return len(box) > 0 and all("line" in (line.get("class") or "").split() for line in box)
+def _settle_lined(box: Element) -> None:
+    """A box that holds lines of code, each in an element of its own, perhaps in parts that fold."""
+    lines: list[Element] = []
+    for part in box:
+        classes = (part.get("class") or "").split()
+        if "line" in classes:
+            lines.append(part)
+        elif "foldopen" in classes:
+            lines += [line for line in part.iter("div") if "line" in (line.get("class") or "").split()]
+        elif "ttc" not in classes:  # what shows over a name when one points at it
+            return
+    if lines:
+        for line in lines:
+            line.tail = None
+        box.tag, box.text, box[:] = "pre", None, lines
 
 
 def _settle_signature(table: Element) -> None:
@@ -73,9 +84,15 @@ def _settle_signature(table: Element) -> None:
 def _take_numbers(block: Element) -> None:
     """Take out the column of line numbers beside a block."""
     for beside in (block.getprevious(), block.getnext()):
-        called = beside is not None and not NUMBERING.isdisjoint((beside.get("class") or "").split())
-        if beside is not None and called and "".join(text_of(beside).split()).isdecimal():
+        if beside is not None and _is_numbering(beside, block):
             remove(beside)
+
+
+def _is_numbering(beside: Element, block: Element) -> bool:
+    if beside.tag == "pre" and numbers_lines(beside, block):
+        return True
+    called = not NUMBERING.isdisjoint((beside.get("class") or "").split())
+    return called and "".join(text_of(beside).split()).isdecimal()
 
 
 def _take_labels(block: Element) -> None:

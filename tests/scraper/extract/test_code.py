@@ -143,11 +143,27 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "<div class=line-numbers-wrapper><span>1</span><br><span>2</span></div>",
             "```\na\nb\n```",
         ),
+        (
+            "<table><tr><td align=right><pre>1\n2\n3</pre></td><td><pre>a\n\nb\n</pre></td></tr></table>",
+            "```\na\n\nb\n```",
+        ),
+        (
+            "<div><pre class=line-numbers><span>8</span>\n<span>9</span>\n<span>10</span>\n</pre>"
+            "<pre><code>a\n\nb\n</code></pre></div>",
+            "```\na\n\nb\n```",
+        ),
+        ("<pre>1\n2</pre><pre>a\nb\nc</pre>", "```\n1\n2\n```\n\n```\na\nb\nc\n```"),
         ("<p class=lineno>One line</p><pre>a</pre>", "One line\n\n```\na\n```"),
         (
             "<div class=fragment><div class=line><span class=lineno>1</span>int a;</div>"
             "<div class=line><span class=lineno>2</span>int b;</div></div>",
             "```\nint a;\nint b;\n```",
+        ),
+        (
+            "<div class=fragment><div class=line>int a;</div>\n<div class=foldopen>\n"
+            "<div class=line>int f() {</div>\n<div class=line>}</div>\n</div>\n"
+            "<div class=ttc><div class=ttname>f</div></div>\n</div>",
+            "```\nint a;\nint f() {\n}\n```",
         ),
         ("<div class=fragment><div class=line>A poem</div><p>and more</p></div>", "A poem\n\nand more"),
         (
