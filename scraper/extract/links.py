@@ -63,8 +63,9 @@ class LinkRules(Rules):
         url = self.addresses.absolute(href)
         if not url:
             return text
-        if "_inline" not in parent_tags and "\n\n" in (card := text.strip()):
-            return self._card(card, url, element)
+        if "_inline" not in parent_tags and (card := _card_in(text)):
+            own = href is not None and href[0] == "#" and _holds_own_heading(element, href[1:])
+            return text if own else self._card(card, url, element)
         if "#" in label:
             label = _HASHES.sub("", label)
         self._note(url, label, element)
@@ -111,6 +112,19 @@ class LinkRules(Rules):
         if url not in self.links and len(self.links) < MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
             self.links[url] = line(plain, MAX_LINK_TEXT)
+
+
+def _card_in(text: str) -> str:
+    """What a link is set around, if that is a heading or several blocks; empty for anything else."""
+    card = text.strip()
+    return card if "\n\n" in card or (text[0] == "\n" and _HEADING.match(card)) else ""
+
+
+def _holds_own_heading(element: Element, name: str) -> bool:
+    """Whether a link is set around the heading that it leads to."""
+    if next(element.iterdescendants(*_HEADINGS), None) is None:
+        return False
+    return name == element.get("id") or any(name == inner.get("id") for inner in element.iterdescendants())
 
 
 def _is_permalink(element: Element) -> bool:
