@@ -137,6 +137,8 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     amount = shown().amount
     if amount is None:
         return
+    if price in shown().past and shown().sure and amount.value < price:
+        facts.replace("price", money.number(amount.value), Source.VISIBLE, confidence=0.7, marked_up=price)
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     if amount.sign in money.ROUND:
         facts.add("currency", money.code_of(amount.sign, told.country), Source.VISIBLE)

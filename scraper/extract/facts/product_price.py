@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-
-from lxml import etree
 
 from scraper.extract.facts import money
 from scraper.extract.facts.money import Amount
+from scraper.extract.facts.price_texts import (
+    MAX_PRICE_TEXT,
+    current,
+    is_past,
+    is_struck,
+    names_of,
+    without_past_amount,
+)
 from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["Shown", "names_of", "shown", "speaks_against", "title_place"]
+__all__ = ["Shown", "shown", "speaks_against", "title_place"]
 
 MAX_ELEMENTS = 40_000
-_MAX_PRICE_TEXT = 60
 _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30
 
@@ -39,7 +44,7 @@ _OTHER_WORDS = re.compile(
 """What stands beside amounts that are no prices: thresholds, savings, instalments."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
-    r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|regular|before|saving|save|ship|deliver|"
+    r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
     r"versand|unit|(?:^|[-_ ])per[-_]|related|recommend|similar|carousel|slider|also|cross|upsell|"
     r"accessor|sponsor|cart-|minicart|basket|review|filter|install?ment|month|financ|footer|header|(?:^|"
     r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|menu|"
@@ -52,30 +57,11 @@ _NOW = re.compile(
     r"new",
     re.IGNORECASE,
 )
-_CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
 _NAMED_SIGN = re.compile(
     r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
     r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
 )
 """What is a sign only in what is called a price: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
-_PAST = re.compile(
-    r"(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
-    r"list-?price|strike|line-?through",
-    re.IGNORECASE,
-)
-_PAST_AMOUNT = re.compile(
-    r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
-    r"bisher|antes|pvp|de(?=:?\s?R\$)|precio (?:anterior|original)|avant|ancien prix|prix conseillé|prima|"
-    r"prezzo (?:di listino|precedente)|van(?= ?€)|adviesprijs|ord\.?(?:inarie)? ?pris|tidigare(?: pris)?|"
-    r"før(?:pris)?|førpris|normalpris|veil\.? ?pris|vejl\.? ?pris|norm\. ?hinta|původní cena|běžná cena|"
-    r"cena regularna|najniższa cena(?: z \d+ dni)?(?: przed obniżką)?|старая цена)\s*:?\s*"
-    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*",
-    re.IGNORECASE,
-)
-_TWO_DIGITS = re.compile(r"\s*\d\d\s*")
-_WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
-_FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
-_STRUCK = frozenset({"del", "s", "strike"})
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -100,6 +86,8 @@ class Shown:
     amount: Amount | None
     sure: bool
     signs: Mapping[float, str | None]
+    past: Set[float]
+    """The amounts that stand on the page as old prices alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +110,24 @@ def shown(body: Element, title: Element | None) -> Shown:
     signs: dict[float, str | None] = {}
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
-    return Shown(amount, score >= _SURE_SCORE, signs)
+    return Shown(
+        amount,
+        score >= _SURE_SCORE,
+        signs,
+        _past(body) - {one.amount.value for one in found if not one.against},
+    )
+
+
+def _past(body: Element) -> set[float]:
+    """The amounts of everything that is struck out or called old."""
+    texts = (text_of(element) for element in _elements(body) if is_past(element))
+    amounts = (money.seen(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
+    return {amount.value for amount in amounts if amount is not None}
 
 
 def title_place(body: Element) -> Element | None:
     """The first heading of the first rank that says something."""
     return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
-
-
-def names_of(element: Element) -> str:
-    """What an element is called by those who made the page."""
-    told = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
-    return " ".join(filter(None, told))
 
 
 def speaks_against(element: Element) -> bool:
@@ -160,15 +154,15 @@ def _elements(body: Element) -> Iterator[Element]:
 
 
 def _candidate(element: Element, place: int) -> _Candidate | None:
-    if element.tag in _PASSED or element.tag in _STRUCK:
+    if element.tag in _PASSED or is_struck(element):
         return None
     names = names_of(element)
     named = bool(names) and PRICE_NAMES.search(names) is not None
-    text = _current(element) if named else element.text or ""
-    if len(text) > 8 * _MAX_PRICE_TEXT:
+    text = current(element) if named else element.text or ""
+    if len(text) > 8 * MAX_PRICE_TEXT:
         return None
-    text = _without_past_amount(" ".join(text.split()))
-    if not any(map(str.isdigit, text)) or len(text) > (_MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
+    text = without_past_amount(" ".join(text.split()))
+    if not any(map(str.isdigit, text)) or len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
         return None
     if _NUMBER.fullmatch(text):
         text = _with_sign_beside(element, text)
@@ -182,7 +176,13 @@ def _behind(element: Element, place: int) -> _Candidate | None:
     """The price in a text behind an element, of which nothing around it says that it is one."""
     text = " ".join((element.tail or "").split())
     around = element.getparent()
-    if not text or len(text) > _MAX_PLAIN_TEXT or around is None or around.tag in _PASSED | _STRUCK:
+    if (
+        not text
+        or len(text) > _MAX_PLAIN_TEXT
+        or around is None
+        or around.tag in _PASSED
+        or is_struck(around)
+    ):
         return None
     names = names_of(around)
     if not _SIGN.search(text) or PRICE_NAMES.search(names):
@@ -199,50 +199,6 @@ def _judged(
         return None
     against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
     return _Candidate(amount, place, names, named, itemprop, min(against, _MOST_AGAINST))
-
-
-def _current(element: Element) -> str:
-    """The text of an element, without prices struck out if there is another beside them."""
-    text = text_of(element)
-    if len(element) == 0 or len(text) > 8 * _MAX_PRICE_TEXT:
-        return text
-    told = _with_point(element, without_past=True)
-    return told if any(map(str.isdigit, told)) else _with_point(element, without_past=False)
-
-
-def _with_point(element: Element, *, without_past: bool) -> str:
-    """The text of an element, with a point before cents that only their place tells: 173<sup>34</sup>."""
-    told = ""
-    walk = etree.iterwalk(element, events=("start", "end"))
-    for event, part in walk:
-        if event == "start":
-            if part is not element and without_past and _is_past(part):
-                walk.skip_subtree()
-                told += " "
-                continue
-            if part is not element and _is_cents(part):
-                told = f"{told.rstrip()}." if _WHOLE.search(told) else _FOOTNOTE.sub(" |", told)
-            told += part.text or ""
-        elif part is not element:
-            told += part.tail or ""
-    return told
-
-
-def _without_past_amount(text: str) -> str:
-    """`Now 20` of `Was 30 Now 20`; all of it where there is no other amount."""
-    told = _PAST_AMOUNT.sub(" ", text).strip()
-    return told if any(map(str.isdigit, told)) else text
-
-
-def _is_past(part: Element) -> bool:
-    return part.tag in _STRUCK or _PAST.search(names_of(part)) is not None
-
-
-def _is_cents(element: Element) -> bool:
-    """Whether an element holds two digits and is raised, or called cents."""
-    if not _TWO_DIGITS.fullmatch(text_of(element)):
-        return False
-    return element.tag == "sup" or _CENTS.search(names_of(element)) is not None
 
 
 def _with_sign_beside(element: Element, number: str) -> str:
@@ -274,7 +230,7 @@ def _against(element: Element, names: str) -> int:
         if around is None or around.tag == "body":
             break
         count += _NOT_NOW.search(names if around is element else names_of(around)) is not None
-        if around.tag in _STRUCK or around.tag in _OUTSIDE:
+        if around.tag in _OUTSIDE or is_struck(around):
             count += _AS_STRUCK
         around = around.getparent()
     return count

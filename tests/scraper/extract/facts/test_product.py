@@ -13,6 +13,20 @@ def test_of_several_prices_the_one_that_is_shown_is_taken() -> None:
     assert told(ld(product(offers=offers)) + body)["price"] == (17.1, "json_ld")
 
 
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        ("<del>€ 49,90</del> <b class=price>€ 39,90</b>", 39.9),
+        ("<b class=original-price>€ 49,90</b> <b class=price>€ 39,90</b>", 39.9),
+        ("<del>€ 49,90</del> <b class=price>€ 39,90</b> <p>Without subscription: <i>€ 49,90</i></p>", 49.9),
+        ("<b class=price>€ 39,90</b>", 49.9),
+    ],
+)
+def test_a_price_that_the_page_shows_as_an_old_one_alone_gives_way(shown: str, value: float) -> None:
+    found = facts(ld(product()) + f"<h1>Copper kettle</h1>{shown}")["price"]
+    assert (found["value"], found.get("marked_up")) == (value, None if value == 49.9 else 49.9)
+
+
 def test_a_number_that_the_page_shows_beats_one_that_it_hides() -> None:
     found = facts(ld(product(sku="238887908")) + "<h1>Copper kettle</h1><p>Product code: 39139301</p>")
     assert (found["sku"]["value"], found["sku"]["marked_up"]) == ("39139301", "238887908")

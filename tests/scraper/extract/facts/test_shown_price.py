@@ -28,6 +28,8 @@ def price(html: str, url: str = URL) -> Any:
         ("<h1>Kettle</h1><p><i>Price:</i>€45.00 <b>each</b></p>", 45),
         ("<h1>Kettle</h1><div class=price-box>Ord. pris 1 999 kr <b class=price>1 499 kr</b></div>", 1499),
         ("<h1>Kettle</h1><p class=price>De: R$ 199,00 por <b>R$ 149,00</b></p>", 149),
+        ('<h1>Kettle</h1><i style="text-decoration: line-through">$60</i><h2>$50</h2>', 50),
+        ('<h1>Kettle</h1><p class="price line-through">$60</p><p class="price">$50</p>', 50),
         ("<h1>Kettle</h1><p class=price>Najniższa cena z 30 dni: 99,00 zł Teraz 89,00 zł</p>", 89),
     ],
 )
