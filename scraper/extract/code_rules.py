@@ -21,9 +21,9 @@ class CodeRules(Rules):
         return self.fenced(code, language_of(element), context) if code.strip() else ""
 
     def fenced(self, code: str, language: str, context: Context) -> str:
-        """A fenced block; in a cell or heading the code in one line."""
+        """A fenced block; in a cell, heading or term the code in one line."""
         self.said += [None, *((row,) for row in code.split("\n")), None]
-        if is_inline(context.tags):
+        if is_inline(context.tags) or "dt" in context.tags:  # a term is one line
             return f" `{' '.join(code.split())}` "
         return self.verbatim(fence(code, language))
 

@@ -22,6 +22,7 @@ from tests.scraper.extract.conversion import markdown_of
         ("<ul><li><input type=checkbox id=t><label for=t>menu</label></ul>", "- menu"),
         ("<dl><dt>a</dt><dd><p>b</p><p>c</p></dd><dd>d</dd></dl>", "a\n:   b\n\n    c\n:   d"),
         ("<ul><li>a<pre>b\nc</pre>d</ul>", "- a\n\n  ```\n  b\n  c\n  ```\n\n  d"),
+        ("<dl><dt><pre>f(a,\n  b)</pre><dd>c</dl>", "`f(a, b)`\n:   c"),
         ("<dl><dt>a<dd><pre>b\nc</pre><p>d</p></dl>", "a\n:   ```\n    b\n    c\n    ```\n\n    d"),
         ("<p>one\n- two\n3. three</p>", "one\n- two\n3. three"),
         ("<p>a - b\n-c</p>", "a - b -c"),
