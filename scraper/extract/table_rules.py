@@ -9,7 +9,15 @@ from scraper.extract.code_languages import language_of
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.math_rules import MathRules
 from scraper.extract.rules import Tags, block
-from scraper.extract.tables import cells_of, is_equation, is_layout, pipe_table, ranked_items, rows_of
+from scraper.extract.tables import (
+    cells_of,
+    inline_table,
+    is_equation,
+    is_layout,
+    pipe_table,
+    ranked_items,
+    rows_of,
+)
 from scraper.extract.walk import Context, Handler, Node
 from scraper.extract.xpath import Element, text_of
 
@@ -97,8 +105,12 @@ class TableRules(CodeRules, MathRules):
 
     def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
         """What stands in a table beside its cells, its caption above all, comes before it."""
-        table = pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
         before = text.strip()
+        if "_inline" in parent_tags:
+            table = inline_table(el.element, lambda cell: self._cells.get(cell, ""))
+            said = " ".join(filter(None, (before, table)))
+            return f" {said} " if said else ""
+        table = pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, Handler]] = {"table": _table}

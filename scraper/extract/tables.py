@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["cells_of", "is_equation", "is_layout", "pipe_table", "ranked_items", "rows_of"]
+__all__ = [
+    "cells_of",
+    "inline_table",
+    "is_equation",
+    "is_headed",
+    "is_layout",
+    "pipe_table",
+    "ranked_items",
+    "rows_of",
+]
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
@@ -54,7 +63,7 @@ def is_layout(table: Element) -> bool:
     """Whether a table only places things on the page, so that its cells are blocks in a row."""
     if table.get("role") in ("presentation", "none"):
         return True
-    if not all(_sets_one_value(inner) for inner in _INNER_TABLES(table)) or _sets_one_value(table):
+    if not all(_is_value(inner, table) for inner in _INNER_TABLES(table)) or _sets_one_value(table):
         return True
     if _HEADERS(table):
         return False
@@ -66,6 +75,23 @@ def is_layout(table: Element) -> bool:
     if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
+
+
+def _is_value(inner: Element, table: Element) -> bool:
+    """Whether a table in a cell is part of a value: one short text, or the details of one with a header."""
+    if _sets_one_value(inner):
+        return True
+    if next(inner.iterancestors("table")) is not table or not is_headed(table) or not is_headed(inner):
+        return False
+    cell = next(inner.iterancestors("td"), None)
+    return cell is not None and len(" ".join(text_of(cell).split())) <= _COLUMN_OF_PROSE
+
+
+def is_headed(table: Element) -> bool:
+    """Whether the first row of a table is one of headers, two at least."""
+    first = next(rows_of(table), None)
+    cells = cells_of(first) if first is not None else []
+    return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
 
 
 def _sets_one_value(table: Element) -> bool:
@@ -145,6 +171,12 @@ def pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
     return "\n".join(lines)
 
 
+def inline_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
+    """The table in one line, for a cell: a cell's own pipes would part it."""
+    rows = (" ".join(filter(None, map(str.strip, map(markdown_of, cells_of(row))))) for row in rows_of(table))
+    return "; ".join(filter(None, rows))
+
+
 def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[str]]:
     grid: list[list[str]] = []
     below: dict[int, int] = {}
@@ -163,7 +195,8 @@ def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[st
                     below[len(line)] = rowspan - 1
                 line.append("" if place else text)
         _skip_spanned(line, below)
-        grid.append(line)
+        if any(line) or not grid:  # later rows that say nothing only keep room between others
+            grid.append(line)
     return grid
 
 

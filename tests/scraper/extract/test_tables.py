@@ -29,6 +29,15 @@ from tests.scraper.soon import soon
             "| a | b |\n| --- | --- |\n| [l](https://example.com/l) | ![I](https://example.com/i.png) |",
         ),
         ("<table><tr><td></td><td> </td></tr></table>", ""),
+        (
+            "<table><tr><td>a<td>b</tr><tr><td colspan=2>&nbsp;</tr><tr><td>c<td>d</tr></table>",
+            "| a | b |\n| --- | --- |\n| c | d |",
+        ),
+        (
+            "<table><thead><tr><th>Name<th>What<tbody><tr><td>a<td>Options.<table><tr><th>Name<th>Type"
+            "<tr><td>b<td>c|d<tr><td>e<td>f</table></table>",
+            "| Name | What |\n| --- | --- |\n| a | Options. Name Type; b c\\|d; e f |",
+        ),
     ],
 )
 def test_tables_of_values(html: str, markdown: str) -> None:
@@ -68,6 +77,20 @@ def test_code_with_a_row_for_each_line_is_one_block() -> None:
     row = "<tr><td class=blob-num data-line-number={0}></td><td class=blob-code>line {0}</td></tr>"
     html = "<table class='highlight'>" + "".join(row.format(number) for number in (1, 2)) + "</table>"
     assert markdown_of(html) == "```\nline 1\nline 2\n```"
+
+
+def test_a_heading_in_a_row_of_its_own_parts_the_table() -> None:
+    html = (
+        "<table><caption>Cap</caption><tr><td colspan=2><h2>One</h2></tr><tr><td>a<td>b</tr>"
+        "<tr><td colspan=2><h2>Two</h2></tr><tr><td>c<td>d</tr></table>"
+    )
+    first, second = "## One\n\nCap\n\n| a | b |\n| --- | --- |", "## Two\n\n| c | d |\n| --- | --- |"
+    assert markdown_of(html) == f"{first}\n\n{second}"
+
+
+def test_a_heading_among_rows_with_a_header_stays_a_row() -> None:
+    html = "<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2><h3>x</h3><tr><td>3<td>4</table>"
+    assert markdown_of(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |"
 
 
 def test_one_row_of_values_stays_a_table() -> None:
