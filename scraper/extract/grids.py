@@ -81,7 +81,9 @@ def _alone_in_rows(root: Element) -> Iterator[Element]:
     """The headings that are all of their row."""
     for heading in root.iter("h1", "h2", "h3", "h4"):
         cell = heading.getparent()
-        row = cell.getparent() if cell is not None and cell.tag in ("td", "th") else None
+        if cell is None or cell.tag not in ("td", "th"):
+            continue
+        row = cell.getparent()
         alone = row is not None and row.tag == "tr" and len(row) == 1
         if alone and text_of(cell).strip() == text_of(heading).strip():
             yield heading
@@ -98,7 +100,7 @@ def _free(heading: Element) -> None:
     if at and is_headed(table):
         return
     if at:
-        above = etree.Element("table", dict(table.attrib))
+        above = etree.Element("table")
         above.extend([*table.iterchildren("caption"), *rows[:at]])
         table.addprevious(above)
     heading.tail = None
