@@ -8,7 +8,7 @@ from scraper.extract.facts.items import cleaned
 from scraper.extract.facts.product_words import LABELS
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["seen", "trimmed"]
+__all__ = ["seen", "trimmed", "unlabelled"]
 
 _MAX_BRAND = 40
 _BEFORE, _BEHIND = 60, 300
@@ -19,12 +19,15 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
-_AROUND = re.compile(
-    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visiter la boutique|brand|"
-    r"more from|shop all|see all|all|by|von|di|da|de)\b\s*[:-]?\s*|\s*[-–]?\s*(?:store|shop)$",
+_STORE = re.compile(
+    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
+    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:[-\s]+(?:store|shop))?$",
     re.IGNORECASE,
 )
+_LEAD = re.compile(r"^(?:(?i:by|von|more from|shop all|see all|all)|brand|di|da|de)(?:\s*:\s*|\s+(?:-\s+)?)")
+_BY = re.compile(r"^by\s+")
 _OTHERS = re.compile(r"brands|marken|marcas|marche|news", re.IGNORECASE)
+_EDGES = " :-–"
 _OUTSIDE = frozenset({"footer", "nav", "header"})
 
 
@@ -43,8 +46,15 @@ def seen(body: Element, title: Element | None) -> str | None:
 
 
 def trimmed(text: str) -> str:
-    """A brand without what is said around it: `Visit the X store`, `Brand: X`."""
-    return _AROUND.sub("", _LABEL.sub("", text)).strip(" :-–")
+    """A brand that a page shows without what is said around it: `Visit the X store`, `by X`."""
+    return _LEAD.sub("", unlabelled(text)).strip(_EDGES)
+
+
+def unlabelled(text: str) -> str:
+    """A brand without its label or the words of a link to it; `Store`, `By` and `De` may be parts of it."""
+    told = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
+    store = _STORE.match(told)
+    return store["name"] if store else told
 
 
 def _is_outside(element: Element) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from scraper.extract.facts import money, product_brand
+from scraper.extract.facts import money, product_brand, product_offers
 from scraper.extract.facts.items import (
     Graph,
     folded,
     held,
     last_word,
+    plain,
     rating,
     same_thing,
     typed,
@@ -18,9 +19,20 @@ from scraper.extract.facts.items import (
 )
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.facts.product_price import Shown
+from scraper.extract.facts.product_words import LABELS
 from scraper.extract.jsonld import Item
 
-__all__ = ["GTINS", "MAX_CODE", "PRODUCTS", "add_items", "availability", "brand", "is_gtin", "short"]
+__all__ = [
+    "GTINS",
+    "MAX_CODE",
+    "PRODUCTS",
+    "add_items",
+    "availability",
+    "brand",
+    "is_gtin",
+    "short",
+    "unlabelled_code",
+]
 
 PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
@@ -31,12 +43,6 @@ _SURE = frozenset(
 )
 """A book or a game without an offer may be what an article is about."""
 
-_ELSEWHERE = frozenset(
-    "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
-    "itemReviewed itemListElement hasPart".split()
-)
-"""What stands under these is another product."""
-
 GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
 _IN_STOCK = frozenset(
@@ -46,8 +52,10 @@ _IN_STOCK = frozenset(
 _OUT_OF_STOCK = frozenset(
     "outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split()
 )
+_LABEL = re.compile(rf"\A(?:(?:{LABELS['sku']})\.?\s*[:#：]\s*|sku\s+)(?=\S)", re.IGNORECASE)
+_OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
+"""`mpn:925872`, as schema.org has it for `productID`."""
 _DIGITS = re.compile(r"\D")
-_MAX_OFFERS = 200
 _MOST_NAMES = 2
 """More products, none of them called as the page is: a list of them."""
 _MAX_NAME = 200
@@ -60,13 +68,17 @@ def add_items(
 ) -> None:
     """What the items of one syntax say of the product that the page, at `url`, is about."""
     for item in _products(graph, title):
-        offers = _chosen_first(graph, list(_offers(graph, item)), url)
+        offers = list(product_offers.of(graph, item))
+        chosen = product_offers.chosen(graph, offers, url)
+        offers = [*chosen, *offers]
         _add_price(facts, graph, offers, source, shown)
+        _add_availability(facts, graph, chosen, source)
         _add_availability(facts, graph, offers, source)
         facts.add("name", short(graph.text(item, "name"), _MAX_NAME), source)
-        facts.add("brand", brand(graph.text(item, "brand", "manufacturer")), source)
-        for name, keys in (("sku", ("sku", "productID")), ("mpn", ("mpn",))):
-            facts.add(name, _first(graph, (item, *offers), keys), source)
+        for key in ("brand", "manufacturer"):
+            facts.add("brand", brand(graph.text(item, key)), source)
+        facts.add("sku", unlabelled_code(_first(graph, (item, *offers), ("sku", "productID"))), source)
+        facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
         facts.add("image", short(graph.picture(item), 2_000), source)
@@ -93,14 +105,18 @@ def is_gtin(text: str) -> bool:
 
 def _products(graph: Graph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
-    own = [item for item in graph.items(without=_ELSEWHERE) if _is_product(item)]
+    own = [item for item in graph.items(without=product_offers.ELSEWHERE) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [folded(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if same_thing(name, title)]
+    if not found and (offer := product_offers.alone(graph)):
+        return [{"offers": offer}]
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
-    return sorted(chosen, key=lambda item: (not _is_called(graph, item, title), not _has_offers(item)))
+    return sorted(
+        chosen, key=lambda one: (not _is_called(graph, one, title), not product_offers.has_any(one))
+    )
 
 
 def _is_called(graph: Graph, item: Item, title: str) -> bool:
@@ -108,55 +124,16 @@ def _is_called(graph: Graph, item: Item, title: str) -> bool:
     return folded(graph.text(item, "name")) == title
 
 
-def _has_offers(item: Item) -> bool:
-    return bool(held(item, "offers") or held(item, "hasVariant"))
-
-
 def _is_product(item: Item) -> bool:
     return typed(item, _SURE) or (typed(item, PRODUCTS) and bool(held(item, "offers")))
-
-
-def _offers(graph: Graph, item: Item) -> Iterator[Item]:
-    """Every offer of an item, those of its variants behind its own, and what they specify."""
-    waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
-    seen: set[int] = set()
-    for offer in waiting:
-        if len(seen) == _MAX_OFFERS:
-            return
-        if id(offer) not in seen:
-            seen.add(id(offer))
-            yield offer
-            specified = graph.objects(offer, "priceSpecification")
-            waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_by_measure)]
-
-
-def _chosen_first(graph: Graph, offers: list[Item], url: str) -> list[Item]:
-    """The variant that the page's address chooses, and its offer, before the others."""
-    asked = _query(url)
-    return sorted(offers, key=lambda offer: not _leads_to(graph, offer, asked)) if asked else offers
-
-
-def _leads_to(graph: Graph, offer: Item, asked: frozenset[str]) -> bool:
-    places = (offer, *graph.objects(offer, "offers"))
-    queries = [_query(graph.text(place, "url") or "") for place in places]
-    return any(query and query <= asked for query in queries)
-
-
-def _query(url: str) -> frozenset[str]:
-    asked = url.partition("#")[0].partition("?")[2]
-    return frozenset(asked.split("&")) - {""}
-
-
-def _is_by_measure(specification: Item) -> bool:
-    """Whether a price may be that of a litre or a kilo, not of the whole."""
-    return any(held(specification, name) for name in ("referenceQuantity", "unitCode", "unitText"))
 
 
 def _add_price(
     facts: Facts, graph: Graph, offers: Sequence[Item], source: Source, shown: Callable[[], Shown]
 ) -> None:
     """The first price; of several different ones the one that is shown, where that can be told."""
-    prices = list(dict.fromkeys(filter(None, (_price_of(graph, offer, shown) for offer in offers))))
+    stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
+    prices = list(dict.fromkeys(filter(None, stated)))
     if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
         prices.sort(key=lambda price: price != amount.value)
     if prices:
@@ -171,21 +148,32 @@ def _add_price(
         facts.add("currency", money.currency(sign), source)
 
 
-def _price_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> float | None:
+def _prices_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> Iterator[float | None]:
+    """What an offer costs; several where the old price stands beside the new one."""
     kind = folded((graph.text(offer, "priceType") or "").rpartition("/")[2])
-    price = None if kind in _OLD_PRICES else graph.text(offer, "price", "lowPrice")
-    if not price:
-        return None
-    amount = money.stated(price, graph.text(offer, "priceCurrency", "currency"))
-    decimal = money.with_decimals(price)
-    if decimal is None or amount == decimal or amount in shown().signs:
-        return amount
-    return next((told for told in (decimal, round(decimal, 2)) if told in shown().signs), amount)
+    if kind in _OLD_PRICES:
+        return
+    listed = held(offer, "price")
+    texts = map(plain, listed) if isinstance(listed, list) else [graph.text(offer, "price", "lowPrice")]
+    currency = graph.text(offer, "priceCurrency", "currency")
+    for text in filter(None, texts):
+        amount = money.stated(text, currency)
+        decimal = money.with_decimals(text)
+        if decimal is None or amount == decimal or amount in shown().signs:
+            yield amount
+        else:
+            yield next((told for told in (decimal, round(decimal, 2)) if told in shown().signs), amount)
 
 
 def brand(text: str | None) -> str | None:
-    """A brand without what is said around it."""
-    return short(product_brand.trimmed(text), _MAX_NAME) if text else None
+    """A brand without its label; None for the address of one."""
+    return None if not text or "://" in text else short(product_brand.unlabelled(text), _MAX_NAME)
+
+
+def unlabelled_code(text: str | None) -> str | None:
+    """A product's number without its label; None for one that says to be of another kind."""
+    told = _LABEL.sub("", text or "", count=1)
+    return None if _OTHER_KIND.match(told) else told or text
 
 
 def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source: Source) -> None:

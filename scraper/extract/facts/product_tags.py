@@ -8,7 +8,15 @@ from typing import Any
 from scraper.extract.facts import money
 from scraper.extract.facts.items import cleaned
 from scraper.extract.facts.model import Facts, Source
-from scraper.extract.facts.product_markup import GTINS, MAX_CODE, availability, brand, is_gtin, short
+from scraper.extract.facts.product_markup import (
+    GTINS,
+    MAX_CODE,
+    availability,
+    brand,
+    is_gtin,
+    short,
+    unlabelled_code,
+)
 from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.xpath import Element, text_of
 
@@ -37,8 +45,8 @@ def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
         facts.add("currency", code or told["currency"], Source.OPENGRAPH)
     facts.add("availability", availability(told["availability"]), Source.OPENGRAPH)
     facts.add("brand", brand(told["brand"]), Source.OPENGRAPH)
-    for name in ("sku", "mpn"):
-        facts.add(name, short(told[name], MAX_CODE), Source.OPENGRAPH)
+    facts.add("sku", short(unlabelled_code(told["sku"]), MAX_CODE), Source.OPENGRAPH)
+    facts.add("mpn", short(told["mpn"], MAX_CODE), Source.OPENGRAPH)
     if told["gtin"] and is_gtin(told["gtin"]):
         facts.add("gtin", told["gtin"], Source.OPENGRAPH)
 
@@ -63,8 +71,9 @@ def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
     currency = money.code_of(told.get("priceCurrency"))
     facts.add("currency", currency, Source.FRAGMENT)
     facts.add("availability", availability(told.get("availability")), Source.FRAGMENT)
-    for name in ("sku", "brand", "mpn"):
-        facts.add(name, told.get(name), Source.FRAGMENT)
+    facts.add("sku", unlabelled_code(told.get("sku")), Source.FRAGMENT)
+    facts.add("brand", brand(told.get("brand")), Source.FRAGMENT)
+    facts.add("mpn", told.get("mpn"), Source.FRAGMENT)
     gtin = next((told[name] for name in GTINS if is_gtin(told.get(name, ""))), None)
     facts.add("gtin", gtin, Source.FRAGMENT)
 
