@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import islice
 
 from scraper.extract.xpath import Element, having, text_of
 
@@ -44,6 +45,10 @@ _UNREAD = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
 """Characters. A hidden word or line that no tab or title of its own opens is no part that folds."""
 
+_TABS = ("li", "a", "button", "div", "span", "label")
+_LEAST_TABS = 2
+_MAX_TABS = 100
+_MAX_CLIMB = 3
 _OUTSIDE = frozenset({"nav", "header", "footer", "form"})
 
 _ASCII = bytes(range(128))
@@ -96,10 +101,15 @@ def _folded(waiting: list[Element], *, wrappers: bool) -> set[Element]:
 def _unfolded(short: list[Element]) -> set[Element]:
     """Those of the short texts that a tab or a title opens, marked."""
     named = [element for element in short if element.get("id")]
-    if not named:
-        return set()
-    opened = _opened(named[0].getroottree().getroot())
-    seen = {element for element in named if element.get("id") in opened and not _is_of_a_menu(element)}
+    opened = _opened(named[0].getroottree().getroot()) if named else frozenset[str]()
+    has_tabs = cache(_has_tabs)
+    seen = {
+        element
+        for element in short
+        if element.get("id") in opened
+        or (element.get("role") == "tabpanel" and has_tabs(element.getparent()))
+    }
+    seen = {element for element in seen if not _is_of_a_menu(element)}
     for element in seen:
         element.set(FOLDED, "")
     return seen
@@ -114,6 +124,22 @@ def _opened(root: Element) -> frozenset[str]:
         if control.get("role") == "tab" or control.get("aria-expanded") is not None
         for word in (control.get(name) or "").split()
     )
+
+
+def _has_tabs(panels_in: Element | None) -> bool:
+    """Whether an element holds several panels, with as many tabs before them, which need not name them."""
+    if panels_in is None:
+        return False
+    panels = sum(one.get("role") == "tabpanel" for one in islice(panels_in, _MAX_TABS))
+    around: Element | None = panels_in
+    for _ in range(_MAX_CLIMB):
+        if around is None or panels < _LEAST_TABS:
+            return False
+        tabs = sum(one.get("role") == "tab" for one in islice(around.iterdescendants(*_TABS), _MAX_TABS))
+        if tabs:
+            return tabs == panels
+        around = around.getparent()
+    return False
 
 
 def _is_of_a_menu(element: Element) -> bool:

@@ -61,6 +61,16 @@ def test_a_tab_of_a_rendered_page_is_read() -> None:
         ("<button aria-expanded=false aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", True),
         ("<button aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", False),
         ("<div role=tabpanel hidden>yarn add it</div>", False),
+        (
+            "<ul role=tablist><li role=tab>npm<li role=tab>yarn</ul><div><div role=tabpanel>npm i it</div>"
+            "<div role=tabpanel hidden>yarn add it</div></div>",
+            True,
+        ),
+        (
+            "<ul role=tablist><li role=tab>npm</ul><div><div role=tabpanel>npm i it</div>"
+            "<div role=tabpanel hidden>yarn add it</div></div>",
+            False,
+        ),
         ("<button aria-expanded=false aria-controls=x></button><p id=x hidden><a>yarn add it</a></p>", False),
         ("<button aria-expanded=false aria-controls=menu></button><p id=menu hidden>yarn add it</p>", False),
         (
