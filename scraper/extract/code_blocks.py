@@ -10,6 +10,7 @@ from textwrap import dedent
 
 from lxml import etree
 
+from scraper.extract import code_changes
 from scraper.extract.code import NUMBERING, code_text, is_bare_block, numbers_lines
 from scraper.extract.code_languages import is_language
 from scraper.extract.markup import remove
@@ -44,6 +45,7 @@ def settle(root: Element, names: str) -> None:
         _settle_lined(box)
     for table in _SIGNATURES(root) if "memname" in names else ():
         _settle_signature(table)
+    code_changes.settle(root, names)
     for block in list(root.iter("pre")):
         _take_numbers(block)
         _take_labels(block)

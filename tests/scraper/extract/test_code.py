@@ -194,6 +194,25 @@ def test_what_tools_set_around_code_is_no_code(html: str, markdown: str) -> None
     assert markdown_of(html) == markdown
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "<span class=line>a</span>\n<span class='line diff remove'><i>b</i></span>\n"
+        "<span class='line diff add'><i>c</i></span>",
+        "<div class=ec-line><div class=code>a</div></div><div class='ec-line highlight del'><div class=code>b"
+        "</div></div><div class='ec-line highlight ins'><div class=code>c</div></div>",
+    ],
+)
+def test_signs_of_changed_lines_are_written_out_of_their_classes(lines: str) -> None:
+    html = f"<div class=language-ts><pre><code class=language-ts>{lines}</code></pre></div>"
+    assert markdown_of(html) == "```diff\n a\n-b\n+c\n```"
+
+
+def test_signs_that_a_page_writes_are_not_doubled() -> None:
+    html = "<pre><span class='line diff remove'>- b</span>\n<span class='line diff add'>+ c</span></pre>"
+    assert markdown_of(html) == "```\n- b\n+ c\n```"
+
+
 def test_a_fence_is_longer_than_any_in_the_code() -> None:
     assert markdown_of("<pre>````\nx\n````</pre>") == "`````\n````\nx\n````\n`````"
 
