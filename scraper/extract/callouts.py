@@ -10,7 +10,7 @@ from scraper.extract.rules import Rules, block
 from scraper.extract.walk import Context
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["CALLOUT_TAGS", "CalloutRules", "kind_of", "settle"]
+__all__ = ["CALLOUT_TAGS", "CalloutRules", "kind_of", "kind_of_fold", "settle"]
 
 CALLOUT_TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 
@@ -27,6 +27,8 @@ _KINDS = {
         "bug failure todo summary".split()
     },
 }
+_OF_FOLDS = frozenset({"primary", "secondary", "error", "summary", "question"})
+"""Of these, names that a part that folds may have for other reasons."""
 _CONTAINERS = frozenset(
     "admonition admonitionblock alert callout custom-block hint markdown-alert notecard starlight-aside "
     "theme-admonition confluence-information-macro".split()
@@ -83,6 +85,11 @@ def kind_of(element: Element, classes: Sequence[str]) -> str:
         if kind and name not in _CONTAINERS:
             return kind
     return "note" if "admonition" in names else "tip" if "hint" in names and len(names) == 1 else ""
+
+
+def kind_of_fold(classes: Sequence[str]) -> str:
+    """What kind of note a part that folds is, by a class that is the name of one; empty for none."""
+    return next((_KINDS[name] for name in classes if name in _KINDS and name not in _OF_FOLDS), "")
 
 
 class CalloutRules(Rules):

@@ -21,7 +21,7 @@ from scraper.extract import (
     lists,
     tex,
 )
-from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of
+from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of, kind_of_fold
 from scraper.extract.class_names import named, names_in
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.images import MAX_ALT, ImageRules
@@ -109,6 +109,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     converter = _PageConverter(base)
     if _CLASSES_OF_NOTE.search(names):
         converter.mark(root)
+    converter.mark_folds(root)
     markdown = converter.convert_tree(root)
     return Converted(
         converter.finished(markdown),
@@ -163,6 +164,13 @@ class _PageConverter(
                 kind = kind_of(element, classes)
                 if kind:
                     self.marked[element] = _callout(kind)
+
+    def mark_folds(self, root: Element) -> None:
+        """Note which parts that fold are notes: Material's have no other class than their kind."""
+        for fold in root.iter("details"):
+            kind = kind_of_fold((fold.get("class") or "").split())
+            if kind:
+                self.marked.setdefault(fold, _callout(kind))
 
     def rule_for(self, name: str) -> Callable[..., str] | None:
         rule = super().rule_for(name)

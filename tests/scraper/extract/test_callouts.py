@@ -18,6 +18,7 @@ from tests.scraper.soon import soon
         ),
         ("<div class='admonition'><p class=admonition-title>Own</p><p>x</p></div>", "[!note] Own"),
         ("<details class='admonition tip'><summary>Fold</summary><p>x</p></details>", "[!tip] Fold"),
+        ("<details class=warning open><summary>Fold</summary><p>x</p></details>", "[!warning] Fold"),
         ("<div class='alert alert-info'><p>x</p></div>", "[!info] Info"),
         ("<div class='alert alert-danger'><h4 class=alert-heading>No</h4><p>x</p></div>", "[!danger] No"),
         (
@@ -58,6 +59,7 @@ def test_the_body_of_a_note_keeps_its_blocks() -> None:
     [
         "<div class='alert'><p>x</p></div>",
         "<div class='note'><p>x</p></div>",
+        "<details class=question><p>x</p></details>",
         "<div class='hint--top'><p>x</p></div>",
         "<div class='callout'><p>x</p></div>",
     ],
