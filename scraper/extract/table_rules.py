@@ -24,6 +24,7 @@ from scraper.extract.xpath import Element, text_of
 __all__ = ["TableRules"]
 
 
+_MAX_TITLE = 100
 _PARTS = {
     "table": ("thead", "tbody", "tfoot", "tr", "colgroup", "col"),
     **dict.fromkeys(("thead", "tbody", "tfoot"), ("tr",)),
@@ -43,7 +44,8 @@ class TableRules(CodeRules, MathRules):
         if code_block is not None:
             code = code_text(code_block)
             language = language_of(code_block) or language_of(element)
-            return self.fenced(code, language, context) if code else ""
+            title = self._title(element, context)
+            return title + self.fenced(code, language, context) if code else ""
         inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
         if is_equation(element):
             return self._beside(element, inside) + self._equations(element, context)
@@ -59,6 +61,14 @@ class TableRules(CodeRules, MathRules):
                 self.said.append(None)
                 pieces.append(self.inside(cell, inside))
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
+
+    def _title(self, table: Element, context: Context) -> str:
+        """The name of a file over a block, in the header of the table that numbers its lines."""
+        words = " ".join(" ".join(text_of(header).split()) for header in table.iter("th"))
+        if not 0 < len(words) <= _MAX_TITLE:
+            return ""
+        self.said += [None, words]
+        return block(self.escape(words, context.tags), context.tags)
 
     def _beside(self, table: Element, context: Context) -> str:
         """What stands in a table beside its cells: a caption, or what its author misplaced."""

@@ -93,6 +93,14 @@ def test_a_heading_among_rows_with_a_header_stays_a_row() -> None:
     assert markdown_of(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |"
 
 
+def test_the_title_over_numbered_code_is_kept() -> None:
+    html = (
+        "<table class=highlighttable><tr><th colspan=2><span class=filename>a.py</span></th></tr>"
+        "<tr><td class=linenos><pre>1</pre></td><td><pre>x = 1</pre></td></tr></table>"
+    )
+    assert markdown_of(html) == "a.py\n\n```\nx = 1\n```"
+
+
 def test_one_row_of_values_stays_a_table() -> None:
     assert markdown_of("<table><tr><td>a</td><td>b</td></tr></table>") == "| a | b |\n| --- | --- |"
 
