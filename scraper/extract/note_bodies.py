@@ -14,6 +14,8 @@ __all__ = ["block_of", "split_block", "strip_label", "tidied"]
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
+_HEADINGS = frozenset({"h3", "h4", "h5", "h6"})
+_OF_NOTES = frozenset("p div pre ul ol dl blockquote table figure".split())
 _BACK = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
 _ARROWS = re.compile(
     r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE
@@ -30,6 +32,8 @@ def block_of(target: Element) -> Element | None:
     block: Element | None = target
     while block is not None and block.tag in _INLINE:
         block = block.getparent()
+    if block is not None and block.tag in _HEADINGS:
+        return _behind_heading(block)
     if block is None or block.tag not in _BLOCKS:
         return None
     if block.tag in ("td", "tr"):
@@ -39,6 +43,18 @@ def block_of(target: Element) -> Element | None:
     if holds_name_alone and block.tag in ("p", "div") and around is not None and around.tag in ("li", "div"):
         return around if len(list(islice(around, 4))) <= 3 else None
     return block
+
+
+def _behind_heading(heading: Element) -> Element | None:
+    """The blocks behind a heading that is a note's number, as Texinfo writes it; it goes with them."""
+    if not text_of(heading).strip(_MARKS).isdecimal():
+        return None
+    body = etree.Element("div")
+    heading.addprevious(body)
+    while (block := body.getnext()) is not None and (block is heading or block.tag in _OF_NOTES):
+        body.append(block)
+    heading.tag = "p"
+    return body
 
 
 def split_block(block: Element, targets: list[Element]) -> dict[Element, Element]:
