@@ -11,7 +11,7 @@ from scraper.extract.markup import remove
 from scraper.extract.tables import cells_of, is_headed, rows_of
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["settle"]
+__all__ = ["settle", "settle_summaries"]
 
 _GRIDS = frozenset({"table", "grid", "treegrid"})
 _CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
@@ -35,6 +35,13 @@ def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
         rows = [list(_cells_in(row)) for row in _rows_in(grid)]
         if len(rows) >= _LEAST_ROWS and all(rows) and grid.find(".//table") is None:
             _rebuild(grid, rows)
+    settle_summaries(root, names)
+    for heading in list(islice(_alone_in_rows(root), _MAX_PARTS)):
+        _free(heading)
+
+
+def settle_summaries(root: Element, names: str) -> None:
+    """Make tables of javadoc's cells in a row; before blocks are chosen, since a row must stay whole."""
     for grid in _SUMMARIES(root)[:_MAX_TABLES] if "summary-table" in names else ():
         width = next((_WIDTHS[name] for name in (grid.get("class") or "").split() if name in _WIDTHS), 0)
         cells = list(grid)
@@ -42,8 +49,6 @@ def settle(root: Element, names: str, roles: Sequence[Element]) -> None:
             for cell in cells:
                 cell.tag = "th" if "table-header" in (cell.get("class") or "") else "td"
             _rebuild(grid, [cells[at : at + width] for at in range(0, len(cells), width)])
-    for heading in list(islice(_alone_in_rows(root), _MAX_PARTS)):
-        _free(heading)
 
 
 def _is_outer_grid(element: Element) -> bool:

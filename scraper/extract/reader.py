@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import characters, footnotes, markdown, metadata, outline, plain, tongues, tree
+from scraper.extract import characters, footnotes, grids, markdown, metadata, outline, plain, tongues, tree
 from scraper.extract.content.model import Model, shipped
 from scraper.extract.content.reading import content_of
 from scraper.extract.verdict import Survey, verdict_on
@@ -42,6 +42,7 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
     survey = Survey(page)
     verdict = verdict_on(snapshot, survey)
     notes = footnotes.lift(page.body, page.classes)
+    grids.settle_summaries(page.body, page.classes or "")
     content = content_of(page, model)
     root = content.cut()
     if content.page_type in _WITH_SMALL_PRINT:
