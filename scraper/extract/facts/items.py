@@ -10,6 +10,7 @@ from typing import Any
 from scraper.extract.jsonld import Item, types
 
 __all__ = [
+    "ELSEWHERE",
     "Graph",
     "cleaned",
     "folded",
@@ -23,6 +24,11 @@ __all__ = [
 ]
 
 MAX_ITEMS = 5_000
+ELSEWHERE = frozenset(
+    "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
+    "itemReviewed itemListElement hasPart".split()
+)
+"""What stands under these is another product or recipe."""
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)

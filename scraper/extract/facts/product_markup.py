@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scraper.extract.facts import money, product_brand, product_offers
 from scraper.extract.facts.items import (
+    ELSEWHERE,
     Graph,
     folded,
     held,
@@ -105,7 +106,7 @@ def is_gtin(text: str) -> bool:
 
 def _products(graph: Graph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
-    own = [item for item in graph.items(without=product_offers.ELSEWHERE) if _is_product(item)]
+    own = [item for item in graph.items(without=ELSEWHERE) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [folded(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if same_thing(name, title)]

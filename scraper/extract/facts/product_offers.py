@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scraper.extract.facts.items import Graph, held, typed
+from scraper.extract.facts.items import ELSEWHERE, Graph, held, typed
 from scraper.extract.jsonld import Item
 
-__all__ = ["ELSEWHERE", "alone", "chosen", "has_any", "of"]
-
-ELSEWHERE = frozenset(
-    "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
-    "itemReviewed itemListElement hasPart".split()
-)
-"""What stands under these is another product."""
+__all__ = ["alone", "chosen", "has_any", "of"]
 
 _OFFERS = frozenset({"offer", "aggregateoffer"})
 _OF_SOMETHING = ELSEWHERE | {"offers", "offer", "makesOffer", "hasOfferCatalog"}

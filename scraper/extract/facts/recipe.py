@@ -16,6 +16,7 @@ ORDER = (
     "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
     "image", "ratings", "nutrients",
 )  # fmt: skip
+_OF_ONE_PART = 0.6
 _LEAST_INGREDIENTS = 2
 _LEAST_AMOUNTS = 0.3
 
@@ -35,7 +36,7 @@ def read(
     facts = Facts()
     for source, graph in graphs.items():
         recipe_markup.add_items(facts, graph, source, folded(title))
-    is_told = any(recipe_markup.is_recipe(item) for graph in graphs.values() for item in graph.items())
+    is_told = any(recipe_markup.own(graph, folded(title)) for graph in graphs.values())
     if "ingredients" not in facts:
         facts.add("ingredients", recipe_seen.ingredients(body), Source.VISIBLE)
     if not is_told and not _looks_like_food(facts.value("ingredients") or []):
@@ -56,6 +57,8 @@ def read(
     parts = [facts.value("prep_time"), facts.value("cook_time")]
     if None not in parts:
         facts.add("total_time", sum(parts), Source.SUM)
+    elif any(parts):  # of a dish that is not cooked, or that takes no work
+        facts.add("total_time", sum(filter(None, parts)), Source.SUM, confidence=_OF_ONE_PART)
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # what plugins write for a time that nobody gave
             facts.forget(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from scraper.extract.facts.durations import minutes
 from scraper.extract.facts.items import (
+    ELSEWHERE,
     Graph,
     cleaned,
     folded,
@@ -21,10 +22,12 @@ from scraper.extract.facts.items import (
 from scraper.extract.facts.model import Facts, Source
 from scraper.extract.jsonld import Item, names
 
-__all__ = ["add_items", "is_recipe"]
+__all__ = ["add_items", "own"]
 
 _RECIPES = frozenset({"recipe"})
 _PARTS = ("itemListElement", "steps", "step")
+_MOST_NAMES, _TOLD = 2, 2
+"""More recipes that name more than themselves, none of them called as the page is: a list of them."""
 _MAX_LINES = 500
 _MAX_LINE = 5_000
 _MAX_DEPTH = 6
@@ -34,19 +37,29 @@ _NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
 _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
 
 
-def is_recipe(item: Item) -> bool:
-    """Whether an item is a recipe."""
-    return typed(item, _RECIPES)
+def own(graph: Graph, title: str) -> list[Item]:
+    """The items of the page's recipe: called as the page is, the fullest first; none of a list of others."""
+    found = [item for item in graph.items(without=ELSEWHERE) if typed(item, _RECIPES)]
+    found = found or [item for item in graph.items() if typed(item, _RECIPES)]
+    found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
+    if not found or _is_titled(graph, found[0], title):
+        return found
+    told = [item for item in found if _fullness(item) >= _TOLD] or found
+    return found if len({folded(graph.text(item, "name")) for item in told}) <= _MOST_NAMES else []
 
 
 def add_items(facts: Facts, graph: Graph, source: Source, title: str) -> None:
-    """What the items of one syntax say of the page's recipe: called as the page is, the fullest first."""
-    found = [(folded(graph.text(item, "name")), item) for item in graph.items() if is_recipe(item)]
-    found.sort(key=lambda one: (not same_thing(one[0], title), -_fullness(one[1])))
-    for name, item in found:
+    """What the items of one syntax say of the page's recipe."""
+    found = own(graph, title)
+    for item in found:
         # Another recipe beside it says nothing of this one.
-        if not name or same_thing(name, found[0][0]):
+        name = folded(graph.text(item, "name"))
+        if not name or same_thing(name, folded(graph.text(found[0], "name"))):
             _add(facts, graph, item, source)
+
+
+def _is_titled(graph: Graph, item: Item, title: str) -> bool:
+    return same_thing(folded(graph.text(item, "name")), title)
 
 
 def _fullness(item: Item) -> int:

@@ -1,10 +1,13 @@
-"""The times of a recipe as a person reads them, beside their labels."""
+"""The times of a recipe as a page shows them: beside their labels, or in what is called so."""
 
 from __future__ import annotations
 
+import re
+
 from scraper.extract.facts.durations import minutes
+from scraper.extract.facts.items import cleaned
 from scraper.extract.facts.labelled import Labels
-from scraper.extract.xpath import Element
+from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["seen"]
 
@@ -30,7 +33,45 @@ _LABELS = Labels(
 )
 
 
+_NAMES = {
+    "total_time": re.compile(
+        r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE
+    ),
+    "prep_time": re.compile(r"(?<![a-z])prep(?:aration)?[-_]?time(?![a-z])", re.IGNORECASE),
+    "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
+}
+"""What microdata, microformats and plugins call them."""
+_CALLED = tuple(having(name) for name in ("class", "itemprop"))
+_STATED = ("content", "datetime", "title")
+_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
+_MAX_TEXT = 80
+_NO_UNIT = re.compile(r"[\d:.\s]+")
+"""Also how long a video is."""
+
+
 def seen(body: Element) -> dict[str, int]:
     """Minutes by name; what is beside a label and names no unit is left out."""
     told = {name: None if text.isdecimal() else minutes(text) for name, text in _LABELS.seen(body).items()}
-    return {name: span for name, span in told.items() if span}
+    return _named(body) | {name: span for name, span in told.items() if span}
+
+
+def _named(body: Element) -> dict[str, int]:
+    """The times in elements of that name; none where there are several, which are those of other recipes."""
+    found: dict[str, set[int]] = {}
+    for element in (element for called in _CALLED for element in called(body)):
+        words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
+        for name, pattern in _NAMES.items():
+            if pattern.search(words) and (span := _span(element)):
+                found.setdefault(name, set()).add(span)
+    return {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
+
+
+def _span(element: Element) -> int | None:
+    """The minutes that an element states or shows; what stands beside the content says nothing."""
+    if any(around.tag in _OUTSIDE for around in element.iterancestors()):
+        return None
+    stated = (element.get(name) for name in _STATED)
+    for text in (*stated, cleaned(text_of(element)[: 4 * _MAX_TEXT])):
+        if text and len(text) <= _MAX_TEXT and not _NO_UNIT.fullmatch(text) and (span := minutes(text)):
+            return span
+    return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from scraper.extract import structured
 from tests.scraper.extract.snapshots import page
 
@@ -184,3 +186,52 @@ def test_rdfa_keeps_the_order_of_the_page() -> None:
     items = "".join(f"<li property=recipeIngredient>{name}</li>" for name in names)
     html = f'<div vocab="https://schema.org/" typeof=Recipe><h1 property=name>Cake</h1><ul>{items}</ul></div>'
     assert told(html)["ingredients"] == (names, "rdfa")
+
+
+LISTS = (
+    "<h2>Ingredients</h2><ul><li>1 onion</li><li>2 leeks</li></ul>"
+    "<h2>Method</h2><ol><li>Cut.</li><li>Boil.</li></ol>"
+)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "<p>Ready after <time class=dt-duration datetime=PT50M>a while</time></p>",
+        "<p class=duration>50 minutes</p>",
+        "<p itemprop=totalTime content=PT50M></p>",
+        "<p class=recipe-total-time><i>所要</i> <b>50</b><span> min</span></p>",
+    ],
+)
+def test_a_time_in_what_is_called_so_counts(time: str) -> None:
+    assert told(f"<h1>Soup</h1>{time}{LISTS}")["total_time"] == (50, "visible")
+    assert "total_time" not in told(f"<h1>Soup</h1>{LISTS}<aside>{time}</aside>")
+
+
+def test_times_of_several_recipes_and_of_a_video_are_none_of_this_one_s() -> None:
+    cards = "".join(f"<div class=total-time>{span} min</div>" for span in (10, 20, 30))
+    assert "total_time" not in told(f"<h1>Soup</h1>{LISTS}{cards}<b class=duration>1:05</b>")
+
+
+def test_one_time_alone_is_the_sum_of_what_is_told() -> None:
+    found = facts(ld(name="Ice", recipeIngredient=["1 banana"], prepTime="PT10M"))["total_time"]
+    assert found["value"] == 10 and found["source"] == "sum" and found["confidence"] < 0.8
+
+
+def test_a_list_of_other_recipes_is_no_recipe() -> None:
+    names = ("Green soup", "Blue soup", "White soup")
+    recipes = [{"@type": "Recipe", "name": name, "recipeIngredient": ["1 pea"]} for name in names]
+    assert facts(f"<h1>25 best soups</h1>{ld(**{'@type': 'ItemList', 'itemListElement': recipes})}") == {}
+    assert facts(f"<h1>Soups that we like</h1>{''.join(ld(**recipe) for recipe in recipes)}") == {}
+    assert told(f"<h1>Blue soup</h1>{''.join(ld(**recipe) for recipe in recipes)}")["title"][0] == "Blue soup"
+
+
+def test_teasers_of_other_recipes_do_not_hide_the_one_that_is_shown() -> None:
+    cards = "".join(
+        f'<div itemscope itemtype="http://schema.org/Recipe"><b itemprop=name>{name}</b>'
+        "<meta itemprop=totalTime content=PT9H></div>"
+        for name in ("Green stew", "Blue stew", "White stew")
+    )
+    found = told(f"<h1>Soup</h1>{LISTS}{cards}")
+    assert found["title"] == ("Soup", "visible") and found["ingredients"][0] == ["1 onion", "2 leeks"]
+    assert "total_time" not in found
