@@ -12,9 +12,12 @@ __all__ = ["Labels"]
 MAX_ELEMENTS = 30_000
 _MAX_LABELLED = 90
 _MAX_VALUE = 60
+_MAX_LABEL = 45
+"""Characters of a label by itself; looking at what is longer, or has no mark, took most of the time."""
 _MAX_CLIMB = 3
 _TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
 _EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
+_MARK = re.compile(r"[:#：]")
 _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "label"})
 
 
@@ -44,10 +47,10 @@ class Labels:
         return found
 
     def _value(self, element: Element, words: str, name: str) -> str | None:
-        inline = self._inline[name].fullmatch(words)
+        inline = self._inline[name].fullmatch(words) if _MARK.search(words) else None
         if inline:
             value = inline.group(1).strip(_EDGES)
-        elif self._alone[name].fullmatch(words):
+        elif len(words) <= _MAX_LABEL and self._alone[name].fullmatch(words):
             value = next((text for text in _beside(element) if text), "")
         else:
             return None

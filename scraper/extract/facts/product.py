@@ -94,7 +94,7 @@ def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
         product_state.add(facts, values, source, folded(title), told.country, shown)
     is_told = any(name in facts for name in ("price", "availability", "sku"))
     product_attributes.add(facts, body, shown)
-    _add_price(facts, shown, told)
+    _add_price(facts, shown, told, body)
     if "price" not in facts:
         product_state.add(facts, told.given(), Source.STATE, folded(title), told.country, shown)
         is_told = is_told or "price" in facts
@@ -125,7 +125,7 @@ def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Callable
     )
 
 
-def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
+def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told, body: Element) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
@@ -137,7 +137,7 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     amount = shown().amount
     if amount is None:
         return
-    if price in shown().past and shown().sure and amount.value < price:
+    if price is not None and _is_past(price, amount.value, shown(), body):
         facts.replace("price", money.number(amount.value), Source.VISIBLE, confidence=0.7, marked_up=price)
     facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     if amount.sign in money.ROUND:
@@ -147,6 +147,11 @@ def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told) -> None:
     likely = None if code else money.likely_code(amount.sign, told.country, told.currencies())
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=beside)
+
+
+def _is_past(price: float, seen: float, shown: Shown, body: Element) -> bool:
+    """Whether the page shows a stated price as an old one alone, and a lower one in its place."""
+    return shown.sure and seen < price and product_price.is_past(price, body, shown)
 
 
 def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
-from scraper.extract.facts import money
+from scraper.extract.facts import money, price_texts
 from scraper.extract.facts.money import Amount
 from scraper.extract.facts.price_texts import (
     MAX_PRICE_TEXT,
     current,
-    is_past,
     is_struck,
     names_of,
     without_past_amount,
@@ -20,7 +19,7 @@ from scraper.extract.facts.price_texts import (
 from scraper.extract.facts.product_words import PRICE_NAMES
 from scraper.extract.xpath import Element, text_of
 
-__all__ = ["Shown", "shown", "speaks_against", "title_place"]
+__all__ = ["Shown", "is_past", "shown", "speaks_against", "title_place"]
 
 MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
@@ -86,8 +85,8 @@ class Shown:
     amount: Amount | None
     sure: bool
     signs: Mapping[float, str | None]
-    past: Set[float]
-    """The amounts that stand on the page as old prices alone."""
+    clear: Set[float]
+    """The amounts against which nothing speaks somewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +109,17 @@ def shown(body: Element, title: Element | None) -> Shown:
     signs: dict[float, str | None] = {}
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
-    return Shown(
-        amount,
-        score >= _SURE_SCORE,
-        signs,
-        _past(body) - {one.amount.value for one in found if not one.against},
-    )
+    clear = {one.amount.value for one in found if not one.against}
+    return Shown(amount, score >= _SURE_SCORE, signs, clear)
 
 
-def _past(body: Element) -> set[float]:
-    """The amounts of everything that is struck out or called old."""
-    texts = (text_of(element) for element in _elements(body) if is_past(element))
+def is_past(price: float, body: Element, shown: Shown) -> bool:
+    """Whether a price stands on the page, but as an old one alone: struck out, or called so."""
+    if price in shown.clear:
+        return False
+    texts = (text_of(element) for element in _elements(body) if price_texts.is_past(element))
     amounts = (money.seen(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
-    return {amount.value for amount in amounts if amount is not None}
+    return any(amount is not None and amount.value == price for amount in amounts)
 
 
 def title_place(body: Element) -> Element | None:

@@ -112,3 +112,48 @@ def test_what_is_said_of_stock_above_the_title_is_not_the_product_s() -> None:
         "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
     )
     assert told(html)["availability"] == ("InStock", "visible")
+
+
+@pytest.mark.parametrize(
+    "words", ["かごに追加", "구매하기", "Kúpiť", "Köp nu", "Купити", "Masukkan keranjang"]
+)
+def test_a_button_to_buy_is_one_in_many_languages(words: str) -> None:
+    html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><button>{words}</button>"
+    assert told(html)["availability"] == ("InStock", "visible")
+
+
+@pytest.mark.parametrize(
+    ("words", "availability"),
+    [
+        ("Email me when available", "OutOfStock"),
+        ("Brak w magazynie", "OutOfStock"),
+        ("Není skladem", "OutOfStock"),
+        ("Slut i lager", "OutOfStock"),
+        ("Sem estoque", "OutOfStock"),
+        ("Μη διαθέσιμο", "OutOfStock"),
+        ("Em stock", "InStock"),
+        ("Vorrätig", "InStock"),
+        ("Còn hàng", "InStock"),
+    ],
+)
+def test_words_of_stock_are_those_of_many_languages(words: str, availability: str) -> None:
+    shown = told(f'<h1>Kettle</h1><meta property="product:price:amount" content="5"><p>{words}</p>')
+    assert shown["availability"] == (availability, "visible")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Référence", "sku"),
+        ("Réf. produit", "sku"),
+        ("Kód zboží", "sku"),
+        ("Cikkszám", "sku"),
+        ("상품번호", "sku"),
+        ("Marchio", "brand"),
+        ("Varumärke", "brand"),
+        ("제조사", "brand"),
+    ],
+)
+def test_labels_are_those_of_many_languages(label: str, name: str) -> None:
+    html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><p>{label}: X-17</p><button>Comprar</button>"
+    assert told(html)[name] == ("X-17", "visible")
