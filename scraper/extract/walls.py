@@ -53,9 +53,11 @@ MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "captcha",
         re.compile(
-            r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com"
+            r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com|"
+            r"/errors/validateCaptcha\b"
         ),
     ),
+    ("challenge", re.compile(r"/_fs-ch-\w+/")),  # Fastly
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
 """In the address of a script, a frame or a form: the page has no other use than the wall."""
@@ -65,9 +67,11 @@ MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "captcha",
         re.compile(
-            r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/"
+            r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/|"
+            r"//validate\.perfdrive\.com/"
         ),
     ),
+    ("rate_limit", re.compile(r"\A[a-z]+://[\w.-]+\.queue-it\.net/")),  # a place to wait in line
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
 """In the address that the visit was led to."""
@@ -130,6 +134,9 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             pardon our interruption
             verifying (?:your browser|(?:that )?you are (?:a )?human)
             ^\W*vercel security checkpoint
+            ^\W*client challenge\W*$
+            ^\W*one moment, please\b
+            your request is being verified
             ^\W*(?:robot|browser) challenge screen
             """
         ),
@@ -141,6 +148,8 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
             are you (?:not )?(?:a robot|a person|human)\?
             ^\W*(?:robot|security) check\b
+            ^\W*(?:bot|human) verification\W*$
+            verifying that you are not a (?:ro)?bot
             ^\W*captcha\W*$
             press (?:&|and) hold
             unusual traffic from your (?:computer )?network
@@ -181,6 +190,10 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
             \b403 forbidden\b
             you(?: have|['’]ve) been blocked
             your request (?:has been |was )blocked
+            ^\W*the request is blocked\b
+            ^\W*request rejected\W*$
+            the requested url was rejected
+            your access to this site has been limited
             not (?:yet )?available in your (?:country|region)
             zugriff verweigert
             accès (?:refusé|interdit)

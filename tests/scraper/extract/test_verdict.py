@@ -24,7 +24,7 @@ def thin(reason: str) -> Verdict:
     return Verdict(VerdictKind.THIN, reason)
 
 
-POW = blocked("proof_of_work")
+POW, CAPTCHA = blocked("proof_of_work"), blocked("captcha")
 
 CASES = [
     # whole pages
@@ -81,7 +81,19 @@ CASES = [
     ("<h1>Sign in to continue</h1><form><input type=email></form>", blocked("login")),
     (f"<div class=cookie-consent><p>{WORDS[:600]}</p></div>", blocked("consent")),
     ("<h1>Before you continue to Example</h1><form><button>Accept all</button></form>", blocked("consent")),
+    (
+        "<title>Request Rejected</title>The requested URL was rejected. Your support ID is: 12.",
+        blocked("denied"),
+    ),
+    ("<h2>The request is blocked.</h2><p>0Jx</p>", blocked("denied")),
+    ("<h1>Your access to this site has been limited by the site owner</h1>", blocked("denied")),
+    ("<title>Bot Verification</title><p>Bitte warten.</p>", blocked("captcha")),
+    ("<title>Human Verification</title><div id=captcha-container></div>", blocked("captcha")),
+    ("<title>One moment, please...</title><p>Loader</p>", blocked("challenge")),
+    (f"<main><h1>How to turn off bot verification in forms</h1><p>{WORDS[:600]}</p></main>", OK),
     # walls by what they are made of, in any language
+    (f"<p>Weiter?</p><form action=/errors/validateCaptcha><button>Weiter</button></form>{SCRIPT}", CAPTCHA),
+    ("<p>Bitte warten.</p><script src=/_fs-ch-1T1wmsGaOgGaSxcX/script.js></script>", blocked("challenge")),
     ("<div id=x>読み込み中</div><script id=anubis_challenge type=application/json>{}</script>", POW),
     ("<meta http-equiv=refresh content='0;/.well-known/sgcaptcha/?r=%2F'>", POW),
     (f"<p>{WORDS}</p><form id=captcha-form action=index><input name=q></form>", blocked("captcha")),
@@ -150,7 +162,11 @@ def test_what_still_asks_for_scripts_when_they_ran_is_a_wall(words: str) -> None
 
 def test_an_address_that_the_visit_was_led_to_names_the_wall() -> None:
     sorry = "https://www.example.com/sorry/index?continue=x"
-    assert verdict.judge(page("<p>Ein Formular.</p>", url=sorry)) == blocked("captcha")
+    assert verdict.judge(page("<p>Ein Formular.</p>", url=sorry)) == CAPTCHA
+    line = "https://shop.queue-it.net/?c=shop&t=https%3A%2F%2Fshop.example%2F"
+    assert verdict.judge(page("<p>Du er i kø.</p>", url=line)) == blocked("rate_limit")
+    perfdrive = "https://validate.perfdrive.com/?ssa=1"
+    assert verdict.judge(page("<p>Ein Bild.</p>", url=perfdrive)) == CAPTCHA
 
 
 HEAD = """<title>The lighthouse keeper's diary | The Harbour Gazette</title>
