@@ -10,9 +10,15 @@ from scraper.extract.xpath import Element
 
 __all__ = ["is_language", "language_of"]
 
-_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language")
+_LANGUAGE_ATTRIBUTES = (
+    "data-lang",
+    "data-language",
+    "data-code-language",
+    "data-enlighter-language",
+    "language",
+)
 _LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:language|lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
+    r"(?:^|\s)(?:language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
     r"|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
     re.IGNORECASE,
 )
@@ -30,6 +36,7 @@ _ALIASES = {
     "shell": "bash",
     "pycon": "python",
     "ipython": "python",
+    "jscript": "javascript",
     "ipython2": "python",
     "ipython3": "python",
     "text-html-basic": "html",
@@ -39,13 +46,15 @@ _ALIASES = {
     "css-less": "less",
     "json-comments": "jsonc",
 }
-_HIGHLIGHTER = frozenset("sourcecode highlight hljs codehilite prettyprint shiki code".split())
+_HIGHLIGHTER = frozenset(
+    "sourcecode highlight hljs codehilite prettyprint shiki code syntaxhighlighter".split()
+)
 _KNOWN = frozenset(
     "abap ada agda apex asm astro awk bash bat batch c clojure cmake cobol console coq cpp crystal csharp "
     "css cuda dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript glsl go gradle "
-    "graphql groovy handlebars haskell haxe hcl hlsl html http idris ini java javascript jinja js json "
-    "json5 jsonc jsonnet jsx julia kotlin latex lean less liquid lisp lua makefile markdown matlab md mdx "
-    "mermaid nginx nim nix objectivec ocaml pascal perl php postgresql powershell prisma prolog protobuf "
+    "graphql groovy handlebars haskell haxe hcl hlsl html http idris ini java javascript jinja js jscript "
+    "json json5 jsonc jsonnet jsx julia kotlin latex lean less liquid lisp lua makefile markdown matlab md "
+    "mdx mermaid nginx nim nix objectivec ocaml pascal perl php postgresql powershell prisma prolog protobuf "
     "purescript pycon python r racket razor reason rst ruby rust sass scala scheme scss sh shell "
     "smalltalk solidity sql stylus svelte swift systemverilog tcl terraform tex toml ts tsx twig "
     "typescript typst vb verilog vhdl vim vue wasm wgsl xml yaml yml zig zsh".split()
@@ -82,11 +91,14 @@ def language_of(block: Element) -> str:
             return _language_named(element.get("lang") or "")
     for element in around[:4]:
         classes = (element.get("class") or "").lower().split()
-        if element.tag in ("pre", "code") or not _HIGHLIGHTER.isdisjoint(classes):
-            for name in classes:
-                if name in _KNOWN:
-                    return _ALIASES.get(name, name)
+        for name in classes:
+            if name in _KNOWN and (_is_highlighter(element, classes) or f"source-{name}" in classes):
+                return _ALIASES.get(name, name)
     return ""
+
+
+def _is_highlighter(element: Element, classes: list[str]) -> bool:
+    return element.tag in ("pre", "code") or not _HIGHLIGHTER.isdisjoint(classes)
 
 
 def is_language(name: str) -> bool:

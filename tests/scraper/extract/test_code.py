@@ -118,6 +118,16 @@ def test_the_plain_text_keeps_the_lines_of_code() -> None:
         ("<div class='highlight highlight-source-css-scss'><pre>x = 1</pre></div>", "scss"),
         ("<div class='highlight-python notranslate'><pre>x = 1</pre></div>", "python"),
         ("<pre lang=go><code>x = 1</code></pre>", "go"),
+        ("<pre language=python><code>x = 1</code></pre>", "python"),
+        ("<pre data-enlighter-language=php>x = 1</pre>", "php"),
+        ("<div class='mw-highlight mw-highlight-lang-cpp mw-content-ltr'><pre>x = 1</pre></div>", "cpp"),
+        ("<div class='cpp source-cpp'><pre class=de1>x = 1</pre></div>", "cpp"),
+        (
+            "<div class='syntaxhighlighter jscript'><table><tr><td class=gutter>1<td class=code>x = 1</table>"
+            "</div>",
+            "javascript",
+        ),
+        ("<div class='site go'><pre>x = 1</pre></div>", ""),
         ("<pre lang=en><code>x = 1</code></pre>", ""),
     ],
 )
