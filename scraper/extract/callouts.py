@@ -5,14 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from scraper.extract.class_names import named
 from scraper.extract.lists import MAX_INDENTS
+from scraper.extract.markup import remove
 from scraper.extract.rules import Rules, block
 from scraper.extract.walk import Context
 from scraper.extract.xpath import Element, elements, text_of
 
-__all__ = ["CALLOUT_TAGS", "CalloutRules", "kind_of", "kind_of_fold", "settle"]
+__all__ = ["CalloutRules", "settle"]
 
-CALLOUT_TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
+_TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
+
+_DROPPED = frozenset(
+    "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection copy-button copybtn "
+    "clipboard-copy zeroclipboard-container".split()
+)
+_CLASSES_OF_NOTE = re.compile(
+    r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
+    + "|".join(_DROPPED)
+)
+_NAMES_OF_NOTES = re.compile(
+    r"(?:^|[\s_-])(?:notes?|tip|important|warning|caution|danger|info|admonition|callout|alert)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
 
 _KINDS = {
     "primary": "info",
@@ -27,6 +42,10 @@ _KINDS = {
         "bug failure todo summary".split()
     },
 }
+_TITLED = {
+    name: _KINDS[name] for name in "note info tip important warning caution danger hint attention".split()
+} | {"notes": "note"}
+_LONGEST_KIND = max(map(len, _TITLED))
 _OF_FOLDS = frozenset({"primary", "secondary", "error", "summary", "question"})
 """Of these, names that a part that folds may have for other reasons."""
 _CONTAINERS = frozenset(
@@ -35,7 +54,7 @@ _CONTAINERS = frozenset(
 )
 _COMPOUND = re.compile(
     r"(?:markdown-alert|alert|callout|admonition|theme-admonition|hint|custom-block|starlight-aside"
-    r"|confluence-information-macro)--?([a-z]+)"
+    r"|confluence-information-macro)(?:--?|_)([a-z]+)"
 )
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -71,9 +90,9 @@ def settle(root: Element, names: str) -> None:
         table[:] = rows
 
 
-def kind_of(element: Element, classes: Sequence[str]) -> str:
+def _kind_of(element: Element, classes: Sequence[str]) -> str:
     """What kind of note an element is; empty for anything else."""
-    noted = (element.get("data-callout") or "").lower()
+    noted = (element.get("data-callout") or element.get("data-callout-type") or "").lower()
     if _TYPE.fullmatch(noted):
         return noted
     names = [name.lower() for name in classes]
@@ -87,13 +106,63 @@ def kind_of(element: Element, classes: Sequence[str]) -> str:
     return "note" if "admonition" in names else "tip" if "hint" in names and len(names) == 1 else ""
 
 
-def kind_of_fold(classes: Sequence[str]) -> str:
+def _kind_by_title(element: Element) -> str:
+    """What kind of note an element is whose first words, in an element of their own, are a kind's name."""
+    place = element
+    for _ in range(_MAX_TITLE_DEPTH):
+        if (place.text or "").strip():
+            return ""
+        inner = next((child for child in place if text_of(child).strip()), None)
+        if inner is None:
+            return ""
+        kind = _kind_said(inner)
+        if kind:
+            return kind if _is_apart(inner) and text_of(element).strip() != text_of(inner).strip() else ""
+        place = inner
+    return ""
+
+
+def _kind_said(title: Element) -> str:
+    """The kind that a title names, if it says nothing else."""
+    words = text_of(title).strip(" \t\n:!.\u00a0").lower()
+    return _TITLED.get(words, "") if len(words) <= _LONGEST_KIND else ""
+
+
+def _is_apart(title: Element) -> bool:
+    """Whether a title is a block of its own, or called one: a bold word may begin a sentence."""
+    classes = _CAMEL.sub("-", title.get("class") or "").lower()
+    return title.tag not in ("b", "strong", "em", "i", "a", "span") or _TITLE.search(classes) is not None
+
+
+def _kind_of_fold(classes: Sequence[str]) -> str:
     """What kind of note a part that folds is, by a class that is the name of one; empty for none."""
     return next((_KINDS[name] for name in classes if name in _KINDS and name not in _OF_FOLDS), "")
 
 
 class CalloutRules(Rules):
     """What a note becomes: a quotation that names its kind and title."""
+
+    def mark(self, root: Element, names: str) -> None:
+        """Note which elements are notes, and take out what is for other eyes.
+
+        `names` are the tree's classes.
+        """
+        if _CLASSES_OF_NOTE.search(names):
+            for element, classes in named(root, _CLASSES_OF_NOTE):
+                if not _DROPPED.isdisjoint(classes):
+                    remove(element)
+                elif element.tag in _TAGS:
+                    self._mark(element, _kind_of(element, classes))
+        for fold in root.iter("details"):
+            self._mark(fold, _kind_of_fold((fold.get("class") or "").split()))
+        if _NAMES_OF_NOTES.search(names):
+            for element, _ in named(root, _NAMES_OF_NOTES):
+                if element.tag in _TAGS and self.marked.keys().isdisjoint(element.iterancestors()):
+                    self._mark(element, _kind_by_title(element))
+
+    def _mark(self, element: Element, kind: str) -> None:
+        if kind:
+            self.marked.setdefault(element, lambda rules, note, context: rules.callout(note, kind, context))
 
     def callout(self, element: Element, kind: str, context: Context) -> str | None:
         """The note as GitHub and Obsidian write it."""
@@ -126,7 +195,7 @@ def _title_of(element: Element) -> Element | None:
         if inner is None:
             return None
         named = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
-        if named or inner.tag == "summary":
+        if named or inner.tag == "summary" or (_kind_said(inner) and _is_apart(inner)):
             return inner if len(text_of(inner)) <= _MAX_TITLE else None
         place = inner
     return None

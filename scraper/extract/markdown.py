@@ -21,13 +21,12 @@ from scraper.extract import (
     lists,
     tex,
 )
-from scraper.extract.callouts import CALLOUT_TAGS, CalloutRules, kind_of, kind_of_fold
-from scraper.extract.class_names import named, names_in
+from scraper.extract.callouts import CalloutRules
+from scraper.extract.class_names import names_in
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.images import MAX_ALT, ImageRules
 from scraper.extract.links import LinkRules, escape_label
 from scraper.extract.lists import ListRules
-from scraper.extract.markup import remove
 from scraper.extract.math_rules import MathRules
 from scraper.extract.note_rules import NoteRules
 from scraper.extract.rules import Tags, around, block
@@ -51,14 +50,6 @@ _UNREAD = (
 ).split()
 """What has no text to read. Taken out, not passed over: the texts before and behind are one."""
 
-_DROPPED = frozenset(
-    "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection copy-button copybtn "
-    "clipboard-copy zeroclipboard-container".split()
-)
-_CLASSES_OF_NOTE = re.compile(
-    r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
-    + "|".join(_DROPPED)
-)
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
@@ -107,9 +98,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     labels.part(root)
     emphasis.join(root)
     converter = _PageConverter(base)
-    if _CLASSES_OF_NOTE.search(names):
-        converter.mark(root)
-    converter.mark_folds(root)
+    converter.mark(root, names)
     markdown = converter.convert_tree(root)
     return Converted(
         converter.finished(markdown),
@@ -154,23 +143,6 @@ class _PageConverter(
     def finished(self, markdown: str) -> str:
         """With the blocks kept from harm in their places."""
         return self.restored(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
-
-    def mark(self, root: Element) -> None:
-        """Note which elements are told apart by their classes."""
-        for element, classes in named(root, _CLASSES_OF_NOTE):
-            if not _DROPPED.isdisjoint(classes):
-                remove(element)
-            elif element.tag in CALLOUT_TAGS:
-                kind = kind_of(element, classes)
-                if kind:
-                    self.marked[element] = _callout(kind)
-
-    def mark_folds(self, root: Element) -> None:
-        """Note which parts that fold are notes: Material's have no other class than their kind."""
-        for fold in root.iter("details"):
-            kind = kind_of_fold((fold.get("class") or "").split())
-            if kind:
-                self.marked.setdefault(fold, _callout(kind))
 
     def rule_for(self, name: str) -> Callable[..., str] | None:
         rule = super().rule_for(name)
@@ -283,7 +255,3 @@ class _PageConverter(
         **NoteRules.handlers,
         "select": _select,
     }
-
-
-def _callout(kind: str) -> Handler:
-    return lambda converter, element, context: converter.callout(element, kind, context)

@@ -49,6 +49,36 @@ def test_a_note_names_its_kind_and_title(html: str, head: str) -> None:
     assert rest.lstrip("> \n").endswith("x")
 
 
+@pytest.mark.parametrize(
+    ("html", "head"),
+    [
+        ("<div class=note><h3 class=title>Note</h3><p>x</p></div>", "[!note] Note"),
+        ("<div class=IMPORTANT><p>Important</p><p>x</p></div>", "[!important] Important"),
+        (
+            "<div class=awsdocs-note><div class=awsdocs-note-title><h6>Tip</h6></div><p>x</p></div>",
+            "[!tip] Tip",
+        ),
+        ("<div class='note warning'><span class=note__title>Warning:</span> x</div>", "[!warning] Warning:"),
+        ("<div class=callout data-callout-type=danger><p>x</p></div>", "[!danger] Danger"),
+    ],
+)
+def test_a_note_is_known_by_the_name_of_its_kind(html: str, head: str) -> None:
+    assert markdown_of(html) == f"> {head}\n> x"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=note><b>Note</b> x</div>",
+        "<div class=note><p>Note</p></div>",
+        "<div class=info-box><h3>Notes on this</h3><p>x</p></div>",
+        "<div class=cover><h3>Note</h3><p>x</p></div>",
+    ],
+)
+def test_other_words_at_its_beginning_make_no_note(html: str) -> None:
+    assert "[!" not in markdown_of(html)
+
+
 def test_the_body_of_a_note_keeps_its_blocks() -> None:
     html = "<div class='admonition note'><p>a</p><ul><li>b</li></ul><pre>c\nd</pre></div>"
     assert markdown_of(html) == "> [!note] Note\n> a\n>\n> - b\n>\n> ```\n> c\n> d\n> ```"
