@@ -199,6 +199,7 @@ def _site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
         name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))
     ]
     told += [name for item in items for name in jsonld.names(item.get("publisher"))]
+    told.append(metas.get("citation_journal_title", ""))
     return next(
         (name for name in (line(text, MAX_NAME) for text in told) if name and "://" not in name), None
     )

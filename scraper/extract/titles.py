@@ -51,6 +51,8 @@ def read(page: Page, metas: Mapping[str, str], site: str | None) -> str | None:
             # What stands before it in an element of its own is a label: `Title:` on a paper.
             label_gone = told if best.endswith(f":{told}") else best
             return label_gone if is_front else _below_site(page.body, label_gone, told, site)
+    if not is_front and (first := _first_part(told, site)) in (heading.lower() for heading in headings):
+        return next(heading for heading in headings if heading.lower() == first)
     if site and not is_front:  # of a whole site, its name is the title
         told = _without_site_before(told, site)
     return _without_site(told, site) or (headings[0] if headings else None)
@@ -70,6 +72,12 @@ def _told(page: Page, metas: Mapping[str, str], site: str | None, headings: Sequ
     if card and title and headings and _is_of_all_pages(card, title, metas.get("og:url", ""), site, headings):
         return title
     return card or title or other
+
+
+def _first_part(title: str, site: str | None) -> str:
+    """The title before its first separator, in lower case; nothing where that is the name of the site."""
+    first = _SEPARATOR.split(title, maxsplit=1)[0].lower()
+    return "" if first == (site or "").lower() else first
 
 
 def _is_of_all_pages(card: str, title: str, url: str, site: str | None, headings: Sequence[str]) -> bool:

@@ -279,3 +279,10 @@ def test_metas_deep_in_a_page_are_read_soon() -> None:
     html = "<div>" * 1_500 + "<meta itemprop=author content=x>" * 20_000
     with soon():
         tree.build(page(html))
+
+
+def test_a_paper_s_site_is_its_journal_where_none_is_named() -> None:
+    journal = "<meta name=citation_journal_title content='Journal of Nets'>"
+    assert read(f"{journal}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Journal of Nets"
+    publisher = "<meta property=og:site_name content='Press'>"
+    assert read(f"{journal}{publisher}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Press"

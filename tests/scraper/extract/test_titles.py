@@ -139,3 +139,14 @@ def test_a_heading_that_shares_no_word_with_the_head_is_not_the_title() -> None:
 def test_lines_of_a_headline_are_parted(heading: str) -> None:
     page = f"<title>The long road - Site</title><main><h1>{heading}</h1><p>{WORDS}</p></main>"
     assert read(page).title == "The long road"
+
+
+def test_a_heading_that_is_all_before_the_first_mark_is_the_title_however_long_the_rest() -> None:
+    rest = "Learn the language of the web - The Example Documentation (3.1)"
+    body = f"<main><h1>Flexbox<a href='#f'>¶</a></h1><p>{WORDS}</p></main>"
+    assert read(f"<title>Flexbox — {rest}</title>{body}").title == "Flexbox"
+    assert (
+        read(f"<title>The Daily — {rest}</title>{SITE}{body.replace('Flexbox', 'The Daily')}").title
+        != "The Daily"
+    )
+    assert read(f"<title>Flexbox — {rest}</title>{body}", url="https://example.com/").title != "Flexbox"
