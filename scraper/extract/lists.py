@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from scraper.extract.markup import remove
@@ -15,6 +16,10 @@ MAX_INDENTS = 10
 """Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
 
 
+_MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
+_MARKED_WITH = frozenset({"span", "div", "b"})
+_LONGEST_MARKER = 8
+
 _CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
 _NOTED = {"true": "[x] ", "false": "[ ] "}
 
@@ -25,6 +30,8 @@ def settle(root: Element, names: str) -> None:
     `names` are the tree's classes.
     """
     by_class = any(name in names for name in _CHECKED)
+    if "inline-task-list" in names:
+        _note_tasks(root)
     for row in list(root.iter("ul", "ol")):
         around, before = row.getparent(), row.getprevious()
         if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
@@ -38,9 +45,36 @@ def settle(root: Element, names: str) -> None:
             box = next((_CHECKED[name] for name in called if name in _CHECKED), "")
             if box:
                 remove(first)
+        elif len(item) > 1 and not box:
+            _drop_marker(item)
         if box:
             place = _beginning(item)
             place.text = box + (place.text or "").lstrip()
+
+
+def _note_tasks(root: Element) -> None:
+    """Note which of Confluence's tasks are done: it stands in their classes."""
+    for row in root.iter("ul"):
+        for task in row.iterchildren("li") if "inline-task-list" in (row.get("class") or "").split() else ():
+            task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
+
+
+def _drop_marker(item: Element) -> None:
+    """Take out the bullet or number that a page writes into an item for itself."""
+    first = item[0]
+    if first.tag not in _MARKED_WITH or (item.text or "").strip() or len(first) > 1:
+        return
+    said = text_of(first).strip()
+    marker = _MARKER.fullmatch(said) if 0 < len(said) <= _LONGEST_MARKER else None
+    row = item.getparent()
+    if marker is None or row is None or not text_of(item).strip()[len(said) :].strip():
+        return
+    if marker.group(1) is None:
+        if row.tag == "ul":
+            remove(first)
+    elif row.tag == "ol":
+        item.set("value", marker.group(1))
+        remove(first)
 
 
 def _beginning(item: Element) -> Element:
