@@ -101,7 +101,8 @@ def numbers_lines(column: Element, block: Element) -> bool:
     first = int(numbers[0])
     if numbers != [str(number) for number in range(first, first + len(numbers))]:
         return False
-    return len(text_of(block).strip("\n").split("\n")) == len(numbers)
+    lines = len(text_of(block).strip("\n").split("\n"))
+    return lines in (len(numbers), text_of(column).rstrip().count("\n") + 1)  # some lines have none
 
 
 def _marker(cell: Element) -> str:

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from textwrap import dedent
 
-from lxml import etree
-
-from scraper.extract import code_changes
+from scraper.extract import code_boxes, code_changes
 from scraper.extract.code import NUMBERING, code_text, is_bare_block, numbers_lines
 from scraper.extract.code_languages import is_language
 from scraper.extract.markup import remove
@@ -26,10 +24,6 @@ _MAX_CLIMB = 6
 _BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = elements(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
-_LINED = elements(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
-"""Doxygen's blocks of code."""
-_SIGNATURES = elements(".//table[contains(concat(' ', @class, ' '), ' memname ')]")
-_AFTER_BRACKET = re.compile(r"(?<=\() | (?=\))|(?<= ) ")
 _OTHER_WORDS = elements(
     ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
 )
@@ -41,10 +35,7 @@ _COPY = re.compile(
 
 def settle(root: Element, names: str) -> None:
     """Make every block of code in the tree, whose classes are `names`, a `pre`."""
-    for box in _LINED(root) if "fragment" in names else ():
-        _settle_lined(box)
-    for table in _SIGNATURES(root) if "memname" in names else ():
-        _settle_signature(table)
+    code_boxes.settle(root, names)
     code_changes.settle(root, names)
     for block in list(root.iter("pre")):
         _take_numbers(block)
@@ -54,33 +45,6 @@ def settle(root: Element, names: str) -> None:
         _settle_box(box)
     _settle_bare(root)
     _settle_lines(root)
-
-
-def _settle_lined(box: Element) -> None:
-    """A box that holds lines of code, each in an element of its own, perhaps in parts that fold."""
-    lines: list[Element] = []
-    for part in box:
-        classes = (part.get("class") or "").split()
-        if "line" in classes:
-            lines.append(part)
-        elif "foldopen" in classes:
-            lines += [line for line in part.iter("div") if "line" in (line.get("class") or "").split()]
-        elif "ttc" not in classes:  # what shows over a name when one points at it
-            return
-    if lines:
-        for line in lines:
-            line.tail = None
-        box.tag, box.text, box[:] = "pre", None, lines
-
-
-def _settle_signature(table: Element) -> None:
-    """A function with its parameters in the cells of a table, as Doxygen sets them: one line of code."""
-    words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
-    code = etree.Element("code")
-    code.text = _AFTER_BRACKET.sub("", " ".join(words.split()))
-    table.tag = "p"
-    table[:] = [code]
-    table.text = None
 
 
 def _take_numbers(block: Element) -> None:

@@ -162,6 +162,20 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "<pre><code>a\n\nb\n</code></pre></div>",
             "```\na\n\nb\n```",
         ),
+        (
+            "<table><tr><td><pre>\n\n12\n13</pre><td><pre># File 'a'\n\ndef b\nend</pre></table>",
+            "```\n# File 'a'\n\ndef b\nend\n```",
+        ),
+        (
+            "<div class='ltx_lst_language_Python ltx_lstlisting ltx_listing'><div class=ltx_listing_data>"
+            "<a href=x>⬇</a></div><div class=ltx_listingline><span class=ltx_tag>1</span><span>if</span>"
+            "<span> </span><span>a:</span></div><div class=ltx_listingline><span>    b</span></div></div>",
+            "```python\nif a:\n    b\n```",
+        ),
+        (
+            "<textarea>def f():\n    g()\n</textarea><textarea>x</textarea>",
+            "```\ndef f():\n    g()\n```\n\nx",
+        ),
         ("<pre>1\n2</pre><pre>a\nb\nc</pre>", "```\n1\n2\n```\n\n```\na\nb\nc\n```"),
         ("<p class=lineno>One line</p><pre>a</pre>", "One line\n\n```\na\n```"),
         (
