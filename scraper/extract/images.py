@@ -17,6 +17,7 @@ MAX_ALT = 200
 
 MAX_IMAGES = 300
 _EMOJI_CHARACTERS = 4
+_EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
 _EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
 """Templates leave them in descriptions, where they mean nothing."""
@@ -39,7 +40,7 @@ class ImageRules(Rules):
         label = _SPECIAL.sub(r"\\\g<0>", alt)
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
-        if len(alt) <= _EMOJI_CHARACTERS and _is_emoji(element):
+        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _is_emoji(element):
             return alt
         source = image_source(_strings(element), _sources(element))
         url = self.addresses.absolute(source)

@@ -16,12 +16,14 @@ MAX_LINK_TEXT = 300
 _MAX_TITLE = 100
 """Of a player: nobody sees it, so it is kept short."""
 
-_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6"})
+_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
 )
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_TITLES = frozenset({"_inline", "dt"})
+"""The tags around a link that may lead to what it stands in."""
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
 _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
@@ -58,7 +60,12 @@ class LinkRules(Rules):
             self._take_back(label)
             return ""
         href = element.get("href")
-        if href and href[0] == "#" and "_inline" in parent_tags and _points_at_own_heading(element, href[1:]):
+        if (
+            href
+            and href[0] == "#"
+            and not parent_tags.isdisjoint(_TITLES)
+            and _points_at_own(element, href[1:])
+        ):
             return text
         url = self.addresses.absolute(href)
         if not url:
@@ -144,9 +151,7 @@ def _is_whole_heading(element: Element) -> bool:
     return False
 
 
-def _points_at_own_heading(element: Element, name: str) -> bool:
-    """Whether a link is in the heading that it leads to."""
-    heading = next(element.iterancestors(*_HEADINGS), None)
-    if heading is None:
-        return False
-    return name in (heading.get("id"), element.get("id"), element.get("name"))
+def _points_at_own(element: Element, name: str) -> bool:
+    """Whether a link is in the heading or term that it leads to."""
+    title = next(element.iterancestors("dt", *_HEADINGS), None)
+    return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))

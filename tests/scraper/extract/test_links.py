@@ -87,6 +87,11 @@ def test_a_heading_that_links_to_itself_is_plain() -> None:
     assert markdown_of("<h2 id=t><a href='#t'>Title</a></h2>") == "## Title"
 
 
+def test_a_term_that_links_to_itself_is_plain() -> None:
+    html = "<dl><dt id=a><a href='#a'><code>-a</code></a><dd>All.<dt><a href='#a'>b</a><dd>One.</dl>"
+    assert markdown_of(html) == "`-a`\n:   All.\n\n[b](https://example.com/dir/page#a)\n:   One."
+
+
 @pytest.mark.parametrize(
     ("heading", "markdown", "text"),
     [
@@ -107,6 +112,11 @@ def test_a_heading_that_links_to_itself_is_plain() -> None:
             "Features",
         ),
         ("<h2 id=x><a class=header-anchor href='#x'>#</a></h2>", "", ""),
+        (
+            "<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>",
+            "## Features",
+            "Features",
+        ),
     ],
 )
 def test_a_permalink_goes_unless_it_is_the_title(heading: str, markdown: str, text: str) -> None:
@@ -117,6 +127,7 @@ def test_a_permalink_goes_unless_it_is_the_title(heading: str, markdown: str, te
 
 def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
     assert markdown_of("<p>a <img class=emoji alt='🎉' src=/1f389.png> b</p>") == "a 🎉 b"
+    assert markdown_of("<p>a <img class=emoji alt=':tada:' src=/1f389.png> b</p>") == "a :tada: b"
 
 
 @pytest.mark.parametrize(
