@@ -102,7 +102,8 @@ def numbers_lines(column: Element, block: Element) -> bool:
     if numbers != [str(number) for number in range(first, first + len(numbers))]:
         return False
     lines = len(text_of(block).strip("\n").split("\n"))
-    return lines in (len(numbers), text_of(column).rstrip().count("\n") + 1)  # some lines have none
+    ends = text_of(column).rstrip().count("\n")  # some lines have no number; the first end may begin the text
+    return lines in (len(numbers), ends, ends + 1)
 
 
 def _marker(cell: Element) -> str:

@@ -163,7 +163,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "```\na\n\nb\n```",
         ),
         (
-            "<table><tr><td><pre>\n\n12\n13</pre><td><pre># File 'a'\n\ndef b\nend</pre></table>",
+            "<table><tr><td><pre>\n\n\n12\n13</pre><td><pre># File 'a'\n\ndef b\nend</pre></table>",
             "```\n# File 'a'\n\ndef b\nend\n```",
         ),
         (
