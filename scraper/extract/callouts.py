@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
 from scraper.extract.class_names import named
 from scraper.extract.lists import MAX_INDENTS
 from scraper.extract.markup import remove
 from scraper.extract.rules import Rules, block
-from scraper.extract.walk import Context
+from scraper.extract.walk import Context, Handler
 from scraper.extract.xpath import Element, elements, text_of
 
 __all__ = ["CalloutRules", "settle"]
@@ -153,8 +154,6 @@ class CalloutRules(Rules):
                     remove(element)
                 elif element.tag in _TAGS:
                     self._mark(element, _kind_of(element, classes))
-        for fold in root.iter("details"):
-            self._mark(fold, _kind_of_fold((fold.get("class") or "").split()))
         if _NAMES_OF_NOTES.search(names):
             for element, _ in named(root, _NAMES_OF_NOTES):
                 if element.tag in _TAGS and self.marked.keys().isdisjoint(element.iterancestors()):
@@ -163,6 +162,10 @@ class CalloutRules(Rules):
     def _mark(self, element: Element, kind: str) -> None:
         if kind:
             self.marked.setdefault(element, lambda rules, note, context: rules.callout(note, kind, context))
+
+    def _fold(self, element: Element, context: Context) -> str | None:
+        kind = _kind_of_fold((element.get("class") or "").split())
+        return self.callout(element, kind, context) if kind else None
 
     def callout(self, element: Element, kind: str, context: Context) -> str | None:
         """The note as GitHub and Obsidian write it."""
@@ -183,6 +186,8 @@ class CalloutRules(Rules):
         head = f"[!{kind}]{fold if fold in '+-' else ''} {title or kind.capitalize()}"
         rows = "\n".join(f"> {row}" if row else ">" for row in f"{head}\n{body}".rstrip().split("\n"))
         return f"\n\n{rows}\n\n"
+
+    handlers: ClassVar[dict[str, Handler]] = {"details": _fold}
 
 
 def _title_of(element: Element) -> Element | None:

@@ -248,6 +248,7 @@ class _PageConverter(
         return self.escape(text, context.tags)
 
     handlers: ClassVar[dict[str, Handler]] = {
+        **CalloutRules.handlers,
         **ListRules.handlers,
         **CodeRules.handlers,
         **TableRules.handlers,

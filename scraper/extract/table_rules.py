@@ -8,12 +8,13 @@ from scraper.extract.code import code_in_table, code_text
 from scraper.extract.code_languages import language_of
 from scraper.extract.code_rules import CodeRules
 from scraper.extract.math_rules import MathRules
-from scraper.extract.rules import Tags, block
+from scraper.extract.rules import Tags, block, is_inline
 from scraper.extract.tables import (
     cells_of,
     inline_table,
     is_equation,
     is_layout,
+    parted,
     pipe_table,
     ranked_items,
     rows_of,
@@ -47,6 +48,9 @@ class TableRules(CodeRules, MathRules):
             title = self._title(element, context)
             return title + self.fenced(code, language, context) if code else ""
         inside = Context(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
+        parts = [] if is_inline(context.tags) else parted(element)
+        if parts:
+            return "\n\n".join([self._beside(element, inside), *(self.walk(part, context) for part in parts)])
         if is_equation(element):
             return self._beside(element, inside) + self._equations(element, context)
         items = ranked_items(element)

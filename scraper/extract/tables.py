@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from lxml import etree
+
 from scraper.extract.xpath import Element, elements, text_of
 
 __all__ = [
     "cells_of",
     "inline_table",
     "is_equation",
-    "is_headed",
     "is_layout",
+    "parted",
     "pipe_table",
     "ranked_items",
     "rows_of",
@@ -36,6 +38,7 @@ _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
 _LEAST_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
 """Blanks are gone through from the first of them alone: 60,000 hard ones in a cell took 5 s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
@@ -81,16 +84,21 @@ def _is_value(inner: Element, table: Element) -> bool:
     """Whether a table in a cell is part of a value: one short text, or the details of one with a header."""
     if _sets_one_value(inner):
         return True
-    if next(inner.iterancestors("table")) is not table or not is_headed(table) or not is_headed(inner):
+    if next(inner.iterancestors("table")) is not table or not _is_headed(table) or not _is_headed(inner):
         return False
     cell = next(inner.iterancestors("td"), None)
     return cell is not None and len(" ".join(text_of(cell).split())) <= _COLUMN_OF_PROSE
 
 
-def is_headed(table: Element) -> bool:
-    """Whether the first row of a table is one of headers, two at least."""
+def _is_headed(table: Element) -> bool:
+    """Whether the first row of a table is one of headers."""
     first = next(rows_of(table), None)
-    cells = cells_of(first) if first is not None else []
+    return first is not None and _is_header(first)
+
+
+def _is_header(row: Element) -> bool:
+    """Whether a row is one of headers, two at least."""
+    cells = cells_of(row)
     return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
 
 
@@ -99,6 +107,44 @@ def _sets_one_value(table: Element) -> bool:
     if len(text_of(table).strip()) > _LONGEST_VALUE or _INNER_TABLES(table) or _HEADERS(table):
         return False
     return sum(map(_has_content, (cell for row in rows_of(table) for cell in cells_of(row)))) <= 1
+
+
+def parted(table: Element) -> list[Element]:
+    """The headings that are all of their rows, and the tables between them; empty where there are none.
+
+    Below a row of headers no table is parted: its columns would lose their names.
+    """
+    rows = list(rows_of(table))
+    headings = {row: heading for row in rows if (heading := _heading_in(row)) is not None}
+    if not headings or max(len(cells_of(row)) for row in rows) == 1:
+        return []
+    runs: list[list[Element]] = []
+    for row in rows:
+        opened = bool(runs) and runs[-1][0] not in headings
+        if opened and (row not in headings or _is_header(runs[-1][0])):
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    if not any(run[0] in headings for run in runs):
+        return []
+    captions = list(table.iterchildren("caption"))
+    parts: list[Element] = []
+    for run in runs:
+        heading = headings.get(run[0])
+        if heading is None:
+            heading = etree.Element("table")
+            heading.extend([*captions, *run])
+            captions = []
+        heading.tail = None
+        parts.append(heading)
+    return parts
+
+
+def _heading_in(row: Element) -> Element | None:
+    if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _HEADINGS:
+        return None
+    cell, heading = row[0], row[0][0]
+    return heading if text_of(cell).strip() == text_of(heading).strip() else None
 
 
 def ranked_items(table: Element) -> list[tuple[str, list[Element]]]:

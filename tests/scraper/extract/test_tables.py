@@ -88,6 +88,11 @@ def test_a_heading_in_a_row_of_its_own_parts_the_table() -> None:
     assert markdown_of(html) == f"{first}\n\n{second}"
 
 
+def test_what_stands_beside_the_rows_of_a_parted_table_is_kept() -> None:
+    html = "<table><tr><td><h2>One</h2></td></tr><p>x</p><tr><td>a<td>b</tr></table>"
+    assert markdown_of(html) == "x\n\n## One\n\n| a | b |\n| --- | --- |"
+
+
 def test_a_heading_among_rows_with_a_header_stays_a_row() -> None:
     html = "<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2><h3>x</h3><tr><td>3<td>4</table>"
     assert markdown_of(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |"
