@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, cast
 
 from lxml import etree
 
 from scraper.extract.facts.items import cleaned
+from scraper.extract.facts.recipe_words import (
+    INGREDIENT_HEADING,
+    INGREDIENT_NAMES,
+    INGREDIENT_PROPERTIES,
+    RECIPE_HEADING,
+    STEP_HEADING,
+    STEP_MARK,
+    STEP_NAMES,
+    STEP_PROPERTIES,
+    YIELD_LABELS,
+)
 from scraper.extract.xpath import Element, having, text_of
 
 __all__ = ["ingredients", "instructions", "yields"]
@@ -25,35 +37,12 @@ _CLASSED = having("class")
 _PROPERTIES = having("itemprop")
 _PIECES = etree.XPath(".//text() | .//br")
 
-_INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
-_STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
-_INGREDIENT_NAMES = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
-_STEP_NAMES = re.compile(
-    r"instruction|direction|preparation|method(?!ology)|recipe-?steps?|step-?(?:text|list)|zubereitung|"
-    r"preparazione|bereiding|fremgangsm|tillagning|etapes|preparacion",
-    re.IGNORECASE,
-)
-_INGREDIENT_HEADING = re.compile(
-    r"\W*(?:the |les |gli |los |las )?(?:ingredients?|zutaten|ingrédients?|ingredientes?|ingredienti|"
-    r"ingrediënten|składniki|ingredienser|ingredienzen|ингредиенты|材料|分量|hozzávalók|malzemeler|"
-    r"suroviny|ainekset|sestavine|sastojci|υλικά|재료|what you.?ll need|you will need|benodigdheden)\b",
-    re.IGNORECASE,
-)
-_STEP_HEADING = re.compile(
-    r"\W*(?:instructions?|directions?|method|procedure|preparation|zubereitung|anleitung|préparation|"
-    r"étapes|preparación|elaboración|preparazione|procedimento|bereiding(?:swijze)?|przygotowanie|sposób|"
-    r"wykonanie|gör så här|tillagning|framgangsmåte|fremgangsmåde|приготовление|способ|作り方|做法|"
-    r"elkészítés|modo de preparo|postup|příprava|εκτέλεση|만드는|hazırlanışı|yapılışı|how to make|steps|"
-    r"valmistus)\b",
-    re.IGNORECASE,
-)
-_RECIPE_HEADING = re.compile(
-    r"\W*(?:the )?(?:recipe|rezept|recette|receta|ricetta|recept|przepis)\W*$", re.IGNORECASE
-)
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HEADING_LIKE = (*_HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
+_BLOCKS = ("p", "div", "ul", "ol", "table", "section", "article", "h1", "h2", "h3", "h4", "h5", "h6")
+_OTHER_LINES = ("p", "dt", "dd", "tr")
 _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
 
@@ -61,19 +50,21 @@ _MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
 def ingredients(body: Element) -> list[str]:
     """The lines of the list of ingredients; empty where none is found."""
     return (
-        _marked(body, _INGREDIENT_PROPERTIES)
-        or _short(_named(body, _INGREDIENT_NAMES, _STEP_NAMES))
-        or _short(_below(body, _INGREDIENT_HEADING, _STEP_HEADING))
+        _marked(body, INGREDIENT_PROPERTIES)
+        or _short(_named(body, INGREDIENT_NAMES, STEP_NAMES))
+        or _short(_below(body, INGREDIENT_HEADING, STEP_HEADING))
+        or _short(_called_so(_leaves(body), INGREDIENT_NAMES, STEP_NAMES))
     )
 
 
 def instructions(body: Element) -> list[str]:
     """The steps; empty where none are found."""
     return (
-        _marked(body, _STEP_PROPERTIES)
-        or _named(body, _STEP_NAMES, _INGREDIENT_NAMES)
-        or _below(body, _STEP_HEADING, _INGREDIENT_HEADING)
-        or _below(body, _RECIPE_HEADING, _INGREDIENT_HEADING)
+        _marked(body, STEP_PROPERTIES)
+        or _named(body, STEP_NAMES, INGREDIENT_NAMES)
+        or _below(body, STEP_HEADING, INGREDIENT_HEADING)
+        or _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
+        or _called_so(_leaves(body), STEP_NAMES, INGREDIENT_NAMES)
     )
 
 
@@ -84,7 +75,8 @@ def yields(body: Element) -> str | None:
             text = cleaned(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
-    return None
+    beside = YIELD_LABELS.seen(body).get("yields", "")
+    return beside if any(map(str.isdigit, beside)) else None
 
 
 def _short(lines: list[str]) -> list[str]:
@@ -104,14 +96,28 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
 
 def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
     """The lines of the elements of that name; of several kinds of them those that hold the most."""
+    items = (item for item in body.iter("li", "dt") if next(item.iter("ul", "ol"), None) is None)
+    return _called_so(items, names, others)
+
+
+def _called_so(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
     kinds: dict[str, list[str]] = {}
-    for item in islice(body.iter("li", "dt"), _MAX_ITEMS):
+    for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, names, others)
-        if around is not None and next(item.iter("ul", "ol"), None) is None:
+        if around is not None:
             kinds.setdefault(_called(around), []).append(_unmarked(cleaned(_parted(item))))
     best = max(kinds.values(), key=len, default=[])
     lines = [line for line in dict.fromkeys(best) if line and len(line) < _MAX_LINE]
     return lines if 1 < len(lines) < _MAX_LINES else []
+
+
+def _leaves(around: Element) -> Iterator[Element]:
+    return filter(_is_line, around.iter("p", "div"))
+
+
+def _is_line(box: Element) -> bool:
+    """Whether a paragraph or box holds a text and nothing in lines of its own."""
+    return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
 
 
 def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Element | None:
@@ -138,7 +144,7 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
     for place, element in enumerate(order):
-        if element.tag in _HEADING_LIKE and _is_heading(element, heading):
+        if element.tag in _HEADING_LIKE and _is_heading(element, heading) and not _is_in_menu(element):
             tried += 1
             if tried > _MAX_HEADINGS:
                 break
@@ -160,28 +166,58 @@ def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
 def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
     """The lines of the list behind a heading; paragraphs where there is no list."""
     inside = set(heading.iterdescendants())
+    beside = _Beside(heading)
     found: list[Element] = []
+    boxes: list[Element] = []
     for element in behind:
-        if element in inside:
+        if element in inside or beside.holds(element):
             continue
-        if found and (_ends(element, heading) or _is_other_heading(element, other)):
+        if (found or boxes) and (_ends(element, heading) or _is_other_heading(element, other)):
             around = set(element.iterancestors())
-            found = [one for one in found if one not in around]
+            found, boxes = ([one for one in part if one not in around] for part in (found, boxes))
             break
         if element.tag in _HEADINGS and not found and _is_heading(element, other):
             break
         if element.tag in _LINES:
             found.append(element)
+        elif element.tag == "div" and _is_line(element):
+            boxes.append(element)
     items = [
         element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None
     ]
-    chosen = items if len(items) > 1 else [element for element in found if element.tag in ("p", "dt", "tr")]
+    chosen = items if len(items) > 1 else _with_text(found)
+    if not chosen:
+        chosen = boxes if len(boxes) > 1 and heading.tag in _HEADINGS else []
     lines = [
         line
         for element in chosen
         for line in (_broken(element) if element.tag == "p" else [cleaned(_parted(element))])
     ]
     return [_unmarked(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+
+
+def _with_text(found: list[Element]) -> list[Element]:
+    return [element for element in found if element.tag in _OTHER_LINES and text_of(element).strip()]
+
+
+def _is_in_menu(element: Element) -> bool:
+    return any(around.tag in ("nav", "footer") for around in element.iterancestors())
+
+
+class _Beside:
+    """What stands beside the content, and the heading does not."""
+
+    def __init__(self, heading: Element) -> None:
+        self._known = dict.fromkeys(heading.iterancestors(), False)
+
+    def holds(self, element: Element) -> bool:
+        """Whether an element stands there; those around it are looked at once."""
+        known = self._known.get(element)
+        if known is None:
+            around = element.getparent()
+            known = element.tag in _OUTSIDE or (around is not None and self.holds(around))
+            self._known[element] = known
+        return known
 
 
 def _is_other_heading(element: Element, other: re.Pattern[str]) -> bool:
@@ -228,4 +264,4 @@ def _parted(element: Element) -> str:
 
 
 def _unmarked(line: str) -> str:
-    return _MARK.sub("", line)
+    return STEP_MARK.sub("", _MARK.sub("", line), count=1)
