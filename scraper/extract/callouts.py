@@ -24,9 +24,7 @@ _DROPPED = frozenset(
 _CLASSES_OF_NOTE = re.compile(
     r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
     + "|".join(_DROPPED)
-)
-_NAMES_OF_NOTES = re.compile(
-    r"(?:^|[\s_-])(?:notes?|tip|important|warning|caution|danger|info|admonition|callout|alert)(?:$|[\s_-])",
+    + r"|(?:^|[\s_-])(?:notes?|tip|important|warning|caution|danger|info)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 
@@ -148,16 +146,16 @@ class CalloutRules(Rules):
 
         `names` are the tree's classes.
         """
-        if _CLASSES_OF_NOTE.search(names):
-            for element, classes in named(root, _CLASSES_OF_NOTE):
-                if not _DROPPED.isdisjoint(classes):
-                    remove(element)
-                elif element.tag in _TAGS:
-                    self._mark(element, _kind_of(element, classes))
-        if _NAMES_OF_NOTES.search(names):
-            for element, _ in named(root, _NAMES_OF_NOTES):
-                if element.tag in _TAGS and self.marked.keys().isdisjoint(element.iterancestors()):
-                    self._mark(element, _kind_by_title(element))
+        if not _CLASSES_OF_NOTE.search(names):
+            return
+        for element, classes in named(root, _CLASSES_OF_NOTE):
+            if not _DROPPED.isdisjoint(classes):
+                remove(element)
+            elif element.tag in _TAGS:
+                kind = _kind_of(element, classes)
+                if not kind and self.marked.keys().isdisjoint(element.iterancestors()):
+                    kind = _kind_by_title(element)
+                self._mark(element, kind)
 
     def _mark(self, element: Element, kind: str) -> None:
         if kind:
