@@ -12,6 +12,9 @@ from scraper.extract.xpath import Element
 
 __all__ = ["CodeRules"]
 
+_LONGEST_TERM = 160
+"""Characters of a signature; a longer term is a definition, whose lines mean something."""
+
 
 class CodeRules(Rules):
     """The rule of `pre`: `code_blocks.settle` has made every block one."""
@@ -21,9 +24,9 @@ class CodeRules(Rules):
         return self.fenced(code, language_of(element), context) if code.strip() else ""
 
     def fenced(self, code: str, language: str, context: Context) -> str:
-        """A fenced block; in a cell, heading or term the code in one line."""
+        """A fenced block; in a cell, a heading or a short term the code in one line."""
         self.said += [None, *((row,) for row in code.split("\n")), None]
-        if is_inline(context.tags) or "dt" in context.tags:  # a term is one line
+        if is_inline(context.tags) or ("dt" in context.tags and len(code) <= _LONGEST_TERM):
             return f" `{' '.join(code.split())}` "
         return self.verbatim(fence(code, language))
 
