@@ -126,6 +126,13 @@ def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Callable
 
 
 def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told, body: Element) -> None:
+    _add_shown_price(facts, shown, told, body)
+    codes = told.currencies() if "price" in facts and "currency" not in facts else ()
+    if len(codes) == 1:
+        facts.add("currency", next(iter(codes)), Source.STATE, confidence=0.7)
+
+
+def _add_shown_price(facts: Facts, shown: Callable[[], Shown], told: Told, body: Element) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)

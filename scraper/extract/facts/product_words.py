@@ -20,7 +20,8 @@ BUY = re.compile(
     r"do košíka|kúpiť|koupit|kup teraz|zum warenkorb hinzufügen|in den einkaufswagen|jetzt bestellen|"
     r"acheter maintenant|añadir al carro|agregar a la (?:bolsa|cesta)|adicionar (?:à|a) (?:sacola|cesta)|"
     r"aggiungi alla borsa|tilføj til kurv|læg i indkøbskurv|köp nu|kjøp nå|køb nu|osta nyt|lisää koriin|"
-    r"in mijn winkel(?:wagen|mand)|koop nu|у кошик|купити|στο καλάθι|tambah ke keranjang|masukkan keranjang|"
+    r"in mijn winkel(?:wagen|mand)|koop nu|у кошик|купити|στο καλάθι|"
+    r"tambah ke keranjang|masukkan keranjang|\+ ?keranjang|beli langsung|"
     r"beli sekarang|satın al|hemen al|اشتر الآن|افزودن به سبد|pre-?order now",
     re.IGNORECASE,
 )
@@ -51,7 +52,8 @@ IN_STOCK = re.compile(
     re.IGNORECASE,
 )
 PRICE_NAMES = re.compile(
-    r"pri[cs]e|preis|pre[zç][zo]o?|precio|preço|prix|cena|hinta|hind|kaina|цена|amount", re.IGNORECASE
+    r"pri[cs]e|preis|pre[zç][zo]o?|precio|preço|prix|cena|hinta|hind|kaina|цена|amount|(?<![a-z])(?:prc|bid)(?![a-z])",
+    re.IGNORECASE,
 )
 
 LABELS: Mapping[str, str] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.scraper.extract.facts.products import SEEN, facts, told
@@ -66,3 +68,15 @@ def test_a_shared_sign_is_likely_what_the_scripts_reckon_in(script: str, likely:
 def test_a_short_title_names_no_object_of_the_scripts() -> None:
     script = '<script>var p = {"name": "Potato peeler", "price": 9.5, "currency": "EUR"};</script>'
     assert "price" not in told(f"<h1>Pot</h1><p>SKU: P-100</p>{script}")
+
+
+@pytest.mark.parametrize(("codes", "currency"), [(["GBP"], "GBP"), (["GBP", "EUR"], None)])
+def test_the_only_currency_that_scripts_state_is_that_of_a_price_without_one(
+    codes: list[str], currency: str | None
+) -> None:
+    item = {"item_id": "K-77", "item_name": "Copper kettle", "price": 49.9}
+    stated = "".join(f"pay({{currency: '{code}'}});" for code in codes)
+    push = f"dataLayer.push({{event: 'view_item', ecommerce: {{items: [{json.dumps(item)}]}}}});"
+    found = told(f"<h1>Copper kettle</h1><script>{stated}{push}</script>")
+    assert found["price"] == (49.9, "scripts")
+    assert found.get("currency", (None,))[0] == currency

@@ -115,7 +115,7 @@ def test_what_is_said_of_stock_above_the_title_is_not_the_product_s() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["かごに追加", "구매하기", "Kúpiť", "Köp nu", "Купити", "Masukkan keranjang"]
+    "words", ["かごに追加", "구매하기", "Kúpiť", "Köp nu", "Купити", "+ Keranjang", "Beli Langsung"]
 )
 def test_a_button_to_buy_is_one_in_many_languages(words: str) -> None:
     html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><button>{words}</button>"
@@ -157,3 +157,9 @@ def test_words_of_stock_are_those_of_many_languages(words: str, availability: st
 def test_labels_are_those_of_many_languages(label: str, name: str) -> None:
     html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><p>{label}: X-17</p><button>Comprar</button>"
     assert told(html)[name] == ("X-17", "visible")
+
+
+@pytest.mark.parametrize("name", ["current-bid", "prc-box", "price"])
+def test_a_bid_is_called_a_price_too(name: str) -> None:
+    html = f"<h1>Kettle</h1><p class={name}>Now <b>€ 1,200</b></p><button>Place bid</button>"
+    assert told(html, "https://sale.example/lot/kettle")["price"] == (1200, "visible")
