@@ -7,7 +7,7 @@ from scraper.extract.xpath import Element, elements, text_of
 __all__ = ["settle"]
 
 _CHANGED = elements(
-    ".//pre//*[self::span or self::div]"
+    ".//*[self::span or self::div]"
     "[contains(concat(' ', @class, ' '), ' diff ') or contains(concat(' ', @class, ' '), ' ec-line ')]"
 )
 _SIGNS = {"add": "+", "remove": "-", "ins": "+", "del": "-"}
@@ -22,8 +22,9 @@ def settle(root: Element, names: str) -> None:
     """
     if "diff" not in names and "ec-line" not in names:
         return
-    blocks = (next(line.iterancestors("pre")) for line in _CHANGED(root)[:_MOST_LINES] if _sign(line) != " ")
-    for block in dict.fromkeys(blocks):
+    changed = (line for line in _CHANGED(root)[:_MOST_LINES] if _sign(line) != " ")
+    blocks = (next(line.iterancestors("pre"), None) for line in changed)
+    for block in dict.fromkeys(block for block in blocks if block is not None):
         lines = [line for line in block.iter("span", "div") if _is_line(line)]
         if any(text_of(line)[:1] in "+-" for line in lines if _sign(line) != " " and text_of(line)):
             continue  # written out already
