@@ -80,7 +80,10 @@ def is_past(part: Element) -> bool:
 
 def is_struck(element: Element) -> bool:
     """Whether an element is struck out by its tag or its style."""
-    return element.tag in _STRUCK or _STRUCK_STYLE.search(element.get("style") or "") is not None
+    if element.tag in _STRUCK:
+        return True
+    style = element.get("style")
+    return style is not None and _STRUCK_STYLE.search(style) is not None
 
 
 def _is_cents(element: Element) -> bool:
