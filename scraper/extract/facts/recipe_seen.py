@@ -53,7 +53,7 @@ def ingredients(body: Element) -> list[str]:
         _marked(body, INGREDIENT_PROPERTIES)
         or _short(_named(body, INGREDIENT_NAMES, STEP_NAMES))
         or _short(_below(body, INGREDIENT_HEADING, STEP_HEADING))
-        or _short(_called_so(_leaves(body), INGREDIENT_NAMES, STEP_NAMES))
+        or _short(_called_so(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES))
     )
 
 
@@ -64,7 +64,7 @@ def instructions(body: Element) -> list[str]:
         or _named(body, STEP_NAMES, INGREDIENT_NAMES)
         or _below(body, STEP_HEADING, INGREDIENT_HEADING)
         or _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
-        or _called_so(_leaves(body), STEP_NAMES, INGREDIENT_NAMES)
+        or _called_so(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
     )
 
 
@@ -111,8 +111,13 @@ def _called_so(items: Iterable[Element], names: re.Pattern[str], others: re.Patt
     return lines if 1 < len(lines) < _MAX_LINES else []
 
 
-def _leaves(around: Element) -> Iterator[Element]:
-    return filter(_is_line, around.iter("p", "div"))
+def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
+    """The paragraphs and boxes of one line in what is classed so, each once."""
+    outer: set[Element] = set()
+    for around in _CLASSED(body):
+        if names.search(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
+            outer.add(around)
+            yield from filter(_is_line, around.iter("p", "div"))
 
 
 def _is_line(box: Element) -> bool:
