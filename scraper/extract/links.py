@@ -17,6 +17,7 @@ _MAX_TITLE = 100
 """Of a player: nobody sees it, so it is kept short."""
 
 _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
+_PERMALINK_PICTURE = re.compile(r"!\[permalink\]", re.IGNORECASE)
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
@@ -56,7 +57,11 @@ class LinkRules(Rules):
         if not label or "_noformat" in parent_tags:
             return text
         element = el.element
-        if label in _PERMALINKS or (_is_permalink(element) and not _is_whole_heading(element)):
+        if (
+            label in _PERMALINKS
+            or _PERMALINK_PICTURE.match(label)
+            or (_is_permalink(element) and not _is_whole_heading(element))
+        ):
             self._take_back(label)
             return ""
         href = element.get("href")

@@ -112,6 +112,7 @@ def test_a_term_that_links_to_itself_is_plain() -> None:
             "Features",
         ),
         ("<h2 id=x><a class=header-anchor href='#x'>#</a></h2>", "", ""),
+        ("<p>Features</p><a href='#x'><img src=/p.png alt=Permalink></a>", "Features", "Features"),
         (
             "<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>",
             "## Features",
