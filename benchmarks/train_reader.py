@@ -32,7 +32,9 @@ __all__ = ["fold_weights", "main"]
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+}
 
 
 def fold_weights(fold: int) -> Path:
@@ -43,11 +45,12 @@ def fold_weights(fold: int) -> Path:
 def main() -> int:
     """Train, print, write."""
     options = _options()
-    if any(os.environ.get(name) != "1" for name in _THREADS):
-        # Sums of several threads differ in their last bits; numpy reads this when it is loaded.
-        environment = os.environ | dict.fromkeys(_THREADS, "1")
+    if not _ONE_THREAD.items() <= os.environ.items():
+        # Sums of several threads differ in their last bits; numpy and JAX read this when they are loaded.
         os.execve(
-            sys.executable, [sys.executable, "-m", "benchmarks.train_reader", *sys.argv[1:]], environment
+            sys.executable,
+            [sys.executable, "-m", "benchmarks.train_reader", *sys.argv[1:]],
+            os.environ | _ONE_THREAD,
         )
     started = time.monotonic()
 

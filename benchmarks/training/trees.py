@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 from benchmarks.training.boosting import lightgbm
 from scraper.extract.content.forest import MAX_LEAVES, Nodes
 
-__all__ = ["grow", "nodes_of"]
+__all__ = ["Growth", "grow", "nodes_of"]
 
-_COMMON: Mapping[str, Any] = {
+_PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
+    "learning_rate": 0.08,
+    "extra_trees": True,
     "num_leaves": 31,
     "max_depth": 9,
     "max_bin": 127,
@@ -23,6 +26,7 @@ _COMMON: Mapping[str, Any] = {
     "bagging_freq": 1,
     "lambda_l2": 10.0,
     # One thread and fixed seeds: the same trees on every run.
+    "seed": 14,
     "num_threads": 1,
     "deterministic": True,
     "force_col_wise": True,
@@ -30,13 +34,22 @@ _COMMON: Mapping[str, Any] = {
 }
 
 
-def grow(data: lightgbm.Dataset, rounds: int, parameters: Mapping[str, Any]) -> lightgbm.Booster:
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How far a forest grows."""
+
+    trees: int = 400
+    least: int = 60
+    """Blocks in a leaf."""
+
+
+def grow(data: lightgbm.Dataset, growth: Growth) -> lightgbm.Booster:
     """Trees over a table."""
-    return lightgbm.train({**_COMMON, **parameters}, data, rounds)
+    return lightgbm.train({**_PARAMETERS, "min_data_in_leaf": growth.least}, data, growth.trees)
 
 
-def nodes_of(booster: lightgbm.Booster, features: Sequence[int]) -> Nodes:
-    """A grown forest as arrays; `features` tells the row of the run-time matrix for each column."""
+def nodes_of(booster: lightgbm.Booster) -> Nodes:
+    """A grown forest as arrays."""
     trees = booster.dump_model()["tree_info"]
     leaves = np.zeros((len(trees), MAX_LEAVES), np.float32)
     rows: list[tuple[int, int, float, int, int]] = []
@@ -45,7 +58,7 @@ def nodes_of(booster: lightgbm.Booster, features: Sequence[int]) -> Nodes:
     table = np.array(rows, np.float64).reshape(-1, 5)
     return Nodes(
         trees=table[:, 0].astype(np.int64),
-        features=np.array(features, np.int64)[table[:, 1].astype(np.int64)],
+        features=table[:, 1].astype(np.int64),
         thresholds=_rounded_down(table[:, 2]),
         first=table[:, 3].astype(np.int64),
         last=table[:, 4].astype(np.int64),

@@ -9,16 +9,15 @@ import pytest
 
 pytest.importorskip("benchmarks.training.recipe", exc_type=ImportError)
 
+from benchmarks.training.hearing import Settings
 from benchmarks.training.labels import matched_shares
 from benchmarks.training.pages import Sample
-from benchmarks.training.recipe import ALL, Kind, Trained, train
+from benchmarks.training.recipe import ALL, Trained, train
 from benchmarks.training.table import FOLDS, Row, row_of, word_f1
+from benchmarks.training.trees import Growth
 
-FIRST = (
-    Kind(4, {"learning_rate": 0.1, "min_data_in_leaf": 5, "extra_trees": True, "seed": 1}),
-    Kind(3, {"learning_rate": 0.1, "min_data_in_leaf": 5, "seed": 2}, soft=True),
-)
-SECOND = Kind(3, {"learning_rate": 0.1, "min_data_in_leaf": 5, "seed": 3})
+FOREST = Growth(trees=4, least=5)
+NET = Settings(width=8, rounds=1, epochs=4, blocks=256)
 TYPES = ("article", "forum", "product")
 
 
@@ -78,7 +77,7 @@ def rows() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def trained(rows: list[Row]) -> Trained:
-    return train(rows, lambda text: None, FIRST, SECOND)
+    return train(rows, lambda text: None, FOREST, NET)
 
 
 def written(trained: Trained) -> bytes:
@@ -88,7 +87,7 @@ def written(trained: Trained) -> bytes:
 
 
 def test_equal_pages_give_equal_weights(rows: list[Row], trained: Trained) -> None:
-    assert written(train(rows, lambda text: None, FIRST, SECOND)) == written(trained)
+    assert written(train(rows, lambda text: None, FOREST, NET)) == written(trained)
 
 
 def test_what_is_learned_serves_on_domains_that_were_not_learned_from(

@@ -1,4 +1,4 @@
-"""All columns of a page, a row of the matrix for each: what the first trees look at."""
+"""All columns of a page, a row of the matrix for each: what trees and net look at."""
 
 from __future__ import annotations
 

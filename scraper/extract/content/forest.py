@@ -8,7 +8,6 @@ rows in a word. The number of the leaf that a row ends in then comes out as five
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -54,10 +53,9 @@ class Nodes:
 
 
 class Forest:
-    """The sum of all trees of some forests: what asks the same of a value is asked once."""
+    """The sum of all trees of a forest: what asks the same of a value is asked once."""
 
-    def __init__(self, *forests: Nodes) -> None:
-        nodes = _joined(forests)
+    def __init__(self, nodes: Nodes) -> None:
         self._trees = len(nodes.leaves)
         levels, comes_from = _levels(nodes)
         order = np.concatenate(levels)
@@ -139,18 +137,6 @@ class Forest:
             np.bitwise_and(asked[start:end], reached, out=here)
             np.bitwise_xor(here, reached, out=left[start:end])
         return right
-
-
-def _joined(forests: Sequence[Nodes]) -> Nodes:
-    shifts = np.cumsum([0, *(len(forest.leaves) for forest in forests[:-1])])
-    return Nodes(
-        np.concatenate([forest.trees + shift for forest, shift in zip(forests, shifts, strict=True)]),
-        np.concatenate([forest.features for forest in forests]),
-        np.concatenate([forest.thresholds for forest in forests]),
-        np.concatenate([forest.first for forest in forests]),
-        np.concatenate([forest.last for forest in forests]),
-        np.concatenate([forest.leaves for forest in forests]),
-    )
 
 
 def _levels(nodes: Nodes) -> tuple[list[Ints], Ints]:

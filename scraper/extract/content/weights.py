@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.forest import Nodes
+from scraper.extract.content.net import Hearing, Round
 from scraper.extract.content.page_type import PageTypes
 
 __all__ = ["Weights"]
@@ -23,73 +24,72 @@ class Weights:
     linear: NDArray[np.float32]
     """By bucket."""
     names: tuple[str, ...]
-    """The columns that the first trees and the page types look at, in their order."""
-    first: tuple[Nodes, ...]
-    """Forests that differ in how they were grown; the mean of their sums counts."""
-    context_names: tuple[str, ...]
-    """The columns that the second trees look at: first those of the context, then some of `names`."""
-    second: Nodes
+    """The columns that trees, net and page types look at, in their order."""
+    forest: Nodes
+    net: Hearing
     page_types: PageTypes
 
     def save(self, file: IO[bytes]) -> None:
         """Write them; equal weights give equal bytes."""
-        packed: dict[str, Any] = _packed("second", self.second)
-        for number, nodes in enumerate(self.first):
-            packed |= _packed(f"first{number}", nodes)
         scale = np.float32(max(float(np.abs(self.linear).max()), 1e-9) / _STEPS)
-        np.savez_compressed(
-            file,
-            linear=np.round(self.linear / scale).astype(np.int16),
-            linear_scale=scale,
-            forests=np.int64(len(self.first)),
-            names=np.array("\n".join(self.names)),
-            context_names=np.array("\n".join(self.context_names)),
-            types_coefficients=self.page_types.coefficients,
-            types_intercepts=self.page_types.intercepts,
-            types_means=self.page_types.means,
-            types_deviations=self.page_types.deviations,
-            **packed,
-        )
+        packed: dict[str, Any] = {
+            "linear": np.round(self.linear / scale).astype(np.int16),
+            "linear_scale": scale,
+            "names": np.array("\n".join(self.names)),
+            "rounds": np.int64(len(self.net.rounds)),
+        }
+        packed |= _forest_packed(self.forest) | _parts("types", self.page_types) | _parts("net", self.net)
+        for number, each in enumerate(self.net.rounds):
+            packed |= _parts(f"round{number}", each)
+        np.savez_compressed(file, **packed)
 
     @classmethod
     def load(cls, file: IO[bytes]) -> Weights:
         """Read what `save` wrote."""
         with np.load(file, allow_pickle=False) as data:
+            rounds = [Round(**_taken(f"round{number}", Round, data)) for number in range(int(data["rounds"]))]
             return cls(
                 linear=data["linear"].astype(np.float32) * data["linear_scale"],
                 names=tuple(str(data["names"]).split("\n")),
-                first=tuple(_nodes(f"first{number}", data) for number in range(int(data["forests"]))),
-                context_names=tuple(str(data["context_names"]).split("\n")),
-                second=_nodes("second", data),
-                page_types=PageTypes(
-                    data["types_coefficients"],
-                    data["types_intercepts"],
-                    data["types_means"],
-                    data["types_deviations"],
-                ),
+                forest=_forest(data),
+                net=Hearing(rounds=tuple(rounds), **_taken("net", Hearing, data)),
+                page_types=PageTypes(**_taken("types", PageTypes, data)),
             )
 
 
-def _packed(name: str, nodes: Nodes) -> dict[str, NDArray[np.generic]]:
+def _parts(name: str, whole: PageTypes | Hearing | Round) -> dict[str, NDArray[np.generic]]:
+    """Each array of a part under a name of its own."""
+    parts = {field.name: getattr(whole, field.name) for field in fields(whole)}
+    return {f"{name}_{key}": value for key, value in parts.items() if isinstance(value, np.ndarray)}
+
+
+def _taken(
+    name: str, kind: type[PageTypes | Hearing | Round], data: np.lib.npyio.NpzFile
+) -> dict[str, NDArray[np.float32]]:
+    keys = [field.name for field in fields(kind) if f"{name}_{field.name}" in data]
+    return {key: data[f"{name}_{key}"] for key in keys}
+
+
+def _forest_packed(nodes: Nodes) -> dict[str, NDArray[np.generic]]:
     return {
-        f"{name}_trees": nodes.trees.astype(np.int16),
-        f"{name}_features": nodes.features.astype(np.int16),
-        f"{name}_thresholds": nodes.thresholds,
-        f"{name}_first": nodes.first.astype(np.uint8),
-        f"{name}_last": nodes.last.astype(np.uint8),
-        f"{name}_leaves": nodes.leaves,
+        "forest_trees": nodes.trees.astype(np.int16),
+        "forest_features": nodes.features.astype(np.int16),
+        "forest_thresholds": nodes.thresholds,
+        "forest_first": nodes.first.astype(np.uint8),
+        "forest_last": nodes.last.astype(np.uint8),
+        "forest_leaves": nodes.leaves,
     }
 
 
-def _nodes(name: str, data: np.lib.npyio.NpzFile) -> Nodes:
+def _forest(data: np.lib.npyio.NpzFile) -> Nodes:
     def take(part: str) -> NDArray[np.int64]:
-        return np.asarray(data[f"{name}_{part}"], np.int64)
+        return np.asarray(data[f"forest_{part}"], np.int64)
 
     return Nodes(
         take("trees"),
         take("features"),
-        data[f"{name}_thresholds"],
+        data["forest_thresholds"],
         take("first"),
         take("last"),
-        data[f"{name}_leaves"],
+        data["forest_leaves"],
     )

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scraper.extract import tree
 from scraper.extract.content import hashing
 from scraper.extract.content.columns import columns, matrix, score_columns
-from scraper.extract.content.context import CONTEXT, context
 from scraper.extract.content.measures import About, Measures
 from scraper.extract.content.model import shipped
 from scraper.extract.content.segment import segment
@@ -41,7 +40,6 @@ def test_any_tag_soup_has_finite_columns(html: str) -> None:
     named = columns(measures)
     values = matrix(named, tuple(named), measures.n)
     assert np.isfinite(values).all()
-    assert np.isfinite(context(measures, np.linspace(0, 1, measures.n))).all()
 
 
 def test_the_shipped_model_asks_for_columns_that_there_are() -> None:
@@ -86,11 +84,3 @@ def test_equal_pages_have_equal_buckets_and_other_words_others() -> None:
     assert (one.text.buckets == same.text.buckets).all()
     assert set(one.text.buckets.tolist()) != set(other.text.buckets.tolist())
     assert (one.own.buckets == other.own.buckets).all()
-
-
-def test_the_context_has_a_row_for_each_name() -> None:
-    page = measured(ARTICLE)
-    columns(page)
-    rows = context(page, np.full(page.n, 0.5))
-    assert rows.shape == (len(CONTEXT), page.n)
-    assert len(set(CONTEXT)) == len(CONTEXT)

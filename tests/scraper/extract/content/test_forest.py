@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scraper.extract.content.forest import MAX_LEAVES, Forest, Nodes
 from scraper.extract.content.page_type import PageTypes
 from scraper.extract.content.weights import Weights
+from tests.scraper.extract.content.test_net import learned
 
 
 def walked(nodes: Nodes, row: list[float]) -> float:
@@ -64,9 +66,8 @@ def test_weights_are_written_and_read_without_change() -> None:
     nodes = grown(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)
-    weights = Weights(
-        linear, ("a", "b"), (nodes, nodes), ("c",), nodes, PageTypes(ones, ones[:, 0], ones[0], ones[0])
-    )
+    types = PageTypes(ones, ones[:, 0], ones[0], ones[0])
+    weights = Weights(linear, ("a", "b"), nodes, learned(2), types)
     first, second = io.BytesIO(), io.BytesIO()
     weights.save(first)
     weights.save(second)
@@ -74,9 +75,14 @@ def test_weights_are_written_and_read_without_change() -> None:
     read = Weights.load(io.BytesIO(first.getvalue()))
     np.testing.assert_allclose(read.linear, linear, atol=1e-4)
     assert read.names == ("a", "b")
-    for one, other in zip(nodes_of(read.first[1]), nodes_of(nodes), strict=True):
+    for one, other in zip(arrays_of(read), arrays_of(weights), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def nodes_of(nodes: Nodes) -> list[np.ndarray]:
-    return [nodes.trees, nodes.features, nodes.thresholds, nodes.first, nodes.last, nodes.leaves]
+def arrays_of(weights: Weights) -> list[np.ndarray]:
+    """All that is written without being rounded."""
+    arrays = []
+    for part in (weights.forest, weights.page_types, weights.net, *weights.net.rounds):
+        values = [getattr(part, field.name) for field in fields(part)]
+        arrays += [value for value in values if isinstance(value, np.ndarray)]
+    return arrays

@@ -1,60 +1,58 @@
-"""The later trees are asked where the first ones are in doubt, and nowhere else."""
+"""The net is asked about pages of which the trees are in doubt, and about no others."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.forest import Forest
+from scraper.extract.content.measures import Measures
 from scraper.extract.content.model import Model, is_clear, shipped
+from scraper.extract.content.net import Net
 from tests.scraper.extract.content.trees import measured
 
 _MENU = "<nav><ul>" + "".join(f"<li><a href='/{k}'>Part {k}</a></li>" for k in range(9)) + "</ul></nav>"
 _PROSE = "<p>The harbour was quiet that morning, and the boats came in one after the other with the tide.</p>"
 _ARTICLE = f"{_MENU}<article><h1>Log of the harbour</h1>{_PROSE * 40}</article>"
-_CARDS = "".join(
-    f"<div class='card'><h3><a href='/{k}'>Boat {k}</a></h3><p>A boat of {k} feet, and more of it</p></div>"
-    for k in range(12)
+_REVIEWS = "".join(
+    f"<div><b>Anna {k}</b><p>I liked it, and would buy it again any time.</p></div>" for k in range(8)
 )
-_MIXED = f"{_MENU}<div>{_CARDS}</div><div>{_PROSE * 2}</div><div>{_CARDS}</div>"
+_BOATS = "".join(f"<div><a href='/{k}'>Boat {k}</a> <span>{k} feet</span></div>" for k in range(20))
+_MIXED = f"<aside>{_REVIEWS}</aside><div>{_BOATS}</div><footer>{_PROSE * 3}</footer>"
 
 
 class _Counting:
-    """A forest that notes how many blocks it is asked about."""
+    """A net that notes how many blocks it is asked about."""
 
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
+    def __init__(self, net: Net) -> None:
+        self._net = net
         self.asked: list[int] = []
 
-    def sums(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-        self.asked.append(matrix.shape[1])
-        return self._forest.sums(matrix)
+    def sums(self, page: Measures, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.asked.append(page.n)
+        return self._net.sums(page, values)
 
 
-def _counted(html: str) -> tuple[int, _Counting, _Counting]:
-    """The blocks of a page, and what the later forests and the second trees were asked about it."""
+def _asked(html: str) -> tuple[int, list[int]]:
+    """The blocks of a page, and what the net was asked about it."""
     model = Model(shipped()._weights)
-    others, second = _Counting(model._others), _Counting(model._second)  # type: ignore[arg-type]
-    model._others, model._second = others, second  # type: ignore[assignment]
+    net = _Counting(model._net)
+    model._net = net  # type: ignore[assignment]
     page = measured(f"<html><body>{html}</body></html>")
     opinion = model.judge(page)
     assert len(opinion.p) == page.n
-    return page.n, others, second
+    return page.n, net.asked
 
 
-def test_a_page_that_is_clear_is_decided_by_the_first_forest_alone() -> None:
-    _, others, second = _counted(_ARTICLE)
-    assert (others.asked, second.asked) == ([], [])
+def test_a_page_that_is_clear_is_decided_by_the_trees_alone() -> None:
+    assert _asked(_ARTICLE)[1] == []
 
 
-def test_of_another_page_only_the_blocks_in_doubt_are_asked_about_again() -> None:
-    blocks, others, second = _counted(_MIXED)
-    assert len(others.asked) == len(second.asked) == 1
-    assert 0 < second.asked[0] < blocks
-    assert 0 < others.asked[0] < blocks
+def test_of_another_page_the_net_is_asked_about_all_blocks() -> None:
+    blocks, asked = _asked(_MIXED)
+    assert asked == [blocks]
 
 
 def test_a_page_is_clear_when_its_choice_is_likely_to_be_right() -> None:
     lengths = np.array([50.0, 60.0, 5.0])
     assert is_clear(np.array([0.999, 0.998, 0.001]), lengths)
-    assert not is_clear(np.array([0.9, 0.6, 0.3]), lengths)
+    assert not is_clear(np.array([0.7, 0.5, 0.3]), lengths)

@@ -1,0 +1,140 @@
+"""What the net learns from at once: whole pages, one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from benchmarks.training.table import KEEP, Row
+from benchmarks.training.views import Matrix, Table
+from scraper.extract.content.measures import Ints
+from scraper.extract.content.net import STEPS, TINY, Surroundings, surroundings
+
+__all__ = ["FILLED", "PAGES", "Batch", "Batches", "Usual"]
+
+PAGES = 64
+"""No more are learned from at once; the last is the one of what no page fills."""
+
+FILLED = 0.9
+"""Share of a batch that whole pages fill."""
+
+_QUANTILES = (0.002, 0.998)
+_MAX_DEVIATION = 5.0
+
+
+class Batch(NamedTuple):
+    """Pages one below the other; what is left over belongs to a page of its own that costs nothing."""
+
+    columns: Array
+    tags: Array
+    starts: Array
+    ends: Array
+    paths: Array
+    weights: Array
+    pages: Array
+    lengths: Array
+    content: Array
+    costs: Array
+
+
+_REST = {"paths": -1, "pages": PAGES - 1}
+"""What stands where no page is; a path of -1 is the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What is usual in each column, and what counts as out of it."""
+
+    low: Matrix
+    high: Matrix
+    means: Matrix
+    deviations: Matrix
+
+    @classmethod
+    def of(cls, values: Matrix, places: Sequence[slice]) -> Usual:
+        """Of some pages of a table."""
+        some = np.concatenate([values[at] for at in places])
+        low, high = np.quantile(some, _QUANTILES, axis=0)
+        clipped = np.clip(some, low, high)
+        means, deviations = clipped.mean(0, np.float64), clipped.std(0, dtype=np.float64) + TINY
+        low = np.maximum(low, means - _MAX_DEVIATION * deviations)
+        high = np.minimum(high, means + _MAX_DEVIATION * deviations)
+        return cls(*(each.astype(np.float32) for each in (low, high, means, deviations)))
+
+    def standard(self, values: Matrix) -> Matrix:
+        """How far values are from the usual."""
+        return (np.clip(values, self.low, self.high) - self.means) / self.deviations
+
+
+class Batches:
+    """The pages of a table as batches of `size` blocks."""
+
+    def __init__(self, rows: Sequence[Row], table: Table, usual: Usual, costs: Matrix, size: int) -> None:
+        self._rows = rows
+        self._table = table
+        self._usual = usual
+        self._costs = costs
+        self._size = size
+
+    def once(self, pages: Sequence[int], chance: np.random.Generator) -> Iterator[Batch]:
+        """All pages once, in an order of their own each time."""
+        some: list[int] = []
+        blocks = 0
+        for n in [pages[place] for place in chance.permutation(len(pages))]:
+            more = self._rows[n].measures.n
+            if some and (blocks + more >= self._size or len(some) == PAGES - 1):
+                yield self.of(some, chance)
+                some, blocks = [], 0
+            some.append(n)
+            blocks += more
+        if some:
+            yield self.of(some, chance)
+
+    def of(self, pages: Sequence[int], chance: np.random.Generator) -> Batch:
+        """One batch; the pages lose their addresses and the names of their classes by chance."""
+        parts, before, paths = [], 0, 0
+        for place, n in enumerate(pages):
+            row = self._rows[n]
+            page, around = row.measures, surroundings(row.measures)
+            starts, ends = _spans(around)
+            parts.append(
+                (
+                    self._usual.standard(self._table.page(n, chance)),
+                    page.tag,
+                    starts + before,
+                    ends + before,
+                    around.paths + paths,
+                    around.weights,
+                    np.full(page.n, place),
+                    page.lengths + 1,
+                    row.shares >= KEEP,
+                    self._costs[self._table.slices[n]],
+                )
+            )
+            before += page.n
+            paths += int(around.paths.max()) + 1
+        whole = [np.concatenate(each) for each in zip(*parts, strict=True)]
+        rest = [_REST.get(name, 0) for name in Batch._fields]
+        return Batch(*(_filled(each, self._size, other) for each, other in zip(whole, rest, strict=True)))
+
+
+def _spans(around: Surroundings) -> tuple[Ints, Ints]:
+    """Where each span of each block starts and ends (blocks x spans); a neighbour is a span of one block."""
+    n = len(around.weights)
+    index = np.arange(n)
+    starts = [index + step for step in STEPS] + [span.starts[span.places] for span in around.spans]
+    ends = [index + step + 1 for step in STEPS] + [span.ends[span.places] for span in around.spans]
+    return np.clip(np.stack(starts, axis=1), 0, n), np.clip(np.stack(ends, axis=1), 0, n)
+
+
+def _filled(values: NDArray[np.generic], size: int, rest: int) -> Array:
+    kind = np.int32 if values.dtype.kind == "i" else np.float32
+    filled = np.full((size, *values.shape[1:]), rest, kind)
+    filled[: len(values)] = values
+    return jnp.asarray(filled)

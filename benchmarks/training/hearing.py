@@ -1,0 +1,202 @@
+"""The net of the second opinion, by Adam: it learns from whole pages, block by block and page by page.
+
+Of a page it learns which blocks are content, and how good the whole choice is: F1 with probabilities in the
+place of yes and no is part of what is made small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from numpy.typing import NDArray
+
+from benchmarks.training.batches import FILLED, PAGES, Batch, Batches, Usual
+from benchmarks.training.table import Row
+from benchmarks.training.views import Matrix, Table
+from scraper.extract.content.names import TAGS
+from scraper.extract.content.net import LEAST, SPANS, TINY, Hearing, Round
+
+__all__ = ["Settings", "fit"]
+
+_AVERAGED = 0.99
+"""The mean of the last hundred steps or so is kept, not the last."""
+
+
+_ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How large the net is, and how it learns."""
+
+    width: int = 96
+    rounds: int = 2
+    epochs: int = 16
+    rate: float = 3e-3
+    decay: float = 1e-2
+    dropped: float = 0.4
+    choice: float = 0.3
+    """Share of the choice's F1 in what is made small, beside the blocks'."""
+    blocks: int = 4096
+    """So many are learned from at once; a page of more is not learned from."""
+    seed: int = 0
+
+
+class _Round(NamedTuple):
+    scale: Array
+    own: Array
+    heard: Array
+    bias: Array
+
+
+class _Learned(NamedTuple):
+    columns: Array
+    tags: Array
+    bias: Array
+    rounds: tuple[_Round, ...]
+    out: Array
+    out_bias: Array
+
+
+def fit(
+    rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings
+) -> Hearing:
+    """The net that has learned from some pages; `costs` says how much each block of the table counts."""
+    usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
+    batches = Batches(rows, table, usual, costs, settings.blocks)
+    short = [n for n in pages if rows[n].measures.n < settings.blocks]
+    chance = np.random.default_rng(settings.seed)
+    key = jax.random.key(settings.seed)
+    blocks = sum(rows[n].measures.n for n in short)
+    steps = settings.epochs * round(blocks / settings.blocks / FILLED + 1)
+    rate = optax.warmup_cosine_decay_schedule(
+        0, settings.rate, steps // 20 + 1, steps + 1, settings.rate / 100
+    )
+    learned = _start(key, len(table.names), settings)
+    state, mean = _ADAM.init(learned), learned
+    done = 0
+    for _ in range(settings.epochs):
+        for batch in batches.once(short, chance):
+            key, own = jax.random.split(key)
+            learned, mean, state = _step(learned, mean, state, batch, own, rate(done), settings)
+            done += 1
+    return _written(mean, usual)
+
+
+@partial(jax.jit, static_argnames="settings")
+def _step(
+    learned: _Learned,
+    mean: _Learned,
+    state: optax.OptState,
+    batch: Batch,
+    key: Array,
+    rate: Array,
+    settings: Settings,
+) -> tuple[_Learned, _Learned, optax.OptState]:
+    """One step of Adam; large weights shrink."""
+    slope = jax.grad(_loss)(learned, batch, key, settings)
+    change, state = _ADAM.update(slope, state, learned)
+    learned = jax.tree.map(lambda old, by: old - rate * (by + settings.decay * old), learned, change)
+    mean = jax.tree.map(lambda old, new: _AVERAGED * old + (1 - _AVERAGED) * new, mean, learned)
+    return learned, mean, state
+
+
+def _start(key: Array, columns: int, settings: Settings) -> _Learned:
+    width = settings.width
+    keys = iter(jax.random.split(key, 2 + 2 * settings.rounds))
+
+    def drawn(rows: int, columns: int, factor: float = 1.0) -> Array:
+        return jax.random.normal(next(keys), (rows, columns)) * float(factor / np.sqrt(rows))
+
+    return _Learned(
+        columns=drawn(columns, width),
+        tags=jnp.zeros((len(TAGS) + 1, width)),
+        bias=jnp.zeros(width),
+        rounds=tuple(
+            _Round(
+                jnp.ones(width),
+                drawn(width, width, 0.7),
+                drawn((SPANS + 1) * width, width, 0.7),
+                jnp.zeros(width),
+            )
+            for _ in range(settings.rounds)
+        ),
+        out=drawn(width, 1, 0.1)[:, 0],
+        out_bias=jnp.zeros(()),
+    )
+
+
+def _loss(learned: _Learned, batch: Batch, key: Array, settings: Settings) -> Array:
+    """Of the blocks, by their costs, and of the pages' choices."""
+    logits = _logits(learned, batch, key, settings.dropped)
+    wrong = optax.sigmoid_binary_cross_entropy(logits, batch.content)
+    lengths = batch.lengths * (batch.costs > 0)
+    wanted = _by_page(lengths * batch.content, batch)
+    chosen = jax.nn.sigmoid(logits) * lengths
+    f1 = 2 * _by_page(chosen * batch.content, batch) / (_by_page(chosen, batch) + wanted + LEAST)
+    has = wanted > 0
+    missed = 1 - (f1 * has).sum() / (has.sum() + LEAST)
+    blocks: Array = (batch.costs * wrong).sum() / (batch.costs.sum() + LEAST)
+    return blocks + settings.choice * missed
+
+
+def _by_page(values: Array, batch: Batch) -> Array:
+    return jax.ops.segment_sum(values, batch.pages, PAGES)
+
+
+def _logits(learned: _Learned, batch: Batch, key: Array, dropped: float) -> Array:
+    """As the net at work computes them, but that some numbers are left out at random."""
+    keys = jax.random.split(key, len(learned.rounds) + 1)
+    state = _thinned(batch.columns, keys[0], dropped) @ learned.columns
+    state = jax.nn.relu(state + learned.tags[batch.tags] + learned.bias)
+    for each, own_key in zip(learned.rounds, keys[1:], strict=True):
+        own = state * jax.lax.rsqrt((state * state).mean(-1, keepdims=True) + TINY) * each.scale
+        heard = _heard(own, batch) @ each.heard
+        state = state + _thinned(jax.nn.relu(own @ each.own + heard + each.bias), own_key, dropped)
+    return state @ learned.out + learned.out_bias
+
+
+def _thinned(values: Array, key: Array, dropped: float) -> Array:
+    kept: Array = jax.random.bernoulli(key, 1 - dropped, values.shape)
+    return values * kept / (1 - dropped)
+
+
+def _heard(states: Array, batch: Batch) -> Array:
+    weights = batch.weights[:, None]
+    weighed = states * weights
+    sums = jnp.concatenate((jnp.zeros((1, states.shape[1])), jnp.cumsum(weighed, 0)))
+    totals = jnp.concatenate((jnp.zeros((1, 1)), jnp.cumsum(weights, 0)))
+    spans = [
+        (sums[end] - sums[start]) / (totals[end] - totals[start] + LEAST)
+        for start, end in zip(batch.starts.T, batch.ends.T, strict=True)
+    ]
+    count = len(states)
+    of_paths = jax.ops.segment_sum(weighed, batch.paths % count, count)
+    of_paths /= jax.ops.segment_sum(weights, batch.paths % count, count) + LEAST
+    return jnp.concatenate((*spans, of_paths[batch.paths]), 1)
+
+
+def _written(learned: _Learned, usual: Usual) -> Hearing:
+    def plain(values: Array) -> NDArray[np.float32]:
+        return np.asarray(values, np.float32)
+
+    return Hearing(
+        usual.low,
+        usual.high,
+        usual.means,
+        usual.deviations,
+        plain(learned.columns),
+        plain(learned.tags),
+        plain(learned.bias),
+        tuple(Round(*map(plain, each)) for each in learned.rounds),
+        plain(learned.out),
+        plain(learned.out_bias),
+    )
