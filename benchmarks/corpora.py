@@ -9,12 +9,17 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-__all__ = ["cache_folder", "corpus_folder"]
+__all__ = ["cache_folder", "corpus_folder", "fold_weights"]
 
 
 def cache_folder() -> Path:
     """Where benchmarks keep what they set up: corpora, peers."""
     return user_cache_path("search-mcp-benchmarks")
+
+
+def fold_weights(fold: int) -> Path:
+    """Where the weights of the reader's model that has not seen a fold are kept."""
+    return cache_folder() / "reader-folds" / f"{fold}.npz"
 
 
 def corpus_folder(corpora: Path, name: str) -> Path:

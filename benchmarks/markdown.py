@@ -25,6 +25,7 @@ from benchmarks.contender import REPOSITORY
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.markdown_pages import SETS, MarkdownPage, pages
 from benchmarks.markdown_score import score, summary
+from benchmarks.one_thread import in_one_thread
 from benchmarks.peers_at_best import peer_python
 from benchmarks.reader import fold_models, fold_of
 from benchmarks.training.pages import samples
@@ -216,4 +217,5 @@ def _stock_differs(page: MarkdownPage) -> bool:
 
 
 if __name__ == "__main__":
+    in_one_thread("benchmarks.markdown")
     run(__doc__ or "", measure)

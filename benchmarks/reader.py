@@ -3,7 +3,8 @@
 `wcxb` (pages of seven types) is scored by F1 over words, the mean of the pages; `pages-lang` (other languages
 than English) by F1 over words, or characters where no spaces are written, and by phrases found and kept out.
 News: articles of both other archives whose gold is a parser's expected body, by F1 over runs of four words.
-All run as our workers do, who look for cycles seldom and not among what was there before the first page.
+All run as our workers do: in one thread, looking for cycles seldom and not among what was there before the
+first page.
 Our figures are of models that have not seen the page's domain, where `benchmarks.train_reader` has left them;
 else of the model that ships, which has learned from these pages, and then they are called so.
 """
@@ -23,9 +24,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.corpora import fold_weights
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.one_thread import in_one_thread
 from benchmarks.text_peers import PEERS, peer_answers
-from benchmarks.train_reader import fold_weights
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import FOLDS, snapshot_of, word_f1
 from scraper.extract import reader, tree
@@ -241,4 +243,5 @@ def _cpu(ms: Sequence[float]) -> Mapping[str, float]:
 
 
 if __name__ == "__main__":
+    in_one_thread("benchmarks.reader")
     run(__doc__ or "", measure)

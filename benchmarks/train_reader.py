@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import sys
 import time
 from collections import defaultdict
@@ -19,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpora import cache_folder
+from benchmarks.corpora import fold_weights
 from benchmarks.face import Figures, print_table
+from benchmarks.one_thread import in_one_thread
 from benchmarks.training import recipe
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of
@@ -28,30 +28,17 @@ from scraper.extract.content.model import Opinion
 from scraper.extract.content.reading import select
 from scraper.extract.content.weights import Weights
 
-__all__ = ["fold_weights", "main"]
+__all__ = ["main"]
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-}
-
-
-def fold_weights(fold: int) -> Path:
-    """Where the weights of the model that has not seen a fold are kept."""
-    return cache_folder() / "reader-folds" / f"{fold}.npz"
+_OF_JAX = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
 
 
 def main() -> int:
     """Train, print, write."""
     options = _options()
-    if not _ONE_THREAD.items() <= os.environ.items():
-        # Sums of several threads differ in their last bits; numpy and JAX read this when they are loaded.
-        os.execve(
-            sys.executable,
-            [sys.executable, "-m", "benchmarks.train_reader", *sys.argv[1:]],
-            os.environ | _ONE_THREAD,
-        )
+    in_one_thread("benchmarks.train_reader", _OF_JAX)
     started = time.monotonic()
 
     def log(text: str) -> None:
