@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from scraper.extract.content.columns import columns
-from scraper.extract.content.guard import outside_of_footers
+from scraper.extract.content.guard import complete_tables, outside_of_footers
 from tests.scraper.extract.content.trees import measured
 
 _PAGE = (
@@ -27,3 +28,17 @@ def test_the_page_s_footer_is_no_content_and_an_article_s_own_may_be() -> None:
 
 def test_a_footer_that_holds_all_there_is_stays() -> None:
     assert _kept([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
+
+
+_ROWS = (("Boat", "Sloop"), ("x", "y"), ("z", "w"))
+_TABLE = "".join(f"<tr><td>{one}</td><td>{other}</td></tr>" for one, other in _ROWS)
+
+
+@pytest.mark.parametrize(("chosen", "whole"), [([], False), (["Boat"], False), (["Boat", "Sloop"], True)])
+def test_a_table_of_which_a_third_is_chosen_is_chosen_whole(chosen: list[str], *, whole: bool) -> None:
+    page = measured(f"<body><p>{'All that is told above it. ' * 6}</p><table>{_TABLE}</table></body>")
+    columns(page)
+    kept = np.array([text in chosen for text in page.texts])
+    cells, table = complete_tables(page, kept, kept * 0.5)
+    assert table[1:].tolist() == [whole] * 6
+    assert (cells == (table | kept)).all()
