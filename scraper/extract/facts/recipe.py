@@ -50,6 +50,12 @@ def read(
     facts.add("image", picture, Source.OPENGRAPH)
     if "yields" not in facts:
         facts.add("yields", recipe_seen.yields(body), Source.VISIBLE)
+    _add_times(facts, body)
+    return facts.as_object(ORDER)
+
+
+def _add_times(facts: Facts, body: Element) -> None:
+    """The times that the page shows, where none is marked up, and the sum of those there are."""
     if not facts.value("total_time"):
         facts.forget("total_time")
         for name, span in recipe_times.seen(body).items():
@@ -62,7 +68,6 @@ def read(
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # what plugins write for a time that nobody gave
             facts.forget(name)
-    return facts.as_object(ORDER)
 
 
 def _looks_like_food(lines: list[str]) -> bool:
