@@ -45,6 +45,9 @@ _TITLED = {
     name: _KINDS[name] for name in "note info tip important warning caution danger hint attention".split()
 } | {"notes": "note"}
 _LONGEST_KIND = max(map(len, _TITLED))
+_OF_SECTIONS = frozenset({"h1", "h2"})
+"""Headings of parts of a page: below one that says `Notes` stand an article's sources."""
+
 _OF_FOLDS = frozenset({"primary", "secondary", "error", "summary", "question"})
 """Of these, names that a part that folds may have for other reasons."""
 _CONTAINERS = frozenset(
@@ -115,6 +118,8 @@ def _kind_by_title(element: Element) -> str:
         if inner is None:
             return ""
         kind = _kind_said(inner)
+        if kind and inner.tag in _OF_SECTIONS:
+            return ""
         if kind:
             return kind if _is_apart(inner) and text_of(element).strip() != text_of(inner).strip() else ""
         place = inner

@@ -55,10 +55,18 @@ def _take_numbers(block: Element) -> None:
 
 
 def _is_numbering(beside: Element, block: Element) -> bool:
-    if beside.tag == "pre" and numbers_lines(beside, block):
+    if beside.tag == "pre" and _is_column(beside, block):
         return True
     called = not NUMBERING.isdisjoint((beside.get("class") or "").split())
     return called and "".join(text_of(beside).split()).isdecimal()
+
+
+def _is_column(beside: Element, block: Element) -> bool:
+    """Whether numbers stand before their block, and the two alone: behind code stands what it printed."""
+    around = block.getparent()
+    alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
+    several = len(text_of(beside).split()) > 1
+    return alone and several and beside is block.getprevious() and numbers_lines(beside, block)
 
 
 def _take_labels(block: Element) -> None:

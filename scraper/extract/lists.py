@@ -45,7 +45,7 @@ def settle(root: Element, names: str) -> None:
             box = next((_CHECKED[name] for name in called if name in _CHECKED), "")
             if box:
                 remove(first)
-        elif len(item) > 1 and not box:
+        elif len(item) and not box:
             _drop_marker(item)
         if box:
             place = _beginning(item)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 from scraper.extract.xpath import Element, having, text_of
@@ -102,7 +102,7 @@ def _unfolded(short: list[Element]) -> set[Element]:
     """Those of the short texts that a tab or a title opens, marked."""
     named = [element for element in short if element.get("id")]
     opened = _opened(named[0].getroottree().getroot()) if named else frozenset[str]()
-    has_tabs = cache(_has_tabs)
+    has_tabs = cache(partial(_has_tabs, tabs_in=cache(_tabs_in)))
     seen = {
         element
         for element in short
@@ -126,7 +126,7 @@ def _opened(root: Element) -> frozenset[str]:
     )
 
 
-def _has_tabs(panels_in: Element | None) -> bool:
+def _has_tabs(panels_in: Element | None, *, tabs_in: Callable[[Element], int]) -> bool:
     """Whether an element holds several panels, with as many tabs before them, which need not name them."""
     if panels_in is None:
         return False
@@ -135,11 +135,15 @@ def _has_tabs(panels_in: Element | None) -> bool:
     for _ in range(_MAX_CLIMB):
         if around is None or panels < _LEAST_TABS:
             return False
-        tabs = sum(one.get("role") == "tab" for one in islice(around.iterdescendants(*_TABS), _MAX_TABS))
+        tabs = tabs_in(around)
         if tabs:
             return tabs == panels
         around = around.getparent()
     return False
+
+
+def _tabs_in(around: Element) -> int:
+    return sum(one.get("role") == "tab" for one in islice(around.iterdescendants(*_TABS), _MAX_TABS))
 
 
 def _is_of_a_menu(element: Element) -> bool:

@@ -66,7 +66,9 @@ def is_layout(table: Element) -> bool:
     """Whether a table only places things on the page, so that its cells are blocks in a row."""
     if table.get("role") in ("presentation", "none"):
         return True
-    if not all(_is_value(inner, table) for inner in _INNER_TABLES(table)) or _sets_one_value(table):
+    inner = _INNER_TABLES(table)
+    headed = bool(inner) and _is_headed(table)
+    if not all(_is_value(one, table if headed else None) for one in inner) or _sets_one_value(table):
         return True
     if _HEADERS(table):
         return False
@@ -80,11 +82,11 @@ def is_layout(table: Element) -> bool:
     return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
 
 
-def _is_value(inner: Element, table: Element) -> bool:
-    """Whether a table in a cell is part of a value: one short text, or the details of one with a header."""
+def _is_value(inner: Element, headed: Element | None) -> bool:
+    """Whether a table in a cell is part of a value: one short text, or the details of one below a header."""
     if _sets_one_value(inner):
         return True
-    if next(inner.iterancestors("table")) is not table or not _is_headed(table) or not _is_headed(inner):
+    if next(inner.iterancestors("table")) is not headed or not _is_headed(inner):
         return False
     cell = next(inner.iterancestors("td"), None)
     return cell is not None and len(" ".join(text_of(cell).split())) <= _COLUMN_OF_PROSE
@@ -119,12 +121,14 @@ def parted(table: Element) -> list[Element]:
     if not headings or max(len(cells_of(row)) for row in rows) == 1:
         return []
     runs: list[list[Element]] = []
+    below_header = False
     for row in rows:
         opened = bool(runs) and runs[-1][0] not in headings
-        if opened and (row not in headings or _is_header(runs[-1][0])):
+        if opened and (row not in headings or below_header):
             runs[-1].append(row)
         else:
             runs.append([row])
+            below_header = _is_header(row)
     if not any(run[0] in headings for run in runs):
         return []
     captions = list(table.iterchildren("caption"))

@@ -21,7 +21,7 @@ __all__ = ["Model", "Opinion", "is_clear", "probability", "shipped"]
 
 
 _CLEAR = 0.85
-"""Expected F1 above which the trees alone decide about a page, as on four of five."""
+"""Expected F1 above which the trees alone decide about a page, as on five of six."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _NAME = re.compile(
 _LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
 _STORE = re.compile(
     r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
-    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:[-\s]+(?:store|shop))?$",
+    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"^(?:(?i:by|von|more from|shop all|see all|all)|brand|di|da|de)(?:\s*:\s*|\s+(?:-\s+)?)")

@@ -73,6 +73,7 @@ def test_a_note_is_known_by_the_name_of_its_kind(html: str, head: str) -> None:
         "<div class=note><p>Note</p></div>",
         "<div class=info-box><h3>Notes on this</h3><p>x</p></div>",
         "<div class=cover><h3>Note</h3><p>x</p></div>",
+        "<section class=notes><h2>Notes</h2><ol><li>A source.</li></ol></section>",
     ],
 )
 def test_other_words_at_its_beginning_make_no_note(html: str) -> None:

@@ -248,3 +248,15 @@ def test_a_wrapper_of_several_blocks_gives_none_of_them_its_language() -> None:
 
 def test_a_box_that_notes_a_language_of_people_is_no_code() -> None:
     assert markdown_of("<div data-lang=en><span>Some words.</span></div>") == "Some words."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<pre>for i in 1..3\n  puts i\nend</pre>It prints:<pre>1\n2\n3</pre>",
+        "<pre>print(1)</pre>\n<pre>1</pre>",
+        "<pre>1</pre>\n<pre>print(1)</pre>",
+    ],
+)
+def test_numbers_that_a_program_prints_are_no_numbers_of_lines(html: str) -> None:
+    assert markdown_of(f"<div>{html}</div>").count("```") == 4

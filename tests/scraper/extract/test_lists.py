@@ -57,6 +57,7 @@ def test_text_right_before_an_item_stands_on_a_line_of_its_own() -> None:
         ),
         ("<ol><li><span>(a)</span><p>b</p></ol>", "1. (a)\n\n   b"),
         ("<ul><li><span>2.</span> <b>b</b></ul>", "- 2. **b**"),
+        ("<ul><li><span>•</span> a</li><li><span>•</span> <span>b</span></li></ul>", "- a\n- b"),
         ("<ul><li data-checked=true>a<li data-checked=false><p>b</p></ul>", "- [x] a\n- [ ] b"),
         ("<ul><li><i class='checkbox checkbox-on'></i> <span>a</span></ul>", "- [x] a"),
     ],

@@ -5,6 +5,7 @@ import pytest
 from scraper.extract import tree
 from scraper.extract.xpath import text_of
 from tests.scraper.extract.snapshots import WORDS, markdown_of, page, read
+from tests.scraper.soon import soon
 
 FOLDED = "What a person reads after a click on the title of this passage, in more words than a label has."
 
@@ -83,3 +84,9 @@ def test_a_tab_of_a_rendered_page_is_read() -> None:
 def test_a_line_is_read_where_a_tab_or_a_title_opens_it(fold: str, is_read: bool) -> None:
     html = f"<body><main><h1>Title</h1><p>{WORDS}</p>{fold}<p>{WORDS}</p></main></body>"
     assert ("yarn add it" in text_of(tree.build(page(html)).body)) is is_read
+
+
+def test_tabs_are_looked_for_once_around_many_panels() -> None:
+    panels = "<section><p role=tabpanel hidden>one</p><p role=tabpanel hidden>two</p></section>" * 8_000
+    with soon():
+        tree.build(page(f"<body><p>{WORDS}</p>{panels}<span>x</span></body>"))

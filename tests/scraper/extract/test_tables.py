@@ -159,3 +159,11 @@ def test_hard_blanks_in_a_cell_are_gone_through_once() -> None:
     with soon():
         table = markdown_of(f"<table><tr><td>a{chr(0xA0) * 100_000}b<td>c</tr><tr><td>1<td>2</tr></table>")
     assert table.endswith("b | c |\n| --- | --- |\n| 1 | 2 |")
+
+
+@pytest.mark.parametrize(
+    "row", ["<tr><td><table><tr><th>a<th>b</table>", "<tr><td><h3>a</h3>"], ids=["tables", "headings"]
+)
+def test_a_wide_header_over_many_rows_is_looked_at_once(row: str) -> None:
+    with soon():
+        markdown_of(f"<table><tr>{'<th>a' * 4_000}</tr>{row * 4_000}</table>")

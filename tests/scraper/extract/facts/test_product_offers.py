@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scraper.extract.facts.products import URL, ld, product, told
+from tests.scraper.soon import soon
 
 SIZES = [
     {"name": "Copper kettle 1 l", "sku": "K-1", "offers": {"url": "/kettle?variant=1", "price": 20}},
@@ -93,3 +94,8 @@ def test_lone_properties_and_tags_have_labels_too() -> None:
     )
     found = told(html)
     assert found["sku"] == ("K-77", "opengraph") and found["brand"] == ("The Body Shop", "microdata_fragment")
+
+
+def test_a_brand_of_many_dashes_takes_no_quadratic_time() -> None:
+    with soon():
+        assert told(ld(product(brand=f"visit the {'-' * 60_000}x")))
