@@ -9,7 +9,7 @@ ARGS :=
 IMAGE := search-mcp
 CORPORA := corpora
 BENCHMARKS := settle hidden egress throughput search store soak
-INSTALLER := requirements/build.txt pyproject.toml tools/environment.sh
+INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -52,9 +52,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/.runtime
-	$(BIN)/python -m tools.settings_table
-	$(BIN)/python -m tools.tool_pages
-	$(BIN)/python -m tools.client_files
+	$(BIN)/python -m devtools.settings_table
+	$(BIN)/python -m devtools.tool_pages
+	$(BIN)/python -m devtools.client_files
 
 # Figures against their floors; DIR holds the saved pages: make quality CORPORA=DIR
 quality: $(VENV)/.dev $(VENV)/.chromium
@@ -81,7 +81,7 @@ image:
 	docker build --tag $(IMAGE) .
 
 image-test: $(VENV)/.runtime
-	$(BIN)/python -m tools.image.check $(ARGS)
+	$(BIN)/python -m devtools.image.check $(ARGS)
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
 # they may be. Five locks that agree: what runs, what runs beside other servers (the image), what reads in bulk,
@@ -103,18 +103,18 @@ clean:
 
 # Stamps know nothing of a checkout that was moved, nor of a Python that was replaced beneath it.
 ifneq ($(wildcard $(VENV)/.runtime),)
-ifneq ($(shell sh tools/environment.sh --outdated && echo yes),)
+ifneq ($(shell sh devtools/environment.sh --outdated && echo yes),)
 .PHONY: $(VENV)/.runtime
 endif
 endif
 
 # Stamps: each says that a step was done with the files it names, so that a second `make serve` starts at once.
 $(VENV)/.runtime: requirements/runtime.txt $(INSTALLER)
-	@sh tools/environment.sh requirements/build.txt requirements/runtime.txt
+	@sh devtools/environment.sh requirements/build.txt requirements/runtime.txt
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
-	@sh tools/environment.sh requirements/build.txt requirements/dev.txt
+	@sh devtools/environment.sh requirements/build.txt requirements/dev.txt
 	@touch $@
 
 $(VENV)/.chromium: $(VENV)/.runtime

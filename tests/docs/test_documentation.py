@@ -81,7 +81,7 @@ def test_every_command_that_is_shown_exists(page: Path) -> None:
     assert set(re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+)", shown)) <= set(group.commands)
     targets = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z][a-z-]*)", shown)) <= targets
-    for module in re.findall(r"\b(?:benchmarks|tools)(?:\.[a-z_]+)+", shown):
+    for module in re.findall(r"\b(?:benchmarks|devtools)(?:\.[a-z_]+)+", shown):
         place = ROOT / module.replace(".", "/")
         assert place.with_suffix(".py").is_file() or place.is_dir(), module
 
@@ -93,7 +93,7 @@ def test_no_page_names_a_pip_that_an_environment_of_uv_lacks(page: Path) -> None
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_file_that_is_named_exists(page: Path) -> None:
-    trees = ("benchmarks", "browsers", "deploy", "scraper", "tests", "tools")
+    trees = ("benchmarks", "browsers", "deploy", "devtools", "scraper", "tests")
     ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]
     for name in set(_FILE.findall(text_of(page))) - _ELSEWHERE:
         assert any(path.endswith(f"/{name}") for path in ours), name

@@ -2,8 +2,8 @@
 # Makes .venv when it is missing, then installs lock files and the project itself into it.
 # Plain sh and nothing but POSIX tools, so that it runs on Linux and macOS alike.
 #
-#     sh tools/environment.sh requirements/build.txt requirements/runtime.txt
-#     sh tools/environment.sh --outdated      # says by its exit code whether what is there must be made anew
+#     sh devtools/environment.sh requirements/build.txt requirements/runtime.txt
+#     sh devtools/environment.sh --outdated      # says by its exit code whether what is there must be made anew
 set -eu
 
 venv=.venv

@@ -1,6 +1,6 @@
 """Proves the image: builds the project's Dockerfile, starts it as its user, and reads a page through it.
 
-python -m tools.image.check [--keep]
+python -m devtools.image.check [--keep]
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tools.image.build import Image, ImageError, Workshop, run, say, workshop
-from tools.image.run import UID, Started, chrooted, contained, inside, started
-from tools.image.site import HOST, MARK, served
+from devtools.image.build import Image, ImageError, Workshop, run, say, workshop
+from devtools.image.run import UID, Started, chrooted, contained, inside, started
+from devtools.image.site import HOST, MARK, served
 
 PROJECT = Path(__file__).resolve().parents[2]
 TOKEN = "only-for-this-test"
@@ -63,7 +63,7 @@ class Way:
 
 def main() -> int:
     """Exit code 0 when everything held."""
-    parser = argparse.ArgumentParser(prog="python -m tools.image.check", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m devtools.image.check", description=__doc__)
     parser.add_argument("--keep", action="store_true", help="leave the image in place to look at it")
     chosen = parser.parse_args()
     # Whoever stops us must not leave mounts behind.

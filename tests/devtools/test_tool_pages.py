@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from devtools.tool_pages import FOLDER, pages, write
 from scraper.tools import registry
-from tools.tool_pages import FOLDER, pages, write
 
 
 def test_the_pages_are_those_that_the_code_makes() -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*")}
-    assert written == pages(), "run: python -m tools.tool_pages"
+    assert written == pages(), "run: python -m devtools.tool_pages"
 
 
 def test_every_tool_and_every_argument_has_its_place() -> None:

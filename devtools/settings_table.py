@@ -1,6 +1,6 @@
 """Writes the table of settings into docs/operations.md, from the one place where they are defined.
 
-python -m tools.settings_table
+python -m devtools.settings_table
 """
 
 from __future__ import annotations

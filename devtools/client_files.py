@@ -1,7 +1,7 @@
 """Writes what registries and desktop clients read of this server, from the places where it is defined.
 
-python -m tools.client_files            server.json and bundle/manifest.json
-python -m tools.client_files FILE.mcpb  these, and the bundle for desktop clients
+python -m devtools.client_files            server.json and bundle/manifest.json
+python -m devtools.client_files FILE.mcpb  these, and the bundle for desktop clients
 """
 
 from __future__ import annotations

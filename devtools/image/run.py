@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.image.build import Image, ImageError, Workshop, say
+from devtools.image.build import Image, ImageError, Workshop, say
 
 UID = "10001"
 STOP_LIMIT_S = 30.0

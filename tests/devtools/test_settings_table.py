@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from devtools.settings_table import PAGE, table, with_table
 from scraper.settings import setting_table
-from tools.settings_table import PAGE, table, with_table
 
 
 def test_the_page_s_table_is_the_one_the_code_makes() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "tools" / "environment.sh"
+SCRIPT = ROOT / "devtools" / "environment.sh"
 TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat", "make", "touch")
 """Programs that every system has."""
 
@@ -55,7 +55,7 @@ class Machine:
 
     def has_checkout(self) -> None:
         """Put there what the Makefile names."""
-        for name in ("Makefile", "tools/environment.sh", "pyproject.toml"):
+        for name in ("Makefile", "devtools/environment.sh", "pyproject.toml"):
             (self.home / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.home / name)
         (self.home / "requirements").mkdir()

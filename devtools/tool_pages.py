@@ -1,6 +1,6 @@
 """Writes `docs/tools/`, a page a tool, from the tools themselves.
 
-python -m tools.tool_pages
+python -m devtools.tool_pages
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt, prompts_for
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "tools"
-_MADE = "<!-- made by `python -m tools.tool_pages` from the code: change it there -->\n"
+_MADE = "<!-- made by `python -m devtools.tool_pages` from the code: change it there -->\n"
 _PARTS = ("Best for", "Not recommended for", "Returns", "Common mistakes")
 
 
