@@ -21,7 +21,7 @@ from scraper.settings import setting_table
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
 COMMANDS = frozenset(group.commands)
-NOT_GENERATORS: frozenset[str] = frozenset()
+NOT_GENERATORS = frozenset({"fetch_path", "docstring_numbers", "code_figures"})
 """Programs of devtools that measure or check, and write nothing into the tree."""
 
 

@@ -200,5 +200,5 @@ def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
 
 def _runs(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     return False
