@@ -6,6 +6,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS :=
+WORKERS := 2
 IMAGE := search-mcp
 CORPORA := corpora
 BENCHMARKS := settle hidden egress throughput search store soak
@@ -17,7 +18,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 help:
 	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
-	@echo 'make test         all tests; sets up what is missing'
+	@echo 'make test         all tests, in two processes (WORKERS=4: in four); sets up what is missing'
 	@echo 'make setup        only what `make serve` sets up'
 	@echo 'make check        format, lint, types, import rules'
 	@echo 'make format       what of these the machine can mend by itself'
@@ -39,7 +40,7 @@ serve: setup
 	@exec $(BIN)/search-mcp serve $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.chromium
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -93,7 +93,23 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
             await browser.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests of a module fixture in one process; skip browser tests without Chromium."""
+    for item in items:
+        if _shares_module_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    _skip_without_chromium(items)
+
+
+def _shares_module_fixture(item: pytest.Item) -> bool:
+    """Return True if the test uses a fixture that a second process would have to make again."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    used = fixtures.name2fixturedefs.values() if fixtures else ()
+    return any(definitions[-1].scope == "module" for definitions in used)
+
+
+def _skip_without_chromium(items: list[pytest.Item]) -> None:
     """Skip what needs Chromium where there is none; in CI that is a failure instead."""
     if "CI" in os.environ or _chromium_is_here():
         return

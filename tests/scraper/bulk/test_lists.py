@@ -116,7 +116,7 @@ def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.Mo
     "content",
     [
         "http://a.example/\r\nhttp://b.example/\n".encode("utf-16"),
-        gzip.compress(b'http://a.example/\n{"url": "http://b.example/"}\n'),
+        gzip.compress(b'http://a.example/\n{"url": "http://b.example/"}\n', mtime=0),
         b"http://a.example/\rhttp://b.example/",
     ],
 )
@@ -133,7 +133,7 @@ def test_standard_input_is_read_in_the_forms_of_files(
         (b"PAR1\0\0", "Standard input is no text"),
         (b'["http://a.example/"]', r"Standard input is one JSON array.*`jq -c '\.\[\]'` does"),
         (
-            gzip.compress(b"http://a.example/\n" * 9_000)[:60],
+            gzip.compress(b"http://a.example/\n" * 9_000, mtime=0)[:60],
             "Standard input cannot be read: Compressed file",
         ),
     ],
