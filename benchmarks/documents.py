@@ -25,9 +25,9 @@ from benchmarks.face import Figures, Goal, Options, print_goals, print_table, ru
 from benchmarks.peer_runners import document_readers
 from benchmarks.peers_at_best import peer_python
 from scraper.errors import ScraperError
-from scraper.extract.documents.model import Asked
-from scraper.reading.parsing import Parser
-from scraper.workers.one_shot import OneShots, Watch
+from scraper.extract.documents.model import ParseRequest
+from scraper.reading.documents.parser import Parser
+from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -91,7 +91,7 @@ async def measure(options: Options) -> Figures:
 
 @asynccontextmanager
 async def _parser(*, keep_warm: bool = True) -> AsyncIterator[Parser]:
-    shots = OneShots(2, keep_warm=keep_warm)
+    shots = SingleUseProcesses(2, keep_warm=keep_warm)
     try:
         yield Parser(shots)
     finally:
@@ -169,7 +169,7 @@ async def _readers(parser: Parser, files: Sequence[Path], peers: Sequence[str]) 
 
 async def _text(parser: Parser, data: bytes, name: str) -> str:
     try:
-        return (await parser.read(data, Asked(name=name), limit_s=_LIMIT_S, source=name)).markdown
+        return (await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)).markdown
     except ScraperError:
         return ""
 
@@ -218,7 +218,7 @@ async def _robustness(parser: Parser, corpus: Path, *, quick: bool) -> Figures:
         if neighbour is not None:
             paces.append(await neighbour)
     heaviest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    over_limits += heaviest > Watch().memory_bytes * _SLACK
+    over_limits += heaviest > ResourceLimits().memory_bytes * _SLACK
     print_table(f"What hurts: {len(jobs)} files", ("outcome", "files"), sorted(outcomes.items()))
     factor = statistics.median(paces) / alone_s if paces else 0.0
     return {
@@ -229,7 +229,7 @@ async def _robustness(parser: Parser, corpus: Path, *, quick: bool) -> Figures:
 
 async def _outcome(parser: Parser, data: bytes, name: str) -> str:
     try:
-        parsed = await parser.read(data, Asked(name=name), limit_s=_LIMIT_S, source=name)
+        parsed = await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)
     except ScraperError as error:
         return error.code
     return "text" if parsed.markdown else "EMPTY TEXT"

@@ -30,8 +30,11 @@ from benchmarks.peers_at_best import peer_python
 from benchmarks.reader import fold_models, fold_of
 from benchmarks.training.pages import samples
 from browsers.model import Snapshot
-from scraper.extract import markdown, markup, reader, tree
-from scraper.extract.walk import TreeConverter
+from scraper.extract import reader
+from scraper.extract.dom import parsing
+from scraper.extract.markdown import converter
+from scraper.extract.markdown.tree_converter import TreeConverter
+from scraper.extract.page import build
 
 __all__ = ["measure"]
 
@@ -156,12 +159,12 @@ def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, t
 
 def _converted(page: MarkdownPage) -> str:
     """The converter alone, from the HTML."""
-    root = markup.parse(page.html).root
+    root = parsing.parse(page.html).root
     if root is None:
         return ""
     body = root.find("body")
-    base = tree.base_of(root, page.url)
-    return markdown.convert(root if body is None else body, base).markdown
+    base = build.base_of(root, page.url)
+    return converter.convert(root if body is None else body, base).markdown
 
 
 def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:

@@ -21,7 +21,7 @@ from benchmarks.wire_client import ERAS, wire_client
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Call
+from scraper.tools.model import ToolCall
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 
@@ -69,7 +69,7 @@ async def _in_process(site: Site, folder: Path) -> AsyncIterator[OneCall]:
     async with App.open(settings) as app:
 
         async def one() -> None:
-            answer = await fetch.run(app, {"url": site.url(_PATH), "render": "http"}, Call())
+            answer = await fetch.run(app, {"url": site.url(_PATH), "render": "http"}, ToolCall())
             if answer.is_error:
                 raise AssertionError(answer.text)
 

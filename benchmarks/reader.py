@@ -30,11 +30,12 @@ from benchmarks.one_thread import in_one_thread
 from benchmarks.text_peers import PEERS, peer_answers
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import FOLDS, snapshot_of, word_f1
-from scraper.extract import reader, tree
-from scraper.extract.content.model import Model, shipped
-from scraper.extract.content.reading import content_of
-from scraper.extract.content.weights import Weights
-from scraper.workers.nursery import COLLECT_AFTER
+from scraper.extract import reader
+from scraper.extract.content.block_classifier import BlockClassifier, shipped
+from scraper.extract.content.extraction import content_of
+from scraper.extract.content.weights import ModelWeights
+from scraper.extract.page import build
+from scraper.workers.forkserver import COLLECT_AFTER
 
 __all__ = ["fold_models", "fold_of", "measure"]
 
@@ -94,7 +95,7 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-def fold_models() -> list[Model]:
+def fold_models() -> list[BlockClassifier]:
     """The models of the folds, each of which has not seen one; empty where one is missing."""
     paths = [fold_weights(fold) for fold in range(FOLDS)]
     if not all(path.is_file() for path in paths):
@@ -102,7 +103,7 @@ def fold_models() -> list[Model]:
     models = []
     for path in paths:
         with path.open("rb") as file:
-            models.append(Model(Weights.load(file)))
+            models.append(BlockClassifier(ModelWeights.load(file)))
     return models
 
 
@@ -119,16 +120,16 @@ def fold_of(domain: str) -> int:
     return zlib.crc32(domain.encode()) % FOLDS
 
 
-def _ours(sets: _Sets, models: Sequence[Model]) -> Figures:
+def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     pages = sets.pages
 
-    def model_for(sample: Sample) -> Model:
+    def model_for(sample: Sample) -> BlockClassifier:
         return models[fold_of(sample.domain)] if models else shipped()
 
     def read(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
         started = time.process_time()
-        text = content_of(tree.build(snapshot), model_for(sample)).text
+        text = content_of(build.build(snapshot), model_for(sample)).text
         return _Answer(text, (time.process_time() - started) * 1e3)
 
     def read_whole(sample: Sample) -> _Answer:

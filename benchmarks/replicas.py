@@ -23,10 +23,10 @@ from aiohttp import web
 
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
+from tests.scraper.coordination.redis_server import redis_server
 from tests.scraper.process import browsers_say
 from tests.scraper.server.replicas import Answered, Death, Replicas, Said, callers, replicas
 from tests.scraper.store.postgres_server import running_postgres
-from tests.scraper.store.shared.redis_server import redis_server
 
 __all__ = ["measure"]
 

@@ -36,13 +36,15 @@ from benchmarks.peers_at_best import peer_python
 from benchmarks.research_questions import Page, Question, is_inside, pages_of, questions_of
 from browsers.model import Snapshot
 from scraper.errors import ScraperError
-from scraper.extract import passages, reader, tokens
-from scraper.extract.choice import choose
-from scraper.extract.terms import terms
-from scraper.model import Brief, Document, Reading, ReadPage, Result, SearchAnswer
+from scraper.extract import reader
+from scraper.extract.text import token_estimate as tokens
+from scraper.extract.text.terms import terms
+from scraper.model import Document, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import batch
 from scraper.render import research as render
 from scraper.render.fetch import BODY_BUDGET
+from scraper.retrieval import passages
+from scraper.retrieval.selection import choose
 
 __all__ = ["measure"]
 
@@ -226,7 +228,7 @@ def _beginning(documents: Mapping[str, Document], budget: int, question: Questio
 
 
 def _brief(question: Question, documents: Sequence[Document]) -> str:
-    results = tuple(Result(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
+    results = tuple(SearchResult(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
     search = SearchAnswer(question.text, results, ("local",))
     budget = BODY_BUDGET - render.sources_tokens(search) - render.PAGE_TOKENS * len(documents)
     choice = choose([one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True)
@@ -234,11 +236,11 @@ def _brief(question: Question, documents: Sequence[Document]) -> str:
         ReadPage(one.url, _reading(one), excerpts, same_as)
         for one, excerpts, same_as in zip(documents, choice.excerpts, choice.same_as, strict=True)
     )
-    return render.as_markdown(Brief(question.text, search, pages), region=_REGION)
+    return render.as_markdown(ResearchReport(question.text, search, pages), region=_REGION)
 
 
 def _batch(documents: Sequence[Document]) -> str:
-    return batch.as_markdown([batch.Item(one.url, _reading(one)) for one in documents], region=_REGION)
+    return batch.as_markdown([batch.BatchItem(one.url, _reading(one)) for one in documents], region=_REGION)
 
 
 def _reading(document: Document) -> Reading:

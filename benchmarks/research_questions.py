@@ -32,7 +32,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from benchmarks.corpora import corpus_folder
-from scraper.extract.tokens import estimate
+from scraper.extract.text.token_estimate import estimate
 
 __all__ = ["Page", "Question", "is_inside", "pages_of", "questions_of"]
 

@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scraper.bulk.model import Pace, Page
+from scraper.bulk.model import CrawlRate, JobPage
 from scraper.bulk.schedule import Schedule
-from scraper.reading.outcome import PAUSE_S
+from scraper.reading.visiting.response_outcome import PAUSE_S
 
 __all__ = ["Cost", "Machine", "Run", "Site", "Slots", "simulate"]
 
@@ -99,7 +99,7 @@ class Run:
         return name if share > 0.8 else "hosts"
 
 
-def simulate(machine: Machine, pace: Pace, sites: Iterable[Site], *, pause_s: float) -> Run:
+def simulate(machine: Machine, pace: CrawlRate, sites: Iterable[Site], *, pause_s: float) -> Run:
     """Read every page of the sites; for `busy` ones the whole host is left alone for `pause_s`."""
     return _Simulation(machine, pace, list(sites), pause_s).run()
 
@@ -167,7 +167,7 @@ class _Room:
 
 
 class _Simulation:
-    def __init__(self, machine: Machine, pace: Pace, sites: list[Site], pause_s: float) -> None:
+    def __init__(self, machine: Machine, pace: CrawlRate, sites: list[Site], pause_s: float) -> None:
         self._machine = machine
         self._sites = sites
         self._pause_s = pause_s
@@ -230,10 +230,10 @@ class _Simulation:
             first = self._given[host]
             self._given[host] = min(first + _LOW, len(self._sites[host].kinds))
             base = self._first_number[host]
-            pages = [Page(base + at, "", name) for at in range(first, self._given[host])]
+            pages = [JobPage(base + at, "", name) for at in range(first, self._given[host])]
             self._schedule.supply(name, pages, now=self._now)
 
-    def _read(self, page: Page) -> None:
+    def _read(self, page: JobPage) -> None:
         """One reading of a page: a site that fails is asked once more at once, and then left alone."""
         site = self._sites[int(page.host)]
         kind = site.kinds[page.number - self._first_number[int(page.host)]]
@@ -282,7 +282,7 @@ class _Simulation:
 
         self._thread.enter(in_thread)
 
-    def _over(self, page: Page, *, fails: bool) -> None:
+    def _over(self, page: JobPage, *, fails: bool) -> None:
         self._under_way -= 1
         self._last_at = self._now
         if fails:

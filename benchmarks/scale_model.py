@@ -19,8 +19,8 @@ from benchmarks.scale_calibration import PER_HOST, Calibration, Job, calibrated,
 from benchmarks.scale_machine import Cost, Machine, Run, Site, Slots, simulate
 from benchmarks.scale_plan import groups, read_by
 from benchmarks.scale_site import HOSTS, KINDS, scale_site
-from scraper.bulk.model import Pace
-from scraper.bulk.tries import SITE_PAUSE_S
+from scraper.bulk.model import CrawlRate
+from scraper.bulk.retry_policy import SITE_PAUSE_S
 from scraper.settings import Settings
 
 __all__ = ["measure"]
@@ -113,7 +113,7 @@ def _foretold(calibration: Calibration, sites: Sequence[Site], cores: float) -> 
     machine = Machine(
         cores, _slots(os.cpu_count() or 1), calibration.costs, calibration.start_s / min(1.0, cores)
     )
-    return simulate(machine, Pace(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
+    return simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
 
 
 def _compared(calibration: Calibration, real: Job, foretold: Run, sites: Sequence[Site]) -> Figures:
@@ -180,7 +180,7 @@ def _machine_rate(mix: _Mix) -> tuple[float, str]:
     kinds = [kind for kind, share in zip(KINDS, mix.shares, strict=True) for _ in range(round(share * 2))]
     sites = [Site(_LATENCY_S, kinds[place::40]) for place in range(40) for _ in range(25)]
     machine = Machine(_READER_CORES, _slots(_READER_CORES), mix.costs)
-    found = simulate(machine, Pace(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
+    found = simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
     pages = sum(len(site.kinds) for site in sites)
     readers = pages / found.seconds * _MACHINE_CORES / _READER_CORES
     network = _MACHINE_BITS / 8 / mix.mean(_BYTES)

@@ -17,10 +17,10 @@ from benchmarks.serp_pages import WITH_ROWS, SerpPage, drifted, load
 from benchmarks.serp_peers import PEERS, read_by
 from benchmarks.serp_score import ReadPage, ReadRow, Score, mean, score, share
 from benchmarks.serp_shape import left_out
-from scraper.engines import arbitration
+from scraper.engines.common import parser_choice
 from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
-from scraper.search.decoys import are_decoys
+from scraper.search.decoy_detection import are_decoys
 
 __all__ = ["measure"]
 
@@ -173,7 +173,7 @@ def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figur
 
 def _parsed(page: SerpPage) -> EngineResponse:
     engine = ENGINES.get(page.engine)
-    return engine.parse(page.snapshot(), _NOW) if engine else arbitration.read(page.snapshot(), _NOW)
+    return engine.parse(page.snapshot(), _NOW) if engine else parser_choice.read(page.snapshot(), _NOW)
 
 
 def _read(response: EngineResponse) -> ReadPage:

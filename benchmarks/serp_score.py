@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.serp_pages import WITH_ROWS, SerpPage
-from scraper.engines import dates
+from scraper.engines.common import snippet_dates
 
 __all__ = ["TOP", "ReadPage", "ReadRow", "Score", "mean", "score", "share"]
 
@@ -137,7 +137,7 @@ def _letters(text: str) -> str:
 
 def _undated(snippet: str) -> str:
     """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
-    return dates.cut(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
+    return snippet_dates.cut(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
 
 
 def _overlap(one: str, other: str) -> float:

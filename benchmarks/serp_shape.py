@@ -8,15 +8,15 @@ from itertools import product
 
 from benchmarks.serp_pages import WITH_ROWS, SerpPage
 from benchmarks.serp_score import ReadPage, ReadRow, Score, mean, score
-from scraper.engines import generic, page
-from scraper.engines.generic import Weights
-from scraper.engines.rows import results
+from scraper.engines.common import generic_parser, result_page
+from scraper.engines.common.generic_parser import ShapeWeights
+from scraper.engines.common.rows import results
 
 __all__ = ["left_out"]
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
-    Weights(heading=heading, text=text, title=title, domains=domains)
+    ShapeWeights(heading=heading, text=text, title=title, domains=domains)
     for heading, text, title, domains in product(
         (1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5), (0.5, 1.0, 2.0)
     )
@@ -39,14 +39,14 @@ def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
 
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
-    read = page.build(saved.snapshot())
-    groups = generic.groups(read)
+    read = result_page.build(saved.snapshot())
+    groups = generic_parser.groups(read)
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:
-        picked = generic.pick(groups, weights)
+        picked = generic_parser.pick(groups, weights)
         if id(picked) not in known:
-            rows = results(generic.rows_of(picked), _NOW)
+            rows = results(generic_parser.rows_of(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])
@@ -58,6 +58,6 @@ def _best(others: Sequence[Sequence[Score]]) -> int:
 
     def merit(index: int) -> tuple[float, bool]:
         worth = mean(scores[index].recall + scores[index].precision for scores in others)
-        return round(worth, 6), _GRID[index] == generic.DEFAULT_WEIGHTS
+        return round(worth, 6), _GRID[index] == generic_parser.DEFAULT_WEIGHTS
 
     return max(range(len(_GRID)), key=merit)

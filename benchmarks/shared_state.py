@@ -21,12 +21,12 @@ from pathlib import Path
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.shared_state_member import RATE
 from scraper.app import App
-from scraper.reading.deadline import Deadline
-from scraper.reading.politeness import Politeness
+from scraper.coordination.local_state import LocalState
+from scraper.coordination.protocols import Lease, Limit, SharedState, ThrottleTerms, WorkClaim
+from scraper.coordination.valkey_state import ValkeyState
+from scraper.deadline import Deadline
+from scraper.reading.politeness.host_throttle import HostThrottle
 from scraper.settings import Settings
-from scraper.store.shared.alone import Alone
-from scraper.store.shared.protocols import Claim, Lease, Limit, Shared, Terms
-from scraper.store.shared.together import Together
 from tests.site.running import Site, running_site
 
 __all__ = ["measure"]
@@ -54,12 +54,12 @@ async def measure(options: Options) -> Figures:
 
 
 async def _operations(url: str, rounds: int) -> Figures:
-    together = Together(url)
+    together = ValkeyState(url)
     await together.met(10)
     assert not together.status().away
     rows: list[tuple[str, float | None, float]] = []
     figures = Figures()
-    here, there = _operations_of(Alone()), _operations_of(together)
+    here, there = _operations_of(LocalState()), _operations_of(together)
     for name, operation in there.items():
         there_ms = await _median_ms(operation, rounds)
         here_ms = await _median_ms(here[name], rounds) if name in here else None
@@ -75,15 +75,15 @@ async def _operations(url: str, rounds: int) -> Figures:
 _Operation = Callable[[int], Awaitable[None]]
 
 
-def _operations_of(shared: Shared) -> dict[str, _Operation]:
+def _operations_of(shared: SharedState) -> dict[str, _Operation]:
     """What is asked of a state, each as often as the number says."""
-    polite, claims = Politeness(shared.leases, Settings()), shared.claims
+    polite, claims = HostThrottle(shared.leases, Settings()), shared.claims
 
     async def limit(number: int) -> None:
         await shared.limits.take(_MANY, "ann")
 
     async def lease(number: int) -> None:
-        got = await shared.leases.take(f"host{number % 2_000}", Terms(at_once=32))
+        got = await shared.leases.take(f"host{number % 2_000}", ThrottleTerms(at_once=32))
         assert isinstance(got, Lease)
         shared.leases.give_back(got)
 
@@ -94,7 +94,7 @@ def _operations_of(shared: Shared) -> dict[str, _Operation]:
     async def claim(number: int) -> None:
         assert claims is not None
         got = await claims.begin(f"page{number}", waited=False)
-        assert isinstance(got, Claim)
+        assert isinstance(got, WorkClaim)
         claims.land(got, _PAGE)
 
     known: dict[str, _Operation] = {"limit": limit, "lease": lease, "turn": turn}

@@ -15,13 +15,13 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from browsers.model import Request, Snapshot
-from browsers.visit import Enough
+from browsers.navigation.visit import Enough
+from scraper.coordination.protocols import Limit
+from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import Document
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store.pages import NoPages
-from scraper.store.shared.protocols import Limit
-from scraper.store.shared.together import Together
+from scraper.store.sqlite.pages import NoPages
 from scraper.workers import Workers
 
 RATE = Limit("benchmark", burst=20, per_second=100)
@@ -45,7 +45,7 @@ class _PlainWorkers:
         return Document(snapshot.url, text=snapshot.html, markdown=snapshot.html)
 
 
-async def _fetch(together: Together, page: str) -> str:
+async def _fetch(together: ValkeyState, page: str) -> str:
     workers = cast(Workers, _PlainWorkers())
     fetcher = Fetcher(_PlainDoor(), workers, NoPages(), Settings(), shared=together)
     await _told()
@@ -54,7 +54,7 @@ async def _fetch(together: Together, page: str) -> str:
     return str(len(reading.document.text))
 
 
-async def _take(together: Together, seconds: float) -> str:
+async def _take(together: ValkeyState, seconds: float) -> str:
     await _told()
     granted, until = 0, time.monotonic() + seconds
     while time.monotonic() < until:
@@ -72,7 +72,7 @@ async def _told() -> None:
 
 async def _main() -> None:
     what, url, word = sys.argv[1:]
-    together = Together(url)
+    together = ValkeyState(url)
     await together.met(10)
     try:
         print(await (_fetch(together, word) if what == "fetch" else _take(together, float(word))), flush=True)

@@ -33,10 +33,10 @@ from benchmarks.shared_table import (
     made_entry,
     opened,
 )
-from scraper.store.pages import SqlitePages
 from scraper.store.postgres import schema
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.protocols import Pages, Shelf
+from scraper.store.protocols import CacheScope, PageStore
+from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.store.postgres_server import PostgresServer, missing
 
 __all__ = ["measure", "write_for_a_while"]
@@ -119,17 +119,17 @@ def _cpu_s(server: PostgresServer) -> float:
     return time.process_time() + sum(spent)
 
 
-async def _searched(pages: Pages, query: str) -> float:
+async def _searched(pages: PageStore, query: str) -> float:
     began = time.perf_counter()
     found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
     assert found.usable, "a search was not answered"
     return time.perf_counter() - began
 
 
-async def _got(pages: Pages, number: int) -> float:
+async def _got(pages: PageStore, number: int) -> float:
     began = time.perf_counter()
     key = f"https://example.org/{number}"
-    await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+    await pages.get(key, shelf=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
     return time.perf_counter() - began
 
 
@@ -158,7 +158,7 @@ async def _compared(server: PostgresServer, count: int) -> Figures:
     return {"same_hits_as_sqlite": same / of}
 
 
-async def _first_hits(pages: Pages, query: str) -> set[str]:
+async def _first_hits(pages: PageStore, query: str) -> set[str]:
     found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
     return {hit.url for hit in found.hits}
 
@@ -190,7 +190,7 @@ async def _lone_writer(server: PostgresServer, count: int) -> Figures:
 
 async def _put_hundred(pages: PostgresPages, made: MadeTexts, number: int) -> float:
     """Seconds until they are in the database."""
-    entries = [made_entry(number + one, made.page(PAGE_CHARS), Shelf("writer")) for one in range(100)]
+    entries = [made_entry(number + one, made.page(PAGE_CHARS), CacheScope("writer")) for one in range(100)]
     began = time.perf_counter()
     for entry in entries:
         pages.put(entry)
@@ -216,7 +216,7 @@ async def write_for_a_while(url: str, writer: int, count: int) -> None:
             entries = []
             for at in range(first, first + 50):
                 base = 20_000_000 if at % _SHARED_EVERY == 0 else 30_000_000 + writer * 1_000_000
-                entries.append(made_entry(base + at, made.page(PAGE_CHARS), Shelf("writer")))
+                entries.append(made_entry(base + at, made.page(PAGE_CHARS), CacheScope("writer")))
             began = time.perf_counter()
             for entry in entries:
                 pages.put(entry)

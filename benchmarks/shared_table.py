@@ -20,10 +20,10 @@ from benchmarks.face import Figures
 from benchmarks.made_texts import MadeTexts
 from scraper.model import Document, Reading
 from scraper.store.postgres import page_rows, schema
-from scraper.store.postgres.lexemes import Cutter
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, Shelf
+from scraper.store.protocols import CacheScope, PageEntry
 from tests.ports import free_port
 from tests.scraper.store.postgres_server import PostgresServer
 
@@ -156,7 +156,7 @@ asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 async def fill(url: str, part: int, count: int) -> None:
     """Copy every other thousand of the pages into the tables, those that an earlier run did not."""
-    server, made, cutter = Server(url), MadeTexts(LANGUAGE), Cutter()
+    server, made, cutter = PostgresPool(url), MadeTexts(LANGUAGE), Lexer()
 
     async def copy(connection: schema.Connection) -> None:
         owners = await page_rows.owner_numbers(connection, [("local", "[]")])
@@ -177,18 +177,18 @@ async def fill(url: str, part: int, count: int) -> None:
     await server.close()
 
 
-def made_entry(number: int, text: str, shelf: Shelf | None = None) -> Entry:
+def made_entry(number: int, text: str, shelf: CacheScope | None = None) -> PageEntry:
     """What is kept of a made page."""
     url = f"https://example.org/{number}"
     document = Document(url=url, title=text[:40], markdown=text)
     reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
-    return Entry(shelf or Shelf(), url, reading)
+    return PageEntry(shelf or CacheScope(), url, reading)
 
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresPages]:
     """The store as a server has it."""
-    server = Server(url)
+    server = PostgresPool(url)
     pages = PostgresPages(server, limit_bytes=LIMIT_BYTES)
     try:
         yield pages

@@ -23,10 +23,10 @@ from benchmarks.made_texts import MadeTexts
 from benchmarks.peers_at_best import peer_python
 from benchmarks.rounds import percentile
 from scraper.model import Document, Reading
-from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
-from scraper.store.pages import FILE_NAME, SqlitePages
-from scraper.store.protocols import Entry, Shelf
+from scraper.store.protocols import CacheScope, PageEntry
+from scraper.store.sqlite.pages import FILE_NAME, SqlitePages
 
 __all__ = ["measure"]
 
@@ -110,25 +110,25 @@ async def _opened(folder: Path) -> float:
     began = time.perf_counter()
     pages = SqlitePages(folder, limit_bytes=_LIMIT_BYTES)
     key = "https://example.org/1"
-    kept = await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+    kept = await pages.get(key, shelf=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
     spent_s = time.perf_counter() - began
     assert kept is not None
     await pages.close()
     return spent_s
 
 
-def _entry(number: int, text: str) -> Entry:
+def _entry(number: int, text: str) -> PageEntry:
     url = f"https://example.org/{number}"
     document = Document(url=url, title=text[:40], text=text, markdown=text)
     reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
-    return Entry(Shelf(), url, reading)
+    return PageEntry(CacheScope(), url, reading)
 
 
 async def _measure_index(folder: Path, count: int) -> Figures:
     made = MadeTexts(2)
     texts = [made.text(_DOCUMENT_WORDS) for _ in range(count)]
     queries = list(made.queries(_SEARCHES))
-    indexes = Catalog(folder)
+    indexes = IndexService(folder)
     began = time.perf_counter()
     for number, text in enumerate(texts):
         await indexes.add("default", IndexDocument(str(number), text), principal="local")
@@ -214,7 +214,7 @@ async def _missing(folder: Path, first: int, beyond: int) -> int:
     missing = 0
     for number in range(first, beyond):
         key = f"https://example.org/{number}"
-        kept = await pages.get(key, shelf=Shelf(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+        kept = await pages.get(key, shelf=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
         missing += kept is None
     sound = await pages.sound()
     await pages.close()

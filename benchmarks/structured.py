@@ -22,7 +22,7 @@ from benchmarks import structured_score as score
 from benchmarks.corpora import corpus_folder
 from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
 from browsers.model import Snapshot
-from scraper.extract import structured
+from scraper.extract.structured import from_snapshot
 from scraper.model import StructuredData
 
 __all__ = ["measure"]
@@ -80,7 +80,7 @@ async def measure(options: Options) -> Figures:
     figures: Figures = {}
     for kind, work in (("recipes", _recipes), ("products", _products)):
         pages = await asyncio.to_thread(_pages, corpus_folder(options.corpora, kind), options.quick)
-        structured.extract(pages[0].snapshot())  # what is loaded once is not a page's cost
+        from_snapshot.extract(pages[0].snapshot())  # what is loaded once is not a page's cost
         found = [_read(page, kind) for page in pages]
         figures |= work(pages, found) | _costs(kind, found)
     print_goals(figures, _GOALS)
@@ -99,7 +99,7 @@ def _page(folder: Path, row: Mapping[str, str]) -> _Page:
 
 
 def _read(page: _Page, kind: str) -> _Found:
-    ours, our_s = _timed(lambda: structured.extract(page.snapshot()))
+    ours, our_s = _timed(lambda: from_snapshot.extract(page.snapshot()))
     theirs, their_s = _timed(lambda: _by_extruct(page))
     stated = (ours.recipe if kind == "recipes" else ours.product) or {}
     read: Callable[[plain.Lists], dict[str, Any]] = plain.recipe if kind == "recipes" else plain.product

@@ -24,9 +24,9 @@ from benchmarks.one_thread import in_one_thread
 from benchmarks.training import recipe
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of
-from scraper.extract.content.model import Opinion
-from scraper.extract.content.reading import select
-from scraper.extract.content.weights import Weights
+from scraper.extract.content.block_classifier import Prediction
+from scraper.extract.content.extraction import select
+from scraper.extract.content.weights import ModelWeights
 
 __all__ = ["main"]
 
@@ -107,7 +107,7 @@ def _report(rows: Sequence[Row], silent: Sequence[Sample], trained: recipe.Train
     return figures | {f"folds.without_url.{name}": _mean(values) for name, values in hidden.items()}
 
 
-def _scores(rows: Sequence[Row], opinions: Sequence[Opinion]) -> dict[str, list[float]]:
+def _scores(rows: Sequence[Row], opinions: Sequence[Prediction]) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = defaultdict(list)
     for row, opinion in zip(rows, opinions, strict=True):
         if row.main or row.gold:
@@ -125,7 +125,7 @@ def _mean(values: Sequence[float]) -> float:
     return round(float(np.mean(values)), 4)
 
 
-def _write(weights: Weights, path: Path) -> None:
+def _write(weights: ModelWeights, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         weights.save(file)

@@ -1,4 +1,5 @@
-"""`python -m benchmarks.train_verdict --corpora DIR`: fits the weights of `scraper.extract.hollow`.
+"""`python -m benchmarks.train_verdict --corpora DIR`: fit the weights of
+`scraper.extract.verdict.shell_score`.
 
 Logistic regression by Newton's steps on saved pages with scripts and on the same made hollow; folds are by
 host, so that no site stands on both sides. Prints the two kinds of mistakes out of fold for several limits,
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from benchmarks.face import Figures, Options, print_table, run
 from benchmarks.verdict_pages import Labelled, saved, snapshot_of
-from scraper.extract import hollow, regions, tree
-from scraper.extract.verdict import LONG_WORDS, Survey
-from scraper.extract.xpath import text_of
+from scraper.extract.dom.xpath import text_of
+from scraper.extract.page import build
+from scraper.extract.verdict import landmarks, shell_score
+from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
 
 __all__ = ["measure"]
 
@@ -48,20 +50,24 @@ async def measure(options: Options) -> Figures:
         scores[fold == one] = x[fold == one] @ _fitted(x[fold != one], y[fold != one])
     _print_mistakes(scores, y, beyond)
     weights = _fitted(x, y)
-    print_table("Weights", ("measure", "weight"), zip(hollow.FEATURES, map(_rounded, weights), strict=True))
-    return {f"weight.{name}": _rounded(value) for name, value in zip(hollow.FEATURES, weights, strict=True)}
+    print_table(
+        "Weights", ("measure", "weight"), zip(shell_score.FEATURES, map(_rounded, weights), strict=True)
+    )
+    return {
+        f"weight.{name}": _rounded(value) for name, value in zip(shell_score.FEATURES, weights, strict=True)
+    }
 
 
 def _values(page: Labelled) -> tuple[tuple[float, ...] | None, bool]:
     """What is measured of a page that the score is asked about; whether it is too long for that."""
-    built = tree.build(snapshot_of(page))
-    survey = Survey(built)
+    built = build.build(snapshot_of(page))
+    survey = PageSignals(built)
     if not survey.scripted:
         return None, False
     if survey.words >= LONG_WORDS:
         return None, True
-    regions.prune(built.body)
-    return hollow.measures(built.head, built.body, text_of(built.body)), False
+    landmarks.prune(built.body)
+    return shell_score.measures(built.head, built.body, text_of(built.body)), False
 
 
 def _fitted(x: Floats, y: Floats) -> Floats:

@@ -6,8 +6,8 @@ by their gold, the same made hollow, walls and shells of search engines (`benchm
 our own making (`benchmarks.verdict_made`), counted apart as `made.`, and those of the test site. Beside ours:
 crawl4ai's test for blocked pages (`is_blocked`), which renders everything first and so answers another
 question with the same words; free-search-mcp's rule, which renders what has fewer than 500 characters of
-HTML; and the usual rule of fewer than 200 characters of text. The weights of `scraper.extract.hollow` were
-fitted on the hollow pages: `benchmarks.train_verdict` has their figures out of fold.
+HTML; and the usual rule of fewer than 200 characters of text. The weights of
+`scraper.extract.verdict.shell_score` were fitted on the hollow pages: `benchmarks.train_verdict` has their figures out of fold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from benchmarks.face import Figures, Goal, Options, print_goals, print_table, ru
 from benchmarks.peers_at_best import is_set_up, peer_python
 from benchmarks.verdict_made import made, of_the_site
 from benchmarks.verdict_pages import Labelled, saved, searches, snapshot_of, text_of
-from scraper.extract import tree, verdict
+from scraper.extract.page import build
+from scraper.extract.verdict import verdict
 from tests.site.running import running_site
 
 __all__ = ["measure"]
@@ -96,9 +97,9 @@ def _by_us(pages: Sequence[Labelled]) -> tuple[list[_Judged], float]:
     judged, spent = [], 0.0
     for page in pages:
         snapshot = snapshot_of(page)
-        built = tree.build(snapshot)
+        built = build.build(snapshot)
         started = time.process_time()
-        found = verdict.verdict_on(snapshot, verdict.Survey(built))
+        found = verdict.verdict_on(snapshot, verdict.PageSignals(built))
         spent += time.process_time() - started
         judged.append(_Judged(page, found.kind.value, found.reason))
     return judged, 1000 * spent / len(pages)

@@ -20,7 +20,7 @@ from lxml import etree
 
 from benchmarks.corpora import corpus_folder
 from browsers.model import Snapshot
-from scraper.extract.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, elements
 
 __all__ = ["Labelled", "saved", "searches", "snapshot_of", "text_of"]
 

@@ -14,7 +14,7 @@ from benchmarks.face import Figures, Options, print_table
 from benchmarks.wall_peer import HOSTS, Peer, wall_peer
 from browsers import BrowserSettings, Tier
 from browsers.chromium.locate import find
-from browsers.egress import Egress
+from browsers.egress import EgressProxy
 
 __all__ = ["measure_cost"]
 
@@ -37,7 +37,7 @@ async def measure_cost(options: Options) -> Figures:
     """Megabytes, pages and gates; pages in turn with a browser that has no wall."""
     async with wall_peer() as peer:
         hosts = tuple((host, "127.0.0.1", peer.port) for host in HOSTS)
-        egress = Egress(BrowserSettings(test_hosts=hosts))
+        egress = EgressProxy(BrowserSettings(test_hosts=hosts))
         try:
             figures = {
                 "cpu_ms_per_mb": await _megabyte(egress, peer),
@@ -50,7 +50,7 @@ async def measure_cost(options: Options) -> Figures:
     return figures
 
 
-async def _megabyte(egress: Egress, peer: Peer) -> float:
+async def _megabyte(egress: EgressProxy, peer: Peer) -> float:
     gate = await egress.open_gate()
     gate.begin(_WIRE_BYTES)
     laps = []
@@ -62,14 +62,14 @@ async def _megabyte(egress: Egress, peer: Peer) -> float:
     return statistics.median(laps)
 
 
-async def _gate(egress: Egress) -> float:
+async def _gate(egress: EgressProxy) -> float:
     before = time.perf_counter()
     for _ in range(_GATES):
         await (await egress.open_gate()).close()
     return (time.perf_counter() - before) * 1e3 / _GATES
 
 
-async def _pages(egress: Egress, peer: Peer, rounds: int) -> Figures:
+async def _pages(egress: EgressProxy, peer: Peer, rounds: int) -> Figures:
     direct, walled = _Laps(), _Laps()
     async with _browsers(peer) as (without, behind):
         for number in range(rounds + 1):
@@ -86,7 +86,7 @@ async def _pages(egress: Egress, peer: Peer, rounds: int) -> Figures:
     }
 
 
-async def _page(browser: Browser, egress: Egress | None, number: int, laps: _Laps) -> None:
+async def _page(browser: Browser, egress: EgressProxy | None, number: int, laps: _Laps) -> None:
     gate = None if egress is None else await egress.open_gate()
     if gate is not None:
         gate.begin(_WIRE_BYTES)

@@ -29,27 +29,27 @@ made again.
 from __future__ import annotations
 
 __all__ = [
-    "BadScheme",
-    "BlockedAddress",
-    "BrowserGone",
+    "BadSchemeError",
+    "BlockedAddressError",
+    "BrowserGoneError",
     "BrowsersError",
-    "Busy",
-    "ConnectTimeout",
-    "ConnectionClosed",
-    "ConnectionRefused",
-    "DeadlineExceeded",
-    "HostUnreachable",
-    "NameLookupTimeout",
-    "NameNotResolved",
-    "NoBrowser",
-    "PageCrashed",
-    "Refused",
-    "TlsFailed",
-    "TooLarge",
-    "TooManyRedirects",
-    "Unreachable",
-    "UnsafePort",
-    "UpstreamProxyFailed",
+    "BusyError",
+    "ConnectTimeoutError",
+    "ConnectionClosedError",
+    "DeadlineExceededError",
+    "HostUnreachableError",
+    "NameLookupTimeoutError",
+    "NameNotResolvedError",
+    "NoBrowserError",
+    "PageCrashedError",
+    "RefusedConnectionError",
+    "RefusedError",
+    "TlsFailedError",
+    "TooLargeError",
+    "TooManyRedirectsError",
+    "UnreachableError",
+    "UnsafePortError",
+    "UpstreamProxyError",
 ]
 
 
@@ -68,120 +68,120 @@ class BrowsersError(Exception):
             self.next_step = next_step
 
 
-class Refused(BrowsersError):
+class RefusedError(BrowsersError):
     """Our own policy said no."""
 
 
-class BadScheme(Refused):
+class BadSchemeError(RefusedError):
     """Only http and https are visited."""
 
     next_step = "Give an absolute http:// or https:// URL."
 
 
-class BlockedAddress(Refused):
+class BlockedAddressError(RefusedError):
     """The host is not on the public internet."""
 
     next_step = "Use a public URL. The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 
 
-class UnsafePort(Refused):
+class UnsafePortError(RefusedError):
     """Browsers do not speak HTTP on this port."""
 
     next_step = "Use the site's normal web port."
 
 
-class Unreachable(BrowsersError):
+class UnreachableError(BrowsersError):
     """The network said no."""
 
     next_step = "Check the address, or try again later."
 
 
-class NameNotResolved(Unreachable):
+class NameNotResolvedError(UnreachableError):
     """The host name does not exist."""
 
     next_step = "Check the spelling of the host name."
 
 
-class NameLookupTimeout(Unreachable):
+class NameLookupTimeoutError(UnreachableError):
     """The name server did not answer in time."""
 
     retryable = True
     next_step = "Try again; if it persists, check this machine's DNS."
 
 
-class ConnectionRefused(Unreachable):
+class RefusedConnectionError(UnreachableError):
     """Nobody listens at that address and port."""
 
     retryable = True
     next_step = "Check the port, or try again later: the site may be down."
 
 
-class HostUnreachable(Unreachable):
+class HostUnreachableError(UnreachableError):
     """There is no route to the host."""
 
     retryable = True
     next_step = "Try again later, or check this machine's network."
 
 
-class ConnectTimeout(Unreachable):
+class ConnectTimeoutError(UnreachableError):
     """No connection within the limit."""
 
     retryable = True
     next_step = "Try again later: the site may be down or very slow."
 
 
-class ConnectionClosed(Unreachable):
+class ConnectionClosedError(UnreachableError):
     """The server closed the connection without an answer."""
 
     retryable = True
     next_step = "Try again; the site may be overloaded or may not speak HTTP on this port."
 
 
-class TlsFailed(Unreachable):
+class TlsFailedError(UnreachableError):
     """The certificate is not valid, or the TLS handshake failed."""
 
     next_step = "Check the URL; the site's certificate may be wrong, or it may only serve http://."
 
 
-class TooManyRedirects(Unreachable):
+class TooManyRedirectsError(UnreachableError):
     """A redirect loop, or more hops than the limit."""
 
     next_step = "Try the address that the site redirects to, or another page of it."
 
 
-class UpstreamProxyFailed(Unreachable):
+class UpstreamProxyError(UnreachableError):
     """The proxy that the operator configured refused or broke."""
 
     next_step = "The operator should check SEARCH_MCP_PROXY: host, port, user and password."
 
 
-class DeadlineExceeded(BrowsersError):
+class DeadlineExceededError(BrowsersError):
     """Out of time with nothing to show."""
 
     next_step = "Try again later: the site is very slow, or never ends its answer."
 
 
-class TooLarge(BrowsersError):
+class TooLargeError(BrowsersError):
     """More bytes than the limit, and nothing usable in them."""
 
     next_step = "Look for a smaller page, or a paged version of this one."
 
 
-class PageCrashed(BrowsersError):
+class PageCrashedError(BrowsersError):
     """The page's renderer died, usually from lack of memory."""
 
     retryable = True
     next_step = 'Try render="http", which reads the page without running its scripts.'
 
 
-class BrowserGone(BrowsersError):
+class BrowserGoneError(BrowsersError):
     """The browser died under the visit."""
 
     retryable = True
     next_step = "Try again: a new browser is being started."
 
 
-class Busy(BrowsersError):
+class BusyError(BrowsersError):
     """Every slot is taken and the queue is full."""
 
     def __init__(self, message: str, *, retry_after_s: float, url: str = "") -> None:
@@ -189,7 +189,7 @@ class Busy(BrowsersError):
         self.retry_after_s = retry_after_s
 
 
-class NoBrowser(BrowsersError):
+class NoBrowserError(BrowsersError):
     """No usable Chromium."""
 
     next_step = "Run `search-mcp install-browser`, then `search-mcp doctor`."

@@ -9,14 +9,14 @@ from types import MappingProxyType
 
 __all__ = [
     "Frame",
-    "Hop",
     "JsonResponse",
-    "Limits",
     "Mode",
+    "RedirectHop",
     "Request",
     "Snapshot",
     "Tier",
     "Timing",
+    "VisitLimits",
 ]
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -43,7 +43,7 @@ class Mode(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class VisitLimits:
     """Bounds of one visit."""
 
     body_bytes: int = 16 * 1024 * 1024
@@ -80,11 +80,11 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """Extra request headers of the main document, e.g. If-None-Match."""
     deadline_s: float = 30.0
-    limits: Limits = field(default_factory=Limits)
+    limits: VisitLimits = field(default_factory=VisitLimits)
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class RedirectHop:
     """One redirect on the way to the final document."""
 
     url: str
@@ -145,7 +145,7 @@ class Snapshot:
     html: str = ""
     frames: tuple[Frame, ...] = ()
     rendered: bool = False
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[RedirectHop, ...] = ()
     timing: Timing = field(default_factory=Timing)
     truncated: bool = False
     complete: bool = True

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from browsers import Browsers, BrowserSettings, survey
+from browsers import Browsers, BrowserSettings, diagnostics
+from scraper.coordination.factory import open_shared
+from scraper.coordination.protocols import SharedState
 from scraper.engines.registry import DEFAULTS, ENGINES
-from scraper.reading.document_snapshots import DocumentSnapshots
-from scraper.reading.documents import DocumentReader
+from scraper.reading.comparison import ReadingComparer
+from scraper.reading.documents.from_snapshot import SnapshotDocumentReader
+from scraper.reading.documents.parser import Parser
+from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.library import Library
-from scraper.reading.parsing import Parser
-from scraper.reading.sides import SideReader
+from scraper.reading.page_cache_queries import Library
 from scraper.reading.structured import StructuredReader
-from scraper.search.instant import InstantAnswers
+from scraper.search.instant_answers import InstantAnswers
 from scraper.search.searcher import Searcher, spacing_of
 from scraper.settings import Settings, SettingsError
-from scraper.store.opening import Store, open_store
-from scraper.store.shared.opening import open_shared
-from scraper.store.shared.protocols import Shared
+from scraper.store.factory import Store, open_store
 from scraper.workers import Workers
-from scraper.workers.one_shot import OneShots
+from scraper.workers.single_use_process import SingleUseProcesses
 
 __all__ = ["App"]
 
@@ -39,7 +39,7 @@ class App:
         documents: DocumentReader,
         searcher: Searcher,
         structured: StructuredReader,
-        shared: Shared,
+        shared: SharedState,
     ) -> None:
         self.settings = settings
         self.browsers = browsers
@@ -52,7 +52,7 @@ class App:
         self.indexes = store.indexes
         self.structured = structured
         self.shared = shared
-        self.sides = SideReader(fetcher, workers)
+        self.sides = ReadingComparer(fetcher, workers)
         self.library = Library(store.pages, settings)
         self.instant_answers = InstantAnswers(browsers, settings, spacing_of(settings, shared))
 
@@ -72,10 +72,10 @@ class App:
             pages = store.pages
             shared = await open_shared(settings)
             stack.push_async_callback(shared.close)
-            shots = OneShots()
+            shots = SingleUseProcesses()
             stack.push_async_callback(shots.close)
             parser = Parser(shots)
-            reads = DocumentSnapshots(parser)
+            reads = SnapshotDocumentReader(parser)
             fetcher = Fetcher(browsers, workers, pages, settings, documents=reads, shared=shared)
             stack.push_async_callback(fetcher.close)
             structured = StructuredReader(fetcher, workers, settings, shared)
@@ -91,7 +91,7 @@ class App:
 
 def _browser_settings(settings: Settings) -> BrowserSettings:
     chosen = settings.browser_settings()
-    for tier, path in survey.unusable_paths(chosen).items():
+    for tier, path in diagnostics.unusable_paths(chosen).items():
         raise SettingsError(
             f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
             "Correct it, or remove the setting: Chromium is then looked for."

@@ -36,34 +36,34 @@ Each carries the URL or argument it is about (`target`), one sentence (`str(erro
 from __future__ import annotations
 
 __all__ = [
-    "BadArgument",
-    "BadRequest",
-    "BadUrl",
-    "Blocked",
-    "Broken",
-    "Empty",
-    "Encrypted",
-    "HostBusy",
-    "HostDown",
-    "HttpError",
-    "Internal",
-    "LocalReadsDisabled",
-    "Malformed",
-    "NoSuchFile",
-    "OcrNeeded",
-    "OutsideRoot",
-    "Overloaded",
-    "ParserFailed",
-    "PrivateAddress",
-    "Refused",
-    "RobotsRefused",
+    "BadRequestError",
+    "BlockedBySiteError",
+    "BrowserFailedError",
+    "ContentTooLargeError",
+    "EncryptedDocumentError",
+    "FetchTimeoutError",
+    "HostBusyError",
+    "HostDownError",
+    "HttpStatusError",
+    "InternalError",
+    "InvalidArgumentError",
+    "InvalidUrlError",
+    "LocalFileNotFoundError",
+    "LocalReadsDisabledError",
+    "MalformedDocumentError",
+    "NetworkError",
+    "NoContentError",
+    "OcrNeededError",
+    "OutsideRootError",
+    "OverloadedError",
+    "ParserFailedError",
+    "PolicyError",
+    "PrivateAddressError",
+    "RobotsDisallowedError",
     "ScraperError",
-    "TimedOut",
-    "TooLarge",
-    "Unreachable",
-    "Unreadable",
-    "UnsupportedType",
-    "Walled",
+    "SiteRefusedError",
+    "UnreadableError",
+    "UnsupportedTypeError",
     "plainly",
 ]
 
@@ -88,55 +88,55 @@ class ScraperError(Exception):
         return f"{self} {self.next_step}".strip()
 
 
-class BadRequest(ScraperError):
+class BadRequestError(ScraperError):
     """The caller's argument."""
 
     code = "bad_request"
 
 
-class BadUrl(BadRequest):
+class InvalidUrlError(BadRequestError):
     """Not an absolute http(s) URL."""
 
     code = "bad_url"
 
 
-class BadArgument(BadRequest):
+class InvalidArgumentError(BadRequestError):
     """Unknown name, wrong type, out of range."""
 
     code = "bad_argument"
 
 
-class NoSuchFile(BadRequest):
+class LocalFileNotFoundError(BadRequestError):
     """Nothing of that name beneath the root of local files."""
 
     code = "not_found"
 
 
-class Refused(ScraperError):
+class PolicyError(ScraperError):
     """Our policy said no; there is no other way in."""
 
     code = "refused"
 
 
-class PrivateAddress(Refused):
+class PrivateAddressError(PolicyError):
     """The URL leads to a host that is not public."""
 
     code = "private_address"
 
 
-class LocalReadsDisabled(Refused):
+class LocalReadsDisabledError(PolicyError):
     """Local files are not read unless the operator says where."""
 
     code = "local_reads_disabled"
 
 
-class OutsideRoot(Refused):
+class OutsideRootError(PolicyError):
     """A local file that is not beneath the operator's root, or is no file."""
 
     code = "outside_root"
 
 
-class RobotsRefused(Refused):
+class RobotsDisallowedError(PolicyError):
     """The site's robots.txt does not let the page be read, and the operator obeys it."""
 
     code = "robots"
@@ -149,30 +149,30 @@ class RobotsRefused(Refused):
         self.retry_after_s = retry_after_s
 
 
-class Unreachable(ScraperError):
+class NetworkError(ScraperError):
     """The network said no."""
 
     code = "unreachable"
 
 
-class HostDown(Unreachable):
+class HostDownError(NetworkError):
     """The URL's own host has no address, or takes no connection: its other pages would fare alike."""
 
 
-class TimedOut(Unreachable):
+class FetchTimeoutError(NetworkError):
     """The deadline passed with nothing to show."""
 
     code = "timed_out"
     retryable = True
 
 
-class Blocked(ScraperError):
+class SiteRefusedError(ScraperError):
     """The site said no."""
 
     code = "blocked"
 
 
-class HttpError(Blocked):
+class HttpStatusError(SiteRefusedError):
     """The site answered with an error status."""
 
     code = "http_error"
@@ -187,7 +187,7 @@ class HttpError(Blocked):
         self.status = status
 
 
-class Walled(Blocked):
+class BlockedBySiteError(SiteRefusedError):
     """A wall stands in front of the page; `reason` names it."""
 
     code = "walled"
@@ -198,55 +198,55 @@ class Walled(Blocked):
         self.reason = reason
 
 
-class Unreadable(ScraperError):
+class UnreadableError(ScraperError):
     """It came, but there is nothing to read in it."""
 
     code = "unreadable"
 
 
-class UnsupportedType(Unreadable):
+class UnsupportedTypeError(UnreadableError):
     """Not a page."""
 
     code = "unsupported_type"
 
 
-class TooLarge(Unreadable):
+class ContentTooLargeError(UnreadableError):
     """Over the limits."""
 
     code = "too_large"
 
 
-class Empty(Unreadable):
+class NoContentError(UnreadableError):
     """The answer has no content."""
 
     code = "empty"
 
 
-class Encrypted(Unreadable):
+class EncryptedDocumentError(UnreadableError):
     """A document that asks for a password."""
 
     code = "encrypted"
 
 
-class Malformed(Unreadable):
+class MalformedDocumentError(UnreadableError):
     """A document whose bytes are not what they seem."""
 
     code = "malformed"
 
 
-class OcrNeeded(Unreadable):
+class OcrNeededError(UnreadableError):
     """Pictures of pages: there are no letters in it."""
 
     code = "ocr_needed"
 
 
-class ParserFailed(Unreadable):
+class ParserFailedError(UnreadableError):
     """A document's reader went over a limit or crashed; `code` is `timeout`, `out_of_memory` or `crash`."""
 
     code = "crash"
 
 
-class Overloaded(ScraperError):
+class OverloadedError(ScraperError):
     """We are full."""
 
     code = "busy"
@@ -257,20 +257,20 @@ class Overloaded(ScraperError):
         self.retry_after_s = retry_after_s
 
 
-class HostBusy(Overloaded):
+class HostBusyError(OverloadedError):
     """The host must not be asked now; not a word of how busy we are ourselves."""
 
     code = "host_busy"
 
 
-class Broken(ScraperError):
+class BrowserFailedError(ScraperError):
     """Our own browser failed."""
 
     code = "browser_failed"
     retryable = True
 
 
-class Internal(ScraperError):
+class InternalError(ScraperError):
     """A fault of ours; the details are in the log."""
 
     code = "internal"

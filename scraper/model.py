@@ -12,21 +12,21 @@ from typing import Any
 from scraper.errors import ScraperError
 
 __all__ = [
-    "Brief",
+    "CachedPageSummary",
     "Document",
     "Excerpt",
     "Heading",
     "Image",
     "InstantAnswer",
     "Link",
-    "PageFacts",
     "PageHit",
     "PageHits",
     "ReadPage",
     "Reading",
     "RelatedTopic",
-    "Result",
+    "ResearchReport",
     "SearchAnswer",
+    "SearchResult",
     "StructuredData",
     "Verdict",
     "VerdictKind",
@@ -139,7 +139,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SearchResult:
     """One row of a merged search."""
 
     title: str
@@ -159,7 +159,7 @@ class SearchAnswer:
     """What several engines said together."""
 
     query: str
-    results: tuple[Result, ...]
+    results: tuple[SearchResult, ...]
     engines: tuple[str, ...]
     """Who was asked."""
     errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -236,7 +236,7 @@ class ReadPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class ResearchReport:
     """What a search found for a question, and what the best of its pages say."""
 
     question: str
@@ -264,7 +264,7 @@ class StructuredData:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class CachedPageSummary:
     """What a list of kept pages shows of one."""
 
     number: int

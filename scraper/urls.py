@@ -7,7 +7,7 @@ import re
 
 import ada_url
 
-from scraper.errors import BadUrl
+from scraper.errors import InvalidUrlError
 
 __all__ = ["MAX_URL_CHARS", "cache_key", "host_of", "parse_target", "same_site"]
 
@@ -155,7 +155,7 @@ def _refuse_tricks(target: str) -> None:
         )
 
 
-def _not_a_web_url(target: str) -> BadUrl:
+def _not_a_web_url(target: str) -> InvalidUrlError:
     """Why a text that does not start with http: or https: is refused."""
     spaced = re.search(r"\s", target) is not None
     bare = target[2:] if target.startswith("//") else target
@@ -173,12 +173,12 @@ def _not_a_web_url(target: str) -> BadUrl:
     return _bad(f"{_shown(target)} looks like a search query: use the `search` tool.", target, _SEARCH)
 
 
-def _too_long(target: str) -> BadUrl:
+def _too_long(target: str) -> InvalidUrlError:
     return _bad(f"The URL is longer than {MAX_URL_CHARS:,} characters.", target, "Give a shorter URL.")
 
 
-def _bad(message: str, target: str, next_step: str) -> BadUrl:
-    return BadUrl(message, target=_clip(target), next_step=next_step)
+def _bad(message: str, target: str, next_step: str) -> InvalidUrlError:
+    return InvalidUrlError(message, target=_clip(target), next_step=next_step)
 
 
 def _shown(text: str) -> str:

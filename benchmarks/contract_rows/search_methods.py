@@ -13,10 +13,10 @@ from mcp.types import ListResourcesResult, PaginatedRequest
 
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
-from scraper.server import protocol
-from scraper.server.calls import Calls
-from scraper.server.household import household
-from scraper.server.rates import BURST
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.calls.rate_limit import BURST
+from scraper.server.lifecycle.app_holder import household
+from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 
 __all__ = ["ROWS"]
@@ -184,7 +184,7 @@ async def _internal(world: World) -> str:
 
     async with household(broken) as house:
         tools = registry.tools()
-        calls = Calls(tools, house, deadline_s=10)
+        calls = CallDispatcher(tools, house, deadline_s=10)
         server = protocol.build(tools, calls, version="0", on_settled=lambda: None)
         async with Client(server) as client:
             request: Any = _Search(method="resources/search", params={"query": "x"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
-from scraper.extract.tokens import estimate
+from scraper.extract.text.token_estimate import estimate
 from tests.site.engine_pages import EngineRow
 
 __all__ = ["ROWS"]

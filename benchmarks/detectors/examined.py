@@ -17,7 +17,7 @@ from playwright.async_api import async_playwright
 
 from benchmarks.corpora import cache_folder
 from benchmarks.detectors.site import HOST
-from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Tier
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 
 __all__ = ["Look", "own_browsers", "own_tier", "playwright_page", "stealth_plugin"]
 
@@ -48,7 +48,7 @@ def own_tier(browsers: Browsers, tier: Tier) -> Look:
             wait="#report",
             deadline_s=2 * _REPORT_LIMIT_S,
             # Detectors take 5 s on a quiet machine: they wait for each other, for workers and for graphics.
-            limits=Limits(settle_s=_REPORT_LIMIT_S),
+            limits=VisitLimits(settle_s=_REPORT_LIMIT_S),
         )
         return (await browsers.visit(request)).html
 

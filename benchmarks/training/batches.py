@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.training.table import KEEP, Row
 from benchmarks.training.views import Matrix, Table
-from scraper.extract.content.measures import Ints
-from scraper.extract.content.net import STEPS, TINY, Surroundings, surroundings
+from scraper.extract.content.neural_net import STEPS, TINY, Neighborhood, surroundings
+from scraper.extract.content.page_statistics import Ints
 
 __all__ = ["FILLED", "PAGES", "Batch", "Batches", "Usual"]
 
@@ -124,7 +124,7 @@ class Batches:
         return Batch(*(_filled(each, self._size, other) for each, other in zip(whole, rest, strict=True)))
 
 
-def _spans(around: Surroundings) -> tuple[Ints, Ints]:
+def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
     """Where each span of each block starts and ends (blocks x spans); a neighbour is a span of one block."""
     n = len(around.weights)
     index = np.arange(n)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from benchmarks.training.batches import FILLED, PAGES, Batch, Batches, Usual
 from benchmarks.training.table import Row
 from benchmarks.training.views import Matrix, Table
-from scraper.extract.content.names import TAGS
-from scraper.extract.content.net import LEAST, SPANS, TINY, Hearing, Round
+from scraper.extract.content.class_name_features import TAGS
+from scraper.extract.content.neural_net import LEAST, SPANS, TINY, AttentionLayer, AttentionRound
 
 __all__ = ["Settings", "fit"]
 
@@ -68,7 +68,7 @@ class _Learned(NamedTuple):
 
 def fit(
     rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings
-) -> Hearing:
+) -> AttentionLayer:
     """The net that has learned from some pages; `costs` says how much each block of the table counts."""
     usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
     batches = Batches(rows, table, usual, costs, settings.blocks)
@@ -184,11 +184,11 @@ def _heard(states: Array, batch: Batch) -> Array:
     return jnp.concatenate((*spans, of_paths[batch.paths]), 1)
 
 
-def _written(learned: _Learned, usual: Usual) -> Hearing:
+def _written(learned: _Learned, usual: Usual) -> AttentionLayer:
     def plain(values: Array) -> NDArray[np.float32]:
         return np.asarray(values, np.float32)
 
-    return Hearing(
+    return AttentionLayer(
         usual.low,
         usual.high,
         usual.means,
@@ -196,7 +196,7 @@ def _written(learned: _Learned, usual: Usual) -> Hearing:
         plain(learned.columns),
         plain(learned.tags),
         plain(learned.bias),
-        tuple(Round(*map(plain, each)) for each in learned.rounds),
+        tuple(AttentionRound(*map(plain, each)) for each in learned.rounds),
         plain(learned.out),
         plain(learned.out_bias),
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from benchmarks.training.table import KEEP, Row
-from scraper.extract.content.hashing import BUCKETS
+from scraper.extract.content.hashed_features import BUCKETS
 
 __all__ = ["fit", "tokens"]
 

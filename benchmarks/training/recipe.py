@@ -20,11 +20,11 @@ from benchmarks.training.hearing import Settings
 from benchmarks.training.table import FOLDS, KEEP, Row
 from benchmarks.training.trees import Growth
 from benchmarks.training.views import Matrix, Table
-from scraper.extract.content import hashing
-from scraper.extract.content.model import Opinion, is_clear, probability
-from scraper.extract.content.net import Hearing, Net
+from scraper.extract.content import hashed_features
+from scraper.extract.content.block_classifier import Prediction, is_clear, probability
+from scraper.extract.content.neural_net import AttentionLayer, NeuralNet
 from scraper.extract.content.page_type import PAGE_TYPES
-from scraper.extract.content.weights import Weights
+from scraper.extract.content.weights import ModelWeights
 
 __all__ = ["ALL", "Trained", "train"]
 
@@ -41,10 +41,10 @@ _WEIGHT_QUANTILE = 0.999
 class Trained:
     """The weights of each fold and of all, and what the folds say of pages they did not see."""
 
-    weights: list[Weights]
-    opinions: list[Opinion]
+    weights: list[ModelWeights]
+    opinions: list[Prediction]
     """In the order of the pages; their addresses were known."""
-    without_url: list[Opinion]
+    without_url: list[Prediction]
 
 
 def train(
@@ -66,12 +66,14 @@ def train(
     seen, hidden = data.table.seen, data.table.without_url()
     page_types, judged_types = types.train(rows, seen, hidden, data.table.slices)
     weights = [
-        Weights(linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], page_types[fold])
+        ModelWeights(
+            linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], page_types[fold]
+        )
         for fold in range(FOLDS + 1)
     ]
     named = [dict(zip(PAGE_TYPES, each.tolist(), strict=True)) for each in judged_types]
     opinions = [
-        [Opinion(p, kinds) for p, kinds in zip(_judged(data, forests, nets, values), named, strict=True)]
+        [Prediction(p, kinds) for p, kinds in zip(_judged(data, forests, nets, values), named, strict=True)]
         for values in (seen, hidden)
     ]
     return Trained(weights, *opinions)
@@ -85,7 +87,7 @@ def _linear_stage(
         linear.fit(sparse.vstack([matrices[n] for n in some]).tocsr(), [rows[n] for n in some])
         for some in learners
     ]
-    scores = [np.asarray(hashing.scores(row.measures, row.hashed, weights[row.fold])) for row in rows]
+    scores = [np.asarray(hashed_features.scores(row.measures, row.hashed, weights[row.fold])) for row in rows]
     return weights, scores
 
 
@@ -122,7 +124,7 @@ def _forests(
 
 
 def _judged(
-    data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[Hearing], values: Matrix
+    data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[AttentionLayer], values: Matrix
 ) -> list[Vector]:
     """For each page what models say of its blocks that have not seen its domain."""
     judged = []
@@ -130,6 +132,6 @@ def _judged(
         sums = forests[row.fold].predict(values[at], raw_score=True, num_threads=1)
         p = probability(np.asarray(sums, np.float32))
         if not is_clear(p, row.measures.lengths):
-            p = (p + probability(Net(nets[row.fold]).sums(row.measures, values[at].T))) / 2
+            p = (p + probability(NeuralNet(nets[row.fold]).sums(row.measures, values[at].T))) / 2
         judged.append(p)
     return judged

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from benchmarks.training.labels import matched_shares
 from benchmarks.training.pages import Sample
 from browsers.model import Snapshot
-from scraper.extract import tree
-from scraper.extract.content import hashing
-from scraper.extract.content.columns import columns, matrix
-from scraper.extract.content.measures import Measures
-from scraper.extract.content.reading import about
-from scraper.extract.content.segment import segment
+from scraper.extract.content import hashed_features
+from scraper.extract.content.extraction import about
+from scraper.extract.content.feature_matrix import columns, matrix
+from scraper.extract.content.page_statistics import PageStatistics
+from scraper.extract.content.segmentation import segment
 from scraper.extract.content.words import words_of
+from scraper.extract.page import build
 
 __all__ = ["FOLDS", "KEEP", "Row", "row_of", "snapshot_of", "word_f1"]
 
@@ -52,8 +52,8 @@ class Row:
     main: bool
     names: tuple[str, ...]
     matrix: NDArray[np.float32]
-    hashed: hashing.Hashed
-    measures: Measures
+    hashed: hashed_features.HashedFeatures
+    measures: PageStatistics
     """Without the words and the tree, so that it can be kept."""
     shares: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -94,13 +94,13 @@ def snapshot_of(sample: Sample) -> Snapshot:
 
 def row_of(sample: Sample) -> Row | None:
     """The row of a sample; None where there is no text at all."""
-    page = tree.build(snapshot_of(sample))
+    page = build.build(snapshot_of(sample))
     segments = segment(page.body)
     if not segments.texts:
         return None
-    measures = Measures(segments, about(page.head, sample.url))
+    measures = PageStatistics(segments, about(page.head, sample.url))
     named = columns(measures)
-    hashed = hashing.hashed(measures)
+    hashed = hashed_features.hashed(measures)
     shares, weights, teaches = _labels(sample, measures)
     bag = _bag(measures.texts, sample.gold)
     return Row(
@@ -123,7 +123,7 @@ def row_of(sample: Sample) -> Row | None:
     )
 
 
-def _lightened(page: Measures) -> Measures:
+def _lightened(page: PageStatistics) -> PageStatistics:
     page.words, page.vocabulary = [], []
     page.word_ids = page.word_block = page.word_at = np.empty(0, np.int64)
     page.segments.pieces.clear()
@@ -131,7 +131,7 @@ def _lightened(page: Measures) -> Measures:
     return page
 
 
-def _labels(sample: Sample, page: Measures) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     if sample.wanted or sample.unwanted:
         return _labels_of_phrases(sample, page)
     gold = words_of(sample.gold)
@@ -146,7 +146,7 @@ def _labels(sample: Sample, page: Measures) -> tuple[NDArray[np.float64], NDArra
 
 
 def _labels_of_phrases(
-    sample: Sample, page: Measures
+    sample: Sample, page: PageStatistics
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Only the blocks that hold a phrase are judged; the others weigh nothing."""
     texts = [_squashed(text) for text in page.texts]

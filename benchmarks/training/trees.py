@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.boosting import lightgbm
-from scraper.extract.content.forest import MAX_LEAVES, Nodes
+from scraper.extract.content.forest import MAX_LEAVES, TreeNodes
 
 __all__ = ["Growth", "grow", "nodes_of"]
 
@@ -48,7 +48,7 @@ def grow(data: lightgbm.Dataset, growth: Growth) -> lightgbm.Booster:
     return lightgbm.train({**_PARAMETERS, "min_data_in_leaf": growth.least}, data, growth.trees)
 
 
-def nodes_of(booster: lightgbm.Booster) -> Nodes:
+def nodes_of(booster: lightgbm.Booster) -> TreeNodes:
     """A grown forest as arrays."""
     trees = booster.dump_model()["tree_info"]
     leaves = np.zeros((len(trees), MAX_LEAVES), np.float32)
@@ -56,7 +56,7 @@ def nodes_of(booster: lightgbm.Booster) -> Nodes:
     for number, tree in enumerate(trees):
         _write_down(tree["tree_structure"], number, 0, leaves, rows)
     table = np.array(rows, np.float64).reshape(-1, 5)
-    return Nodes(
+    return TreeNodes(
         trees=table[:, 0].astype(np.int64),
         features=table[:, 1].astype(np.int64),
         thresholds=_rounded_down(table[:, 2]),

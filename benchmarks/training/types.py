@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from benchmarks.training.table import FOLDS, Row
-from scraper.extract.content.page_type import PAGE_TYPES, PageTypes, page_vector
+from scraper.extract.content.page_type import PAGE_TYPES, PageTypeClassifier, page_vector
 
 __all__ = ["Fitted", "train"]
 
-Fitted = PageTypes
+Fitted = PageTypeClassifier
 _PENALTY = 0.05
 _ITERATIONS = 200
 _MAX_DEVIATION = 6.0
@@ -24,7 +24,7 @@ def train(
     seen: NDArray[np.float32],
     without_url: NDArray[np.float32],
     slices: Sequence[slice],
-) -> tuple[list[PageTypes], list[NDArray[np.float64]]]:
+) -> tuple[list[PageTypeClassifier], list[NDArray[np.float64]]]:
     """One model for each fold and one of all pages; what the folds say of the pages they did not see."""
     typed = [n for n, row in enumerate(rows) if row.main]
     vectors = [
@@ -43,7 +43,7 @@ def train(
     return models, judged
 
 
-def _fit(vectors: Sequence[NDArray[np.float64]], labels: NDArray[np.int64]) -> PageTypes:
+def _fit(vectors: Sequence[NDArray[np.float64]], labels: NDArray[np.int64]) -> PageTypeClassifier:
     """Each page is learned from with and without its address."""
     means, deviations = vectors[0].mean(0), vectors[0].std(0) + 1e-3
     standard = np.concatenate(
@@ -71,7 +71,7 @@ def _fit(vectors: Sequence[NDArray[np.float64]], labels: NDArray[np.int64]) -> P
         options={"maxiter": _ITERATIONS},
     )
     coefficients = found.x.reshape(len(PAGE_TYPES), width + 1).astype(np.float32)
-    return PageTypes(
+    return PageTypeClassifier(
         coefficients[:, :-1].copy(),
         coefficients[:, -1].copy(),
         means.astype(np.float32),

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.table import Row
-from scraper.extract.content.columns import SCORE_PREFIX
-from scraper.extract.content.hashing import SCORES
-from scraper.extract.content.page_columns import URL_PREFIX
+from scraper.extract.content.feature_matrix import SCORE_PREFIX
+from scraper.extract.content.hashed_features import SCORES
+from scraper.extract.content.page_features import URL_PREFIX
 
 __all__ = ["Matrix", "Table"]
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browsers.chromium.folder import RunFolder
-from browsers.errors import NoBrowser
+from browsers.chromium.profile_dir import ProfileFolder
+from browsers.errors import NoBrowserError
 
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
@@ -27,7 +27,7 @@ STOP_LIMIT_S = 3.0
 class Driver:
     """Owner of the driver; all browsers' profile folders lie under `folder`."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: ProfileFolder) -> None:
         self._folder = folder
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()
@@ -41,7 +41,7 @@ class Driver:
         """
         async with self._starting:
             if self._closed:
-                raise NoBrowser("Playwright's driver was closed.")
+                raise NoBrowserError("Playwright's driver was closed.")
             if self._playwright is None:
                 self._playwright = await self._start()
             return self._playwright
@@ -57,7 +57,7 @@ class Driver:
                     _expect_its_end(manager)
         except Exception as error:  # Playwright has no class of its own for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
-            raise NoBrowser(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
+            raise NoBrowserError(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
         return playwright
 
     async def restart(self, dead: Playwright) -> None:

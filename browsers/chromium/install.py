@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from browsers.chromium import locate
-from browsers.chromium.host import Host
 from browsers.chromium.locate import Chromium
+from browsers.chromium.platform import HostPlatform
 from browsers.model import Tier
 
-__all__ = ["Host", "InstallReport", "ensure", "install"]
+__all__ = ["HostPlatform", "InstallReport", "ensure", "install"]
 
 Log = Callable[[str], None]
 
@@ -89,21 +89,21 @@ class _Way:
     limit_s: float
 
 
-def ensure(log: Log, host: Host | None = None) -> InstallReport:
+def ensure(log: Log, host: HostPlatform | None = None) -> InstallReport:
     """Install only where nothing works at all: one tier can serve both. What was downloaded is kept fresh."""
-    host = host or Host()
+    host = host or HostPlatform()
     report = _look_afresh(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
 
 
 def install(
-    log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: Host | None = None
+    log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
     """Install the tiers that are missing; made again, it only brings a download up to date.
 
     Ways are tried in turn until every tier starts. Each says on `log` what it does and whether it worked.
     """
-    host = host or Host()
+    host = host or HostPlatform()
     report = _look_afresh(host, tiers, log)
     for way in _ways(host):
         if not report.missing:
@@ -122,7 +122,7 @@ def install(
     return report
 
 
-def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
+def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
     """Found means: it starts far enough to say its version, so its libraries are there too."""
     located = [chromium for tier in tiers if (chromium := locate.find(tier, None, host.machine))]
     found = tuple(
@@ -135,7 +135,7 @@ def _look(host: Host, tiers: tuple[Tier, ...]) -> InstallReport:
     return InstallReport(found, missing, _next_step(host) if missing else None)
 
 
-def _look_afresh(host: Host, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
+def _look_afresh(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
     """What is there once Playwright's download is the one that this Playwright wants.
 
     Nobody else brings it up to date, and it opens hostile pages. Where it is already, that costs a second.
@@ -150,7 +150,7 @@ def _look_afresh(host: Host, tiers: tuple[Tier, ...], log: Log) -> InstallReport
     return _look(host, tiers)
 
 
-def _driver_starts(host: Host) -> bool:
+def _driver_starts(host: HostPlatform) -> bool:
     try:
         asked = subprocess.run(
             (*host.playwright, "--version"),
@@ -164,7 +164,7 @@ def _driver_starts(host: Host) -> bool:
     return asked.returncode == 0
 
 
-def _ways(host: Host) -> Iterator[_Way]:
+def _ways(host: HostPlatform) -> Iterator[_Way]:
     if host.is_root and host.machine.platform.startswith("linux"):
         yield from _package_managers(host)
     yield _Way(
@@ -174,7 +174,7 @@ def _ways(host: Host) -> Iterator[_Way]:
     )
 
 
-def _package_managers(host: Host) -> Iterator[_Way]:
+def _package_managers(host: HostPlatform) -> Iterator[_Way]:
     if host.apt_brings_chromium:
         yield _Way("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
     for program, command in _OTHER_MANAGERS.items():
@@ -190,7 +190,7 @@ _OTHER_MANAGERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _install_for_driver(host: Host, log: Log) -> None:
+def _install_for_driver(host: HostPlatform, log: Log) -> None:
     program = next((program for program in _DRIVER_LIBRARY if host.has(program)), None)
     if host.is_root and program is not None:
         log(f"Installing what Playwright's driver needs with {program} ...")
@@ -200,7 +200,7 @@ def _install_for_driver(host: Host, log: Log) -> None:
         _walk(_Way(program, ((command,), fresh), PACKAGES_LIMIT_S), host, log)
 
 
-def _install_fonts(host: Host, log: Log) -> None:
+def _install_fonts(host: HostPlatform, log: Log) -> None:
     lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
     if lacking and host.is_root and host.has("apt-get"):
         log("Installing fonts with apt-get ...")
@@ -209,11 +209,11 @@ def _install_fonts(host: Host, log: Log) -> None:
             log("Some fonts could not be installed; pages in those scripts are still read.")
 
 
-def _walk(way: _Way, host: Host, log: Log) -> bool:
+def _walk(way: _Way, host: HostPlatform, log: Log) -> bool:
     return any(all(_run(command, host, way.limit_s, log) for command in attempt) for attempt in way.attempts)
 
 
-def _run(command: Sequence[str], host: Host, limit_s: float, log: Log) -> bool:
+def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -> bool:
     environ = {**os.environ, "PATH": host.path, "DEBIAN_FRONTEND": "noninteractive"}
     log("  " + " ".join(command))
     try:
@@ -247,7 +247,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-def _next_step(host: Host) -> str:
+def _next_step(host: HostPlatform) -> str:
     sudo = "" if host.is_root else "sudo "
     if host.machine.platform == "darwin":
         return "brew install --cask google-chrome"
@@ -259,7 +259,7 @@ def _next_step(host: Host) -> str:
     return f"{sudo}{' '.join(host.playwright)} install --with-deps {' '.join(_DOWNLOADS.values())}"
 
 
-def _next_step_for_driver(host: Host) -> str:
+def _next_step_for_driver(host: HostPlatform) -> str:
     sudo = "" if host.is_root else "sudo "
     for program, library in _DRIVER_LIBRARY.items():
         if host.has(program):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from browsers.model import Tier
 
-__all__ = ["UNKNOWN_VERSION", "Chromium", "Machine", "find", "product", "version"]
+__all__ = ["UNKNOWN_VERSION", "Chromium", "InstallRoots", "find", "product", "version"]
 
 UNKNOWN_VERSION = "unknown"
 VERSION_LIMIT_S = 10.0
@@ -75,7 +75,7 @@ class Chromium:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class InstallRoots:
     """What the search depends on; tests make one of a folder."""
 
     root: Path = Path("/")
@@ -99,9 +99,9 @@ class Machine:
         return Path(chosen) if chosen else self.cache / "ms-playwright"
 
 
-def find(tier: Tier, explicit: str | None, machine: Machine | None = None) -> Chromium | None:
+def find(tier: Tier, explicit: str | None, machine: InstallRoots | None = None) -> Chromium | None:
     """The Chromium of a tier, or None; a path that was given is the only one looked at."""
-    machine = machine or Machine()
+    machine = machine or InstallRoots()
     if explicit is not None:
         path = Path(os.path.expanduser(explicit))  # which leaves the name of no user as it is
         return Chromium(str(path), tier, "setting") if _runnable(path) else None
@@ -111,16 +111,16 @@ def find(tier: Tier, explicit: str | None, machine: Machine | None = None) -> Ch
     return None
 
 
-def version(chromium: Chromium, machine: Machine | None = None) -> str:
+def version(chromium: Chromium, machine: InstallRoots | None = None) -> str:
     """Its version, such as 156.0.8078.79."""
     found = _VERSION.search(product(chromium, machine))
     return found.group() if found else UNKNOWN_VERSION
 
 
-def product(chromium: Chromium, machine: Machine | None = None) -> str:
+def product(chromium: Chromium, machine: InstallRoots | None = None) -> str:
     """What it calls itself, such as "Google Chrome 156.0.8078.79"; asked once for each file and kept in the
     user's cache."""
-    notes = (machine or Machine()).cache / "search-mcp" / "chromium-products.json"
+    notes = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)
     except OSError:
@@ -136,7 +136,7 @@ def product(chromium: Chromium, machine: Machine | None = None) -> str:
     return known[key]
 
 
-def _candidates(tier: Tier, machine: Machine) -> Iterator[tuple[str, Path]]:
+def _candidates(tier: Tier, machine: InstallRoots) -> Iterator[tuple[str, Path]]:
     if machine.platform == "darwin":
         for folder in (machine.root, machine.home):
             yield from (("system", folder / path) for path in _SYSTEM_MAC[tier])

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browsers import errors
-from browsers.cdp import CommandFailed, Connection, Wire
+from browsers.cdp.pipe_transport import PipeHandshake, PipeTransport
+from browsers.cdp.playwright_transport import PlaywrightTransport
+from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.chromium import processes
 from browsers.chromium.driver import Driver
 from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
-from browsers.wires.nested import NestedWire
-from browsers.wires.pipe import PipeWire, Rendezvous
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -153,7 +153,7 @@ async def launch(
     sandboxed = os.geteuid() != 0
     try:
         return await _launch_on_best_wire(driver, order, folder, sandboxed)
-    except errors.NoBrowser as refused:
+    except errors.NoBrowserError as refused:
         if not sandboxed or not may_bare:
             raise
         running = await _launch_on_best_wire(driver, order, folder, False)
@@ -164,12 +164,12 @@ async def launch(
 async def _launch_on_best_wire(
     driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool
 ) -> RunningChromium:
-    rendezvous = Rendezvous(folder, order.executable)
+    rendezvous = PipeHandshake(folder, order.executable)
     try:
         if await asyncio.to_thread(rendezvous.open):
             try:
                 return await _launch(driver, order, folder, sandboxed, rendezvous)
-            except errors.NoBrowser as error:
+            except errors.NoBrowserError as error:
                 log.warning("shared pipe not usable, taking the nested wire: %s", error)
     finally:
         rendezvous.close()
@@ -177,7 +177,7 @@ async def _launch_on_best_wire(
 
 
 async def _launch(
-    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool, rendezvous: Rendezvous | None
+    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool, rendezvous: PipeHandshake | None
 ) -> RunningChromium:
     before = await asyncio.to_thread(_folders_in, folder)
     meeting = asyncio.ensure_future(rendezvous.meet()) if rendezvous is not None else None
@@ -190,7 +190,7 @@ async def _launch(
             meeting.add_done_callback(_close_unused)
         raise
     folders = await asyncio.to_thread(_folders_in, folder) - before
-    wire: Wire | None = None
+    wire: CdpTransport | None = None
     try:
         async with asyncio.timeout(LAUNCH_LIMIT_S):
             wire = await _wire(browser, meeting)
@@ -203,7 +203,7 @@ async def _launch(
             await browser.close()
         if wire is not None:
             wire.close()
-        if isinstance(error, (OSError, CommandFailed, errors.BrowserGone)):
+        if isinstance(error, (OSError, CommandFailedError, errors.BrowserGoneError)):
             raise _no_browser(order, error) from error
         raise
     log.info(
@@ -216,15 +216,15 @@ async def _launch(
     return running
 
 
-def _close_unused(meeting: asyncio.Future[PipeWire]) -> None:
+def _close_unused(meeting: asyncio.Future[PipeTransport]) -> None:
     """A launcher may have brought its pipe before the browser behind it died."""
     if not meeting.cancelled() and meeting.exception() is None:
         meeting.result().close()
 
 
-async def _wire(browser: Browser, meeting: asyncio.Future[PipeWire] | None) -> Wire:
+async def _wire(browser: Browser, meeting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
     if meeting is None:
-        nested = NestedWire(await browser.new_browser_cdp_session())
+        nested = PlaywrightTransport(await browser.new_browser_cdp_session())
         browser.on("disconnected", lambda _: nested.lost())
         return nested
     wire = await meeting
@@ -279,8 +279,10 @@ def _driver_is_dead(error: Exception) -> bool:
     return closed or "Connection closed" in said
 
 
-def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowser:
-    return errors.NoBrowser(f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}.")
+def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowserError:
+    return errors.NoBrowserError(
+        f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}."
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from browsers.host import Host
-from browsers.identity import Identity
-from browsers.locales import posix_locale
+from browsers.identity.fingerprint import Identity
+from browsers.identity.host import BrowserHost
+from browsers.identity.locales import posix_locale
+from browsers.identity.viewport import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT, SCREEN_WIDTH, TASKBAR_HEIGHT
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
-from browsers.window import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT, SCREEN_WIDTH, TASKBAR_HEIGHT
 
 __all__ = ["LaunchPlan", "plan"]
 
@@ -205,7 +205,7 @@ def _certificates(settings: BrowserSettings) -> tuple[str, ...]:
     return (f"--ignore-certificate-errors-spki-list={pin}",) if pin else ()
 
 
-def _unwanted(host: Host) -> tuple[str, ...]:
+def _unwanted(host: BrowserHost) -> tuple[str, ...]:
     roomy = host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
     return (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if roomy else UNWANTED_DEFAULTS
 

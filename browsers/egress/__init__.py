@@ -5,17 +5,17 @@ judged, the judged address itself is dialled, and bytes are counted. What failed
 because Chromium shows one and the same error for all of it.
 """
 
-from browsers.egress.ledger import Failure, FailureKind, Ledger
-from browsers.egress.resolver import NameService, fake_dns_suspected
-from browsers.egress.wall import Egress, Gate, WallLimits
+from browsers.egress.dns_resolver import DnsResolver, fake_dns_suspected
+from browsers.egress.proxy_server import EgressProxy, ProxyLimits, ProxyListener
+from browsers.egress.traffic_log import Failure, FailureKind, TrafficLog
 
 __all__ = [
-    "Egress",
+    "DnsResolver",
+    "EgressProxy",
     "Failure",
     "FailureKind",
-    "Gate",
-    "Ledger",
-    "NameService",
-    "WallLimits",
+    "ProxyLimits",
+    "ProxyListener",
+    "TrafficLog",
     "fake_dns_suspected",
 ]

@@ -7,8 +7,8 @@ import errno
 import socket
 from collections import OrderedDict
 
-from browsers.egress.judgement import Target
-from browsers.egress.ledger import Denied, FailureKind
+from browsers.egress.target_policy import Target
+from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 __all__ = ["Dialer"]
 
@@ -75,16 +75,16 @@ class Dialer:
                     return await self._dial(targets[0])
                 return await self._race(host, targets)
         except TimeoutError:
-            raise Denied(FailureKind.CONNECT_TIMEOUT, host, port) from None
+            raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port) from None
         except ConnectionRefusedError:
-            raise Denied(FailureKind.CONNECTION_REFUSED, host, port) from None
+            raise ConnectionDeniedError(FailureKind.CONNECTION_REFUSED, host, port) from None
         except _OwnAddress:
-            raise Denied(
+            raise ConnectionDeniedError(
                 FailureKind.BLOCKED_ADDRESS, host, port, "an address of this machine itself"
             ) from None
         except OSError as error:
             # A kernel that gave up by itself says ETIMEDOUT, which Python has as TimeoutError.
-            raise Denied(FailureKind.HOST_UNREACHABLE, host, port, _name_of(error)) from None
+            raise ConnectionDeniedError(FailureKind.HOST_UNREACHABLE, host, port, _name_of(error)) from None
 
     def _slot(self, host: str) -> _Slots:
         slots = self._slots.get(host)

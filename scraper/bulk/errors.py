@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from scraper.settings.extras import install_command
+from scraper.settings.optional_dependencies import install_command
 
-__all__ = ["BulkError", "DiskFull", "InUse", "MissingExtra", "OtherJob", "UnusableList"]
+__all__ = [
+    "BulkError",
+    "DiskFullError",
+    "JobInUseError",
+    "JobMismatchError",
+    "MissingExtraError",
+    "UrlListError",
+]
 
 
 class BulkError(Exception):
     """Root of the tree; the text is one that a person can act on."""
 
 
-class UnusableList(BulkError):
+class UrlListError(BulkError):
     """The list of URLs cannot be read at all."""
 
 
-class OtherJob(BulkError):
+class JobMismatchError(BulkError):
     """The folder holds a job that was asked for differently."""
 
 
-class InUse(BulkError):
+class JobInUseError(BulkError):
     """Another process works on the folder."""
 
 
-class MissingExtra(BulkError):
+class MissingExtraError(BulkError):
     """A library is not installed."""
 
     def __init__(self, purpose: str, library: str) -> None:
         super().__init__(f"{purpose} needs {library}: {install_command('bulk')}")
 
 
-class DiskFull(BulkError):
+class DiskFullError(BulkError):
     """There is no room for what was read."""

@@ -17,11 +17,11 @@ from typing import Any
 import apsw
 
 from scraper import errors
-from scraper.bulk.lists import SHOWN_CHARS, Line
-from scraper.bulk.model import Outcome, Page, Place
+from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
+from scraper.bulk.url_lists import SHOWN_CHARS, ListLine
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["Counts", "Frontier", "HostLeft"]
+__all__ = ["Frontier", "FrontierCounts", "HostLeft"]
 
 FILE_NAME = "frontier.sqlite"
 LINES_AT_ONCE = 5_000
@@ -76,7 +76,7 @@ class HostLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class FrontierCounts:
     """How the list stands."""
 
     pages: int = 0
@@ -122,10 +122,10 @@ class Frontier:
             self._note(facts)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> OutputPosition:
         """How far the output is safe."""
         found = self.fact("place")
-        return Place(**found) if found else Place()
+        return OutputPosition(**found) if found else OutputPosition()
 
     # Filling it
 
@@ -136,7 +136,7 @@ class Frontier:
             self._connection.execute("DELETE FROM pages")
             self._connection.execute("DELETE FROM hosts")
 
-    def add(self, lines: Iterable[Line]) -> None:
+    def add(self, lines: Iterable[ListLine]) -> None:
         """Take in the list."""
         hosts: dict[str, int] = {
             str(name): int(str(number))
@@ -155,7 +155,7 @@ class Frontier:
         """Whether the whole list is in, and holds something."""
         return bool(self.fact("filled") and self.fact("lines"))
 
-    def _row(self, line: Line, hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
+    def _row(self, line: ListLine, hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _understood(line)
         key = cache_key(page.url) if not page.problem else page.url
         if page.host not in hosts:
@@ -170,19 +170,19 @@ class Frontier:
         for number, name, waiting in self._connection.execute(_HOSTS, (self._last,)).fetchall():
             yield HostLeft(int(str(number)), str(name), int(str(waiting)))
 
-    def waiting(self, host: int, *, after: int, count: int) -> list[Page]:
+    def waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Pages of a host that are not read yet, in the order of the list."""
         found = self._connection.execute(_WAITING, (host, after, self._last, count)).fetchall()
-        return [Page(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in found]
+        return [JobPage(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in found]
 
-    def counts(self) -> Counts:
+    def counts(self) -> FrontierCounts:
         """How many there are, and how many are read."""
         pages, done = self._connection.execute(
             "SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,)
         ).fetchall()[0]
         every = int(str(self._connection.execute("SELECT count(*) FROM pages").get))
         lines = int(self.fact("lines") or 0)
-        return Counts(int(str(pages)), int(str(done)), lines, max(0, lines - every))
+        return FrontierCounts(int(str(pages)), int(str(done)), lines, max(0, lines - every))
 
     def select(self, statement: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a question about the job, for its report."""
@@ -190,13 +190,13 @@ class Frontier:
 
     # What became of them
 
-    def finish(self, outcomes: Sequence[Outcome], place: Place) -> None:
+    def finish(self, outcomes: Sequence[PageOutcome], place: OutputPosition) -> None:
         """Note that these are read and written, and how far the output is safe now."""
         with _transaction(self._connection):
             self._connection.executemany(_DONE, map(_done, outcomes))
             self._note({"place": asdict(place)})
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: OutputPosition) -> None:
         """Note that the output goes on elsewhere; on the disk, as what it makes needless is removed then."""
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -241,19 +241,19 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def _understood(line: Line) -> Page:
+def _understood(line: ListLine) -> JobPage:
     # JSON can hold half a surrogate pair, which no encoding can carry.
     shown = line.text[:SHOWN_CHARS].encode("utf-8", "replace").decode()
     if line.problem:
-        return Page(0, shown, "", line.problem)
+        return JobPage(0, shown, "", line.problem)
     try:
         url = parse_target(line.text)
-    except errors.BadUrl as error:
-        return Page(0, shown, "", error.sentence())
-    return Page(0, url, host_of(url))
+    except errors.InvalidUrlError as error:
+        return JobPage(0, shown, "", error.sentence())
+    return JobPage(0, url, host_of(url))
 
 
-def _done(outcome: Outcome) -> tuple[Any, ...]:
+def _done(outcome: PageOutcome) -> tuple[Any, ...]:
     row = outcome.row
     message = row.error.message[:MESSAGE_CHARS] if row.error else None
     size = len((row.markdown or "").encode("utf-8", "replace"))

@@ -16,14 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from scraper.bulk.disk_faults import told
+from scraper.bulk.disk_errors import told
 from scraper.bulk.errors import BulkError
-from scraper.bulk.frontier import Counts, Frontier, HostLeft
-from scraper.bulk.model import Order, Outcome, Page
-from scraper.bulk.numbers import Numbers
-from scraper.bulk.opening import opened
+from scraper.bulk.frontier import Frontier, FrontierCounts, HostLeft
+from scraper.bulk.id_set import IdSet
+from scraper.bulk.job_setup import opened
+from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.outputs.protocol import Output
-from scraper.bulk.tally import Tally
+from scraper.bulk.progress_stats import ProgressStats
 
 __all__ = ["BulkJob"]
 
@@ -40,10 +40,10 @@ BEHIND_CHARS = 64 << 20
 class _Waiting:
     """Rows that are not written yet."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[PageOutcome] = field(default_factory=list)
     chars: int = 0
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: PageOutcome) -> None:
         """Take one in."""
         self.outcomes.append(outcome)
         self.chars += _chars(outcome)
@@ -57,13 +57,15 @@ class _Waiting:
 class BulkJob:
     """One job; `async with BulkJob.open(order)`."""
 
-    def __init__(self, order: Order, frontier: Frontier, output: Output, thread: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, order: JobSpec, frontier: Frontier, output: Output, thread: ThreadPoolExecutor
+    ) -> None:
         self.order = order
         self.run: str = frontier.fact("run")
         """Names the job: a row is known by its URL and this."""
         self.resumed = bool(frontier.fact("begun"))
         """Somebody has worked on it before."""
-        self.tally = Tally()
+        self.tally = ProgressStats()
         self.wants_snapshots = output.wants_snapshots
         self._frontier = frontier
         self._output = output
@@ -73,13 +75,13 @@ class BulkJob:
         self._room = asyncio.Event()
         self._failure: BulkError | None = None
         self._closing = False
-        self._delivered = Numbers()
+        self._delivered = IdSet()
         self._began = time.monotonic()
 
     @classmethod
     @contextlib.asynccontextmanager
     async def open(
-        cls, order: Order, *, tell: Callable[[str], None] = lambda _: None
+        cls, order: JobSpec, *, tell: Callable[[str], None] = lambda _: None
     ) -> AsyncIterator[BulkJob]:
         """Begin the job, or go on with it; what is delivered is written by the end of the block.
 
@@ -103,7 +105,7 @@ class BulkJob:
             await loop.run_in_executor(thread, stack.close)
             thread.shutdown()
 
-    async def counts(self) -> Counts:
+    async def counts(self) -> FrontierCounts:
         """How many pages there are, and how many are written."""
         return await self._do(self._frontier.counts)
 
@@ -111,13 +113,13 @@ class BulkJob:
         """The hosts that have pages left, most first."""
         return await self._do(lambda: list(self._frontier.hosts()))
 
-    async def waiting(self, wanted: Iterable[tuple[int, int]], *, count: int) -> list[list[Page]]:
+    async def waiting(self, wanted: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """For each host and the last of its pages that is known: the pages that follow."""
         asked = list(wanted)
         waiting = self._frontier.waiting
         return await self._do(lambda: [waiting(host, after=after, count=count) for host, after in asked])
 
-    async def deliver(self, outcome: Outcome) -> None:
+    async def deliver(self, outcome: PageOutcome) -> None:
         """Have an outcome written soon; waits while the disk is behind.
 
         Raises:
@@ -207,7 +209,7 @@ class BulkJob:
             self.tally.written(waiting.outcomes, time.monotonic())
         self._room.set()
 
-    def _keep(self, outcomes: list[Outcome]) -> None:
+    def _keep(self, outcomes: list[PageOutcome]) -> None:
         self._frontier.finish(outcomes, self._output.append(outcomes))
         if (turned := self._output.turned()) is not None:
             self._frontier.move_to(turned)
@@ -226,7 +228,7 @@ class BulkJob:
         self._frontier.note({"spent_s": (self._frontier.fact("spent_s") or 0.0) + spent_s})
 
 
-def _chars(outcome: Outcome) -> int:
+def _chars(outcome: PageOutcome) -> int:
     chars = len(outcome.row.markdown or "")
     if outcome.snapshot is not None:
         chars += len(outcome.snapshot.body) + len(outcome.snapshot.html)

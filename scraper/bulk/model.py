@@ -11,7 +11,17 @@ from typing import Any
 
 from browsers.model import Snapshot
 
-__all__ = ["STDIN", "Fault", "Format", "Order", "Outcome", "Pace", "Page", "Place", "Row"]
+__all__ = [
+    "STDIN",
+    "CrawlRate",
+    "Format",
+    "JobPage",
+    "JobSpec",
+    "OutputPosition",
+    "OutputRow",
+    "PageFailure",
+    "PageOutcome",
+]
 
 STDIN = "-"
 HOUR_S = 3_600.0
@@ -28,7 +38,7 @@ class Format(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class CrawlRate:
     """How many pages at once, and how a host is to be asked."""
 
     concurrency: int | None = None
@@ -40,7 +50,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class JobSpec:
     """What was asked for."""
 
     source: str
@@ -48,7 +58,7 @@ class Order:
     folder: Path
     """Where everything is kept and written; the same folder goes on with the same job."""
     format: Format
-    pace: Pace
+    pace: CrawlRate
     render: str = "auto"
     max_age_s: float | None = None
     """What is kept and younger is not read anew; None: as the settings say."""
@@ -58,7 +68,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class JobPage:
     """One line of the list."""
 
     number: int
@@ -72,7 +82,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PageFailure:
     """Why a page could not be read."""
 
     code: str
@@ -80,7 +90,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OutputRow:
     """One page as it is written down. None means unknown; empty means known to be empty."""
 
     url: str
@@ -95,7 +105,7 @@ class Row:
     """None where the page came from the cache or from another server, which do not hand it on."""
     links: tuple[tuple[str, str], ...] | None = None
     """Address and text."""
-    error: Fault | None = None
+    error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""
     hash: str | None = None
@@ -103,11 +113,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageOutcome:
     """What reading a page came to."""
 
-    page: Page
-    row: Row
+    page: JobPage
+    row: OutputRow
     seconds: float
     """From the moment it was begun, waiting included."""
     cached: bool = False
@@ -123,7 +133,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutputPosition:
     """How far the output is safe: everything before it is on the disk, what is behind it is not counted."""
 
     file: int = 1

@@ -19,24 +19,24 @@ from typing import Any, Protocol
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.bulk.json_ld import part_with_json_ld
-from scraper.bulk.model import Order, Outcome, Page
+from scraper.bulk.jsonld_parts import part_with_json_ld
+from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
-from scraper.extract import structured
+from scraper.extract.structured import from_snapshot
 from scraper.model import Reading
 from scraper.workers import Workers
 
-__all__ = ["Fetches", "PageReader", "Read"]
+__all__ = ["JobPageReader", "PageFetcher", "PageResult"]
 
 log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
 """JSON-LD takes 5 to 20 ms; a page on which it takes longer than this was made to."""
-_UNASKED = (errors.BadRequest, errors.Refused, errors.Overloaded)
+_UNASKED = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError)
 """With these nothing was asked of the host."""
 
 
-class Fetches(Protocol):
+class PageFetcher(Protocol):
     """The part of the fetcher that is used."""
 
     async def fetch(
@@ -55,20 +55,20 @@ class Fetches(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PageResult:
     """One reading of a page."""
 
-    outcome: Outcome
+    outcome: PageOutcome
     asked_at: float | None
     """By when its last request had arrived at the host, of the monotonic clock; None: none was made."""
     error: errors.ScraperError | None = None
-    rest: Callable[[], Awaitable[Outcome]] | None = None
+    rest: Callable[[], Awaitable[PageOutcome]] | None = None
     """Makes the outcome whole, without its host; None: it is."""
 
     gap_s: float | None = None
     """What is to lie between two requests to its host; None: that is not known."""
 
-    async def whole(self) -> Outcome:
+    async def whole(self) -> PageOutcome:
         """All that is to be written of the page."""
         return self.outcome if self.rest is None else await self.rest()
 
@@ -87,10 +87,12 @@ class _Seen:
         self.asked_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
 
 
-class PageReader:
+class JobPageReader:
     """Reads pages."""
 
-    def __init__(self, fetcher: Fetches, workers: Workers, order: Order, *, keep_snapshots: bool) -> None:
+    def __init__(
+        self, fetcher: PageFetcher, workers: Workers, order: JobSpec, *, keep_snapshots: bool
+    ) -> None:
         """`keep_snapshots`: the responses are wanted too, which neither the cache nor another server has."""
         self._fetcher = fetcher
         self._workers = workers
@@ -98,11 +100,11 @@ class PageReader:
         self._keep_snapshots = keep_snapshots
         self._batch = uuid.uuid4().hex
 
-    async def read(self, page: Page) -> Read:
+    async def read(self, page: JobPage) -> PageResult:
         """What one page comes to; a fault of ours is an error of this page alone."""
         began = time.monotonic()
         if page.problem:
-            return Read(Outcome(page, row_of_problem(page.url, page.problem), 0.0), None)
+            return PageResult(PageOutcome(page, row_of_problem(page.url, page.problem), 0.0), None)
         seen = _Seen()
         # As a value, so that a fault of ours costs this page and nothing else.
         (answer,) = await asyncio.gather(self._fetched(page, seen), return_exceptions=True)
@@ -117,10 +119,10 @@ class PageReader:
         asked_at = seen.asked_at
         if asked_at is None and not isinstance(error, _UNASKED):
             asked_at = time.monotonic()
-        outcome = Outcome(page, row, seconds, snapshot=snapshot)
-        return Read(outcome, asked_at, error, gap_s=self._fetcher.gap_s(page.url))
+        outcome = PageOutcome(page, row, seconds, snapshot=snapshot)
+        return PageResult(outcome, asked_at, error, gap_s=self._fetcher.gap_s(page.url))
 
-    async def _fetched(self, page: Page, seen: _Seen) -> Reading:
+    async def _fetched(self, page: JobPage, seen: _Seen) -> Reading:
         order = self._order
         return await self._fetcher.fetch(
             page.url,
@@ -132,14 +134,14 @@ class PageReader:
             batch=self._batch if page.has_company else None,
         )
 
-    def _told(self, page: Page, reading: Reading, seen: _Seen, seconds: float) -> Read:
+    def _told(self, page: JobPage, reading: Reading, seen: _Seen, seconds: float) -> PageResult:
         row = row_of_reading(page.url, reading, seen.snapshot)
         snapshot = seen.snapshot if self._keep_snapshots else None
-        outcome = Outcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
+        outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
         rest = None if reading.cached else functools.partial(self._with_json_ld, outcome, seen.snapshot)
-        return Read(outcome, seen.asked_at, rest=rest, gap_s=self._fetcher.gap_s(page.url))
+        return PageResult(outcome, seen.asked_at, rest=rest, gap_s=self._fetcher.gap_s(page.url))
 
-    async def _with_json_ld(self, outcome: Outcome, snapshot: Snapshot | None) -> Outcome:
+    async def _with_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
         found = await self._json_ld(snapshot)
         return dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, json_ld=found))
 
@@ -153,7 +155,7 @@ class PageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # As a value, so that a page that nobody foresaw costs this field and nothing else.
         (found,) = await asyncio.gather(
-            self._workers.run(structured.extract_simply, light, limit_s=STRUCTURED_LIMIT_S),
+            self._workers.run(from_snapshot.extract_simply, light, limit_s=STRUCTURED_LIMIT_S),
             return_exceptions=True,
         )
         if isinstance(found, asyncio.CancelledError):
@@ -164,11 +166,11 @@ class PageReader:
         return found.json_ld
 
 
-def _as_told(answer: BaseException, page: Page) -> errors.ScraperError:
+def _as_told(answer: BaseException, page: JobPage) -> errors.ScraperError:
     if isinstance(answer, errors.ScraperError):
         return answer
     log.error("a fault of ours while reading a page of %s", page.host, exc_info=answer)
-    return errors.Internal(
+    return errors.InternalError(
         f"Reading the page at {page.host} failed by a fault of ours.",
         target=page.url,
         next_step="The log says more.",

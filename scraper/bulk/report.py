@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scraper.bulk.frontier import Counts, Frontier
+from scraper.bulk.frontier import Frontier, FrontierCounts
 
-__all__ = ["ErrorKind", "HostTally", "Report", "Slow", "as_text", "gathered", "written"]
+__all__ = ["ErrorKind", "HostReport", "Report", "SlowPage", "as_text", "gathered", "written"]
 
 EXAMPLES = 3
 HOSTS = 20
@@ -49,7 +49,7 @@ class ErrorKind:
 
 
 @dataclass(frozen=True, slots=True)
-class HostTally:
+class HostReport:
     """One host of the job."""
 
     name: str
@@ -60,7 +60,7 @@ class HostTally:
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class SlowPage:
     """A page that took long."""
 
     url: str
@@ -85,8 +85,8 @@ class Report:
     by_method: dict[str, int]
     errors: tuple[ErrorKind, ...]
     hosts: int
-    largest_hosts: tuple[HostTally, ...]
-    slowest: tuple[Slow, ...]
+    largest_hosts: tuple[HostReport, ...]
+    slowest: tuple[SlowPage, ...]
     markdown_bytes: int
     output_bytes: int
     spent_s: float
@@ -97,7 +97,7 @@ class Report:
 
 def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
     """The report of a job as it stands."""
-    counts: Counts = frontier.counts()
+    counts: FrontierCounts = frontier.counts()
     outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return Report(
@@ -114,10 +114,12 @@ def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Re
         errors=tuple(ErrorKind(code, number, _examples(frontier, code)) for code, number in outcomes.items()),
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
-            HostTally(str(n), int(p), int(f), round(s, 3), int(b or 0))
+            HostReport(str(n), int(p), int(f), round(s, 3), int(b or 0))
             for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS,))
         ),
-        slowest=tuple(Slow(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST,))),
+        slowest=tuple(
+            SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST,))
+        ),
         markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
         spent_s=round(frontier.fact("spent_s") or 0.0, 1),

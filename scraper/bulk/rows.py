@@ -7,18 +7,18 @@ from dataclasses import asdict
 from datetime import datetime
 
 from browsers.model import Snapshot
-from scraper.bulk.model import Fault, Row
+from scraper.bulk.model import OutputRow, PageFailure
 from scraper.errors import ScraperError
 from scraper.model import Reading
 
 __all__ = ["row_of_fault", "row_of_lost", "row_of_problem", "row_of_reading"]
 
 
-def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> Row:
+def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
     """The row of a page that was read, but for its JSON-LD; `snapshot`: what the visit brought, None from the
     cache."""
     document = reading.document
-    return Row(
+    return OutputRow(
         url=url,
         final_url=reading.url,
         status=reading.status,
@@ -32,26 +32,28 @@ def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> Row
     )
 
 
-def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> Row:
+def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
     """The row of a page that could not be read."""
-    return Row(
+    return OutputRow(
         url=url,
         final_url=snapshot.url if snapshot is not None else None,
         status=snapshot.status if snapshot is not None else getattr(error, "status", None),
         fetched_at=at,
-        error=Fault(error.code, error.sentence()),
+        error=PageFailure(error.code, error.sentence()),
         timings=_timings(snapshot),
     )
 
 
-def row_of_lost(url: str, error: ScraperError) -> Row:
+def row_of_lost(url: str, error: ScraperError) -> OutputRow:
     """The row of a page that was not asked for, because nobody was at its site for its others."""
-    return Row(url=url, error=Fault(error.code, f"{error} So it was for its other pages: it was not asked."))
+    return OutputRow(
+        url=url, error=PageFailure(error.code, f"{error} So it was for its other pages: it was not asked.")
+    )
 
 
-def row_of_problem(url: str, problem: str) -> Row:
+def row_of_problem(url: str, problem: str) -> OutputRow:
     """The row of a line that names no page."""
-    return Row(url=url, error=Fault("bad_url", problem))
+    return OutputRow(url=url, error=PageFailure("bad_url", problem))
 
 
 def _timings(snapshot: Snapshot | None) -> dict[str, float]:

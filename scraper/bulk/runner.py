@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from scraper.bulk.feed import Feed
 from scraper.bulk.job import BulkJob
+from scraper.bulk.page_feeder import PageFeeder
+from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
-from scraper.bulk.under_way import ReadPage, UnderWay
 
 __all__ = ["run_here"]
 
@@ -27,8 +27,8 @@ async def run_here(
     """
     schedule = Schedule(job.order.pace, hosts_are_heard=hosts_are_heard, left=lambda: job.tally.left)
     job.tally.at_least_s = schedule.longest_s
-    feed = Feed(job, schedule, on_supply=lambda: pages.look())
-    pages = UnderWay(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)
+    feed = PageFeeder(job, schedule, on_supply=lambda: pages.look())
+    pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)
     feeding = asyncio.create_task(feed.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _tell(task, pages))
     stopping = asyncio.create_task(_look_at_stop(stop, pages), name="bulk stop")
@@ -40,11 +40,11 @@ async def run_here(
         await asyncio.wait({stopping, feeding})
 
 
-async def _look_at_stop(stop: asyncio.Event, pages: UnderWay) -> None:
+async def _look_at_stop(stop: asyncio.Event, pages: PageRunner) -> None:
     await stop.wait()
     pages.look()
 
 
-def _tell(feeding: asyncio.Task[None], pages: UnderWay) -> None:
+def _tell(feeding: asyncio.Task[None], pages: PageRunner) -> None:
     if not feeding.cancelled() and (fault := feeding.exception()) is not None:
         pages.fail(fault)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from scraper.bulk.model import Pace, Page
+from scraper.bulk.model import CrawlRate, JobPage
 
 __all__ = ["Schedule"]
 
@@ -33,7 +33,7 @@ class _Host:
     name: str
     unread: int
     """Its pages that were not begun, at hand or not."""
-    pages: deque[Page] = field(default_factory=deque)
+    pages: deque[JobPage] = field(default_factory=deque)
     gap_s: float | None = None
     """Between two requests to it; None: what it asks for is not known yet."""
     under_way: int = 0
@@ -47,7 +47,7 @@ class Schedule:
     """The hosts under work, and the next page of them."""
 
     def __init__(
-        self, pace: Pace, *, hosts_are_heard: bool = False, left: Callable[[], int] | None = None
+        self, pace: CrawlRate, *, hosts_are_heard: bool = False, left: Callable[[], int] | None = None
     ) -> None:
         """`hosts_are_heard`: a host may want a longer gap, which is known when its first page was read.
         `left`: pages of the job that have not ended, where that is known.
@@ -79,7 +79,7 @@ class Schedule:
         host = self._hosts[name] = _Host(name, unread, gap_s=self._gap_s, free_at=free_at)
         self._note_wanting(host)
 
-    def supply(self, name: str, pages: Iterable[Page], *, now: float) -> None:
+    def supply(self, name: str, pages: Iterable[JobPage], *, now: float) -> None:
         """Lay pages of a host at hand."""
         host = self._hosts[name]
         host.pages.extend(pages)
@@ -91,7 +91,7 @@ class Schedule:
         self._wanting.clear()
         return names
 
-    def take(self, now: float) -> Page | None:
+    def take(self, now: float) -> JobPage | None:
         """The page to begin now; None: nobody may be asked."""
         while self._resting and self._resting[0][0] <= now:
             _, number, host = heapq.heappop(self._resting)
@@ -111,7 +111,7 @@ class Schedule:
         """Until a host that rests may be asked; infinite when there is none."""
         return max(0.0, self._resting[0][0] - now) if self._resting else math.inf
 
-    def done(self, page: Page, *, asked_at: float | None, now: float, gap_s: float | None = None) -> None:
+    def done(self, page: JobPage, *, asked_at: float | None, now: float, gap_s: float | None = None) -> None:
         """A page came to its end; `asked_at`: by when its request had arrived, None: none was made.
 
         `gap_s`: what its host asks for, where that is known.
@@ -125,7 +125,7 @@ class Schedule:
 
     def again(
         self,
-        page: Page,
+        page: JobPage,
         *,
         asked_at: float | None,
         not_before: float,
@@ -159,7 +159,7 @@ class Schedule:
             self._taken_until_look = LOOK_AFTER
         return largest
 
-    def _taken(self, host: _Host, now: float) -> Page:
+    def _taken(self, host: _Host, now: float) -> JobPage:
         page = host.pages.popleft()
         # With pauses between them, none would find anything left of the one before.
         if host.gap_s == 0 and (host.unread > 1 or host.under_way):

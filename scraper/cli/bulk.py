@@ -21,7 +21,7 @@ from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
-    from scraper.bulk.model import Order
+    from scraper.bulk.model import JobSpec
     from scraper.bulk.report import Report
 
 __all__ = ["bulk"]
@@ -120,13 +120,15 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
     return _INTERRUPTED
 
 
-def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> Order:
-    from scraper.bulk.model import Format, Order, Pace
+def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
+    from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s = options["gap"]
-    pace = Pace(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
+    pace = CrawlRate(
+        options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s
+    )
     hours = options["max_age_h"]
-    return Order(
+    return JobSpec(
         source=urls,
         folder=folder,
         format=Format(options["form"]),
@@ -138,8 +140,8 @@ def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings)
     )
 
 
-async def _run(order: Order, settings: Settings, cluster: str | None) -> Report:
-    from scraper.bulk.start import bulk as run
+async def _run(order: JobSpec, settings: Settings, cluster: str | None) -> Report:
+    from scraper.bulk.run import bulk as run
 
     stop = asyncio.Event()
     watcher = _Watcher()

@@ -16,7 +16,7 @@ from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from scraper.reading.library import Library
+    from scraper.reading.page_cache_queries import Library
 
 __all__ = ["cache"]
 
@@ -55,7 +55,7 @@ def stats(**flags: Any) -> int:
 def search(query: str, limit: int, form: str, **flags: Any) -> int:
     """Find kept pages by their words."""
     from scraper.render import cache_search as render
-    from scraper.tools.shared import new_region
+    from scraper.tools.common_parameters import new_region
 
     _check(query)
     found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
@@ -112,11 +112,11 @@ def clear(yes: bool, **flags: Any) -> int:
 
 def _check(query: str) -> None:
     """Refuse what the tool would refuse."""
-    from scraper.tools.arguments import Text
+    from scraper.tools.arguments import StringArgument
     from scraper.tools.cache_search import MAX_QUERY_CHARS
 
     try:
-        Text(MAX_QUERY_CHARS).read(query)
+        StringArgument(MAX_QUERY_CHARS).read(query)
     except ValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
 
@@ -125,7 +125,7 @@ def _place(settings: Settings) -> str:
     """Where pages are kept, without the password; asked when they could be counted there."""
     if settings.database_url is None:
         return str(settings.data_dir)
-    from scraper.store.postgres.faults import Address
+    from scraper.store.postgres.errors import Address
 
     return str(Address.of(settings.database_url))
 
@@ -145,9 +145,9 @@ def _pages(count: int) -> str:
 
 def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:
     """What `work` comes to, where there is a cache; no browser is started for it."""
-    from scraper.reading.library import Library
-    from scraper.store.opening import open_store
-    from scraper.store.protocols import Incomplete
+    from scraper.reading.page_cache_queries import Library
+    from scraper.store.factory import open_store
+    from scraper.store.protocols import IncompleteSearchError
 
     # What keeps the cache from being used is told below, once.
     logging.basicConfig(level=logging.ERROR)
@@ -166,7 +166,7 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
                 click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(library)
-        except Incomplete as error:
+        except IncompleteSearchError as error:
             raise click.ClickException(f"This was not done to its end: {error}.") from None
         finally:
             await store.close()

@@ -12,15 +12,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 
-from browsers import survey
+from browsers import diagnostics
 from browsers.settings import BrowserSettings
-from scraper.cli.findings import Finding, bad, good, poor
-from scraper.errors import OutsideRoot, ScraperError
-from scraper.reading.local_files import LocalFiles
-from scraper.server.access import is_loopback
-from scraper.server.start import CannotStart, access_rules, issuer_of
+from scraper.cli.check_results import Finding, bad, good, poor
+from scraper.errors import OutsideRootError, ScraperError
+from scraper.reading.documents.local_files import LocalFiles
+from scraper.server.access.rules import is_loopback
+from scraper.server.entrypoints import ServerStartError, access_rules, issuer_of
 from scraper.settings import Settings, setting_table, unknown_variables
-from scraper.workers import confinement
+from scraper.workers import sandbox
 
 __all__ = [
     "browsers",
@@ -71,8 +71,8 @@ def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def browsers(settings: BrowserSettings) -> Iterator[Finding]:
     """Both tiers of Chromium."""
-    found = {one.tier.value: one for one in survey.chromiums(settings)}
-    wrong = {tier.value: path for tier, path in survey.unusable_paths(settings, start=True).items()}
+    found = {one.tier.value: one for one in diagnostics.chromiums(settings)}
+    wrong = {tier.value: path for tier, path in diagnostics.unusable_paths(settings, start=True).items()}
     for name in ("light", "full"):
         if path := wrong.get(name):
             yield bad(
@@ -95,7 +95,7 @@ def _replaced(name: str) -> str:
 
 def fonts() -> Iterator[Finding]:
     """Fonts matter where a person looks; the text of a page is read without them."""
-    found = survey.fonts()
+    found = diagnostics.fonts()
     if found is None:
         return
     missing = [script for script, there in found.items() if not there]
@@ -128,7 +128,7 @@ def data_folder(settings: Settings) -> Iterator[Finding]:
 
 def documents(settings: Settings) -> Iterator[Finding]:
     """What keeps a hostile document from harm, and where local ones may lie."""
-    lacking = confinement.abilities().missing
+    lacking = sandbox.abilities().missing
     if lacking:
         yield poor(
             f"Documents are read in processes of their own, but this system lacks {', '.join(lacking)}",
@@ -141,7 +141,7 @@ def documents(settings: Settings) -> Iterator[Finding]:
         return
     try:
         LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
-    except OutsideRoot:  # the folder itself is no file: it is there and can be opened
+    except OutsideRootError:  # the folder itself is no file: it is there and can be opened
         yield good(f"Local documents are read beneath {root}")
     except ScraperError as error:
         yield poor(f"Local documents cannot be read: {error}", error.next_step)
@@ -151,7 +151,7 @@ def callers(settings: Settings) -> Iterator[Finding]:
     """Whom `serve` would let in, and whether it would start so."""
     try:
         rules = access_rules(settings, issuer_of(settings))
-    except CannotStart as error:
+    except ServerStartError as error:
         yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return
     if rules.asks_for_token:
@@ -180,9 +180,9 @@ async def names(settings: Settings) -> list[Finding]:
     """Whether names are resolved as the wall expects."""
     if settings.proxy and settings.proxy_dns == "remote":
         return [good("Names are resolved by the proxy")]
-    if not await survey.fake_dns_suspected():
+    if not await diagnostics.fake_dns_suspected():
         return []
-    network = survey.FAKE_DNS_NETWORK
+    network = diagnostics.FAKE_DNS_NETWORK
     if network in settings.allow_nets:
         return [
             good(f"DNS answers every name from {network}, a tunnel's way, which SEARCH_MCP_ALLOW_NETS allows")
@@ -208,7 +208,7 @@ def proxy(settings: Settings) -> Iterator[Finding]:
             )
         return
     try:
-        where = survey.proxy_address(settings.proxy)
+        where = diagnostics.proxy_address(settings.proxy)
     except ValueError as error:
         yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
         return

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.findings import Finding, Level, bad
+from scraper.cli.check_results import CheckLevel, Finding, bad
 from scraper.cli.options import Command, with_settings
 from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
@@ -20,7 +20,7 @@ __all__ = ["doctor"]
 _NO_ROOM = (
     "Free some space, or name with TMPDIR a folder that can be written to (for a container: --tmpfs /tmp)"
 )
-_COLOURS = {Level.GOOD: "green", Level.POOR: "yellow", Level.BAD: "red"}
+_COLOURS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
 @click.command(cls=Command)
@@ -35,7 +35,7 @@ def doctor(**flags: Any) -> int:
     try:
         settings = Settings.load(os.environ, flags)
     except SettingsError as error:
-        _tell([Finding(Level.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
+        _tell([Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
         return 1
     worst = asyncio.run(_examine(settings))
     click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
@@ -44,7 +44,7 @@ def doctor(**flags: Any) -> int:
 
 async def _examine(settings: Settings) -> int:
     """Look at everything, telling as it goes; 1 when something keeps the server from serving."""
-    from scraper.cli import checks, shared_database, shared_state, trial
+    from scraper.cli import checks, self_test, shared_database, shared_state
 
     found: list[Finding] = []
     for matter in (
@@ -62,13 +62,13 @@ async def _examine(settings: Settings) -> int:
     found += _tell(await checks.names(settings))
     found += _tell(await shared_state.check(settings))
     found += _tell(await shared_database.check(settings))
-    if not any(finding.level is Level.BAD for finding in found):
+    if not any(finding.level is CheckLevel.BAD for finding in found):
         try:
-            found += _tell(await trial.of_this_machine(settings))
-            _tell(await trial.of_the_internet(settings))
+            found += _tell(await self_test.of_this_machine(settings))
+            _tell(await self_test.of_the_internet(settings))
         except OSError as error:  # first of all: there is no folder for temporary files
             found += _tell([bad(f"Nothing can be read on this machine: {plainly(error)}", _NO_ROOM)])
-    return int(any(finding.level is Level.BAD for finding in found))
+    return int(any(finding.level is CheckLevel.BAD for finding in found))
 
 
 def _tell(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from scraper.cli.fetch import FORMAT, print_answer
 from scraper.cli.options import SERVER_ONLY, Command, with_settings
-from scraper.cli.read import FORMAT, print_answer
 
 __all__ = ["extract_structured"]
 

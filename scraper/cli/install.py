@@ -15,9 +15,9 @@ def install_browser(fonts: bool) -> int:
     The system's package as root, Playwright's download otherwise; where neither works, it prints the command
     to run.
     """
-    from browsers import survey
+    from browsers import diagnostics
 
-    report = survey.install(lambda line: click.echo(line, err=True), fonts=fonts)
+    report = diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
     for chromium in report.found:
         click.echo(f"{chromium.tier}: {chromium.executable}")
     if report.next_step:

@@ -14,17 +14,17 @@ import click
 
 from scraper.cli.bulk import bulk
 from scraper.cli.cache import cache
-from scraper.cli.demo import demo_engines
+from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor
 from scraper.cli.extract import extract_structured
+from scraper.cli.fetch import fetch, fetch_batch
+from scraper.cli.file_limits import allow_many
 from scraper.cli.install import install_browser
-from scraper.cli.open_files import allow_many
-from scraper.cli.read import fetch, fetch_batch
 from scraper.cli.read_doc import read_doc
 from scraper.cli.research import compare, research
 from scraper.cli.search import engines, instant_answer, search, web_search
 from scraper.cli.serve import serve, stdio
-from scraper.cli.streams import make_usable
+from scraper.cli.stdio_encoding import make_usable
 from scraper.cli.version import version
 
 __all__ = ["main"]

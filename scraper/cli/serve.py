@@ -10,7 +10,7 @@ import click
 
 from scraper.cli.options import WEB_ONLY, Command, load, with_settings
 from scraper.cli.version import version
-from scraper.server import start
+from scraper.server import entrypoints
 from scraper.settings import SettingsError
 
 __all__ = ["serve", "stdio"]
@@ -26,15 +26,15 @@ def serve(**flags: Any) -> None:
     """
     settings = load(flags)
     with _told_in_one_line():
-        start.run_http(settings, version=version())
+        entrypoints.run_http(settings, version=version())
 
 
 @click.command(cls=Command)
 @with_settings(without=WEB_ONLY)
 @click.option(
     "--toolset",
-    type=click.Choice(start.TOOLSETS),
-    default=start.TOOLSETS[0],
+    type=click.Choice(entrypoints.TOOLSETS),
+    default=entrypoints.TOOLSETS[0],
     help="openai: search and fetch alone, as ChatGPT asks for them.  [full]",
 )
 def stdio(toolset: str, **flags: Any) -> None:
@@ -44,7 +44,7 @@ def stdio(toolset: str, **flags: Any) -> None:
     """
     settings = load(flags)
     with _told_in_one_line():
-        start.run_stdio(settings, version=version(), toolset=toolset)
+        entrypoints.run_stdio(settings, version=version(), toolset=toolset)
 
 
 @contextlib.contextmanager
@@ -54,5 +54,5 @@ def _told_in_one_line() -> Iterator[None]:
         yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    except start.CannotStart as error:
+    except entrypoints.ServerStartError as error:
         raise click.ClickException(str(error)) from None

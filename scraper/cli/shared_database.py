@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scraper.cli.findings import Finding, bad, good, poor
+from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.settings import Settings, SettingsError
-from scraper.store.opening import database_fault
+from scraper.store.factory import database_fault
 
 __all__ = ["check"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scraper.cli.findings import Finding, bad, good, poor
+from scraper.cli.check_results import Finding, bad, good, poor
+from scraper.coordination.factory import open_shared
 from scraper.settings import Settings, SettingsError
-from scraper.store.shared.opening import open_shared
 
 __all__ = ["check"]
 

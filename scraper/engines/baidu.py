@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, forms
-from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
-from scraper.engines.layout import Layout, css
+from scraper.engines.common import next_page_forms, parser_choice
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.redirect_unwrapping import is_web
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.engines.unwrap import is_web
-from scraper.extract.xpath import Element
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["ENGINE", "READING", "ask", "parse"]
 
@@ -30,7 +30,7 @@ def _true_address(block: Element) -> str:
 
 _NEXT = css("#page a.n:last-of-type")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             rows=css(
@@ -48,7 +48,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css(".content_none"),
-    next=lambda page: forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
 )
 
 
@@ -67,7 +67,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of web or news results."""
-    return arbitration.read(snapshot, now, READING)
+    return parser_choice.read(snapshot, now, READING)
 
 
 def _span(freshness: str | None, now: datetime) -> str:

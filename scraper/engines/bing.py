@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines import arbitration, feed, forms
-from scraper.engines.asking import FRESHNESS_DAYS, page_request, worded
-from scraper.engines.layout import Layout, css
-from scraper.engines.locales import locale
+from scraper.engines.common import next_page_forms, parser_choice, rss_results
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.locales import locale
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 __all__ = ["ENGINE", "READING", "ask", "ask_feed", "parse"]
@@ -25,7 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NEXT = css("a.sb_pagN[href]")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             # On phones the heading stands in the link.
@@ -46,7 +46,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css("li.b_no"),
-    next=lambda page: forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
 )
 
 
@@ -71,7 +71,7 @@ def ask_feed(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of web or news results, or the feed of them."""
-    return feed.read(snapshot) or arbitration.read(snapshot, now, READING)
+    return rss_results.read(snapshot) or parser_choice.read(snapshot, now, READING)
 
 
 def _span(freshness: str | None, now: datetime) -> str:

@@ -6,9 +6,9 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, forms, operators
-from scraper.engines.asking import page_request, worded
-from scraper.engines.layout import Layout, css
+from scraper.engines.common import next_page_forms, parser_choice, query_operators
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.request_builder import page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 __all__ = ["ENGINE", "READING", "ask", "parse"]
@@ -21,7 +21,7 @@ _FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year":
 
 _NEXT = css("#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             # Modules are snippets too, but have no type. Up to 2025 titles were of class `title`.
@@ -32,7 +32,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css("#no-results, .no-results"),
-    next=lambda page: forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
 )
 
 
@@ -42,7 +42,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
         _NAME,
         _NEWS if query.category == "news" else _WEB,
         {
-            "q": operators.quoted_bangs(worded(query)),
+            "q": query_operators.quoted_bangs(worded(query)),
             "source": "web",
             "tf": _FRESHNESS.get(query.freshness or "", ""),
             "offset": str(min(query.page - 1, _MAX_OFFSET)) if query.page > 1 else "",
@@ -53,7 +53,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of web or news results."""
-    return arbitration.read(snapshot, now, READING)
+    return parser_choice.read(snapshot, now, READING)
 
 
 ENGINE = Engine(

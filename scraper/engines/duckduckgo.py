@@ -7,12 +7,12 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, forms, operators
-from scraper.engines.asking import form_request, page_request, worded
-from scraper.engines.layout import Layout, css
-from scraper.engines.locales import locale
+from scraper.engines.common import next_page_forms, parser_choice, query_operators
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.locales import locale
+from scraper.engines.common.request_builder import form_request, page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.extract.xpath import elements
+from scraper.extract.dom.xpath import elements
 
 __all__ = ["ENGINE", "READING", "ask", "ask_lite", "ask_main", "parse"]
 
@@ -41,7 +41,7 @@ _REGIONS = MappingProxyType(
 
 _NEXT = css("div.nav-link form, form.next_form")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
@@ -61,7 +61,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
-    next=lambda page: forms.hidden_form(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.hidden_form(page, _NEXT, _NAME),
     shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
 )
 
@@ -85,11 +85,11 @@ def ask_main(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of any of the three."""
-    return arbitration.read(snapshot, now, READING)
+    return parser_choice.read(snapshot, now, READING)
 
 
 def _form(query: SearchQuery) -> Mapping[str, str]:
-    form = {"q": operators.quoted_bangs(worded(query)), "b": "", "kl": _region(query.language)}
+    form = {"q": query_operators.quoted_bangs(worded(query)), "b": "", "kl": _region(query.language)}
     df, kp = _FRESHNESS.get(query.freshness or ""), _SAFE.get(query.safe_search)
     form |= {"df": df} if df else {}
     form |= {"kp": kp} if kp else {}

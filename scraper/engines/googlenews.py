@@ -7,12 +7,12 @@ from types import MappingProxyType
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines import arbitration, feed, operators
-from scraper.engines.asking import profile_of
-from scraper.engines.categories import asked_domains
-from scraper.engines.locales import Locale, locale
+from scraper.engines.common import parser_choice, query_operators, rss_results
+from scraper.engines.common.host_categories import asked_domains
+from scraper.engines.common.locales import Locale, locale
+from scraper.engines.common.redirect_unwrapping import needs_resolving
+from scraper.engines.common.request_builder import profile_of
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.engines.unwrap import needs_resolving
 
 __all__ = ["ENGINE", "ask", "needs_resolving", "parse"]
 
@@ -25,10 +25,10 @@ _EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh
 def ask(query: SearchQuery, now: datetime) -> Request:
     """The feed; it has no second page, and country, language and edition have to agree."""
     where = locale(query.language)
-    words = operators.with_words(
+    words = query_operators.with_words(
         query.text,
-        operators.sites(asked_domains(query.category, query.include_domains)),
-        operators.excluded_sites(query.exclude_domains),
+        query_operators.sites(asked_domains(query.category, query.include_domains)),
+        query_operators.excluded_sites(query.exclude_domains),
         _WITHIN.get(query.freshness or "", ""),
     )
     parameters = {
@@ -49,7 +49,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """The feed, or whatever stands in its place; headlines keep the publisher's name at their end."""
-    return feed.read(snapshot) or arbitration.read(snapshot, now)
+    return rss_results.read(snapshot) or parser_choice.read(snapshot, now)
 
 
 def _edition(where: Locale) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
-from browsers.model import Limits, Mode, Request
-from scraper.extract.characters import line
+from browsers.model import Mode, Request, VisitLimits
+from scraper.extract.text.sanitize import line
 from scraper.model import InstantAnswer, RelatedTopic
 
 __all__ = ["ask", "parse"]
@@ -51,7 +51,7 @@ def ask(query: str, language: str) -> Request:
         f"{_ADDRESS}?{urlencode(parameters)}",
         mode=Mode.PEEK,
         language=language,
-        limits=Limits(body_bytes=_BODY_BYTES),
+        limits=VisitLimits(body_bytes=_BODY_BYTES),
     )
 
 

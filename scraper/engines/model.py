@@ -9,10 +9,10 @@ from datetime import datetime
 
 from browsers.model import Request, Snapshot
 
-__all__ = ["Engine", "EngineResponse", "EngineResult", "Entrance", "Outcome", "SearchQuery"]
+__all__ = ["Engine", "EngineOutcome", "EngineResponse", "EngineResult", "HomePageForm", "SearchQuery"]
 
 
-class Outcome(enum.StrEnum):
+class EngineOutcome(enum.StrEnum):
     """What a page of an engine is; a page that is not understood is an error, never `none`."""
 
     OK = "ok"
@@ -60,7 +60,7 @@ class EngineResult:
 class EngineResponse:
     """One page of one engine, read."""
 
-    outcome: Outcome
+    outcome: EngineOutcome
     results: tuple[EngineResult, ...] = ()
     next: Request | None = None
     """How the engine itself would be asked for more; None where the page offers none."""
@@ -81,7 +81,7 @@ class EngineResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class HomePageForm:
     """A page whose form holds what a request needs, such as a code made for this visitor."""
 
     page: Callable[[SearchQuery, datetime], Request]
@@ -107,5 +107,5 @@ class Engine:
     """A CSS selector of a result page: what to wait for while a wall clears itself."""
     fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = field(default=())
     """Other ways to ask, tried in turn when the first is walled."""
-    entrance: Entrance | None = None
+    entrance: HomePageForm | None = None
     """The way through its home page, where asking plainly led nowhere."""

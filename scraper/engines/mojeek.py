@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, forms, operators
-from scraper.engines.asking import FRESHNESS_DAYS, page_request
-from scraper.engines.categories import asked_domains
-from scraper.engines.layout import Layout, css
-from scraper.engines.locales import locale
+from scraper.engines.common import next_page_forms, parser_choice, query_operators
+from scraper.engines.common.host_categories import asked_domains
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.locales import locale
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 __all__ = ["ENGINE", "READING", "ask", "parse"]
@@ -20,7 +20,7 @@ _ROWS = 10
 
 _NEXT = css(".pagination a[rel='next'], .pagination li:last-child a")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             rows=css("ul.results-standard > li"),
@@ -36,7 +36,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css(".no-results, p.no-results"),
-    next=lambda page: forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
 )
 
 
@@ -61,14 +61,16 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of web or news results."""
-    return arbitration.read(snapshot, now, READING)
+    return parser_choice.read(snapshot, now, READING)
 
 
 def _words(query: SearchQuery) -> str:
     """Mojeek knows `site:` of one host and nothing else that is of use here."""
     domains = asked_domains(query.category, query.include_domains)
     kind = "blog" if query.category == "blog" and "blog" not in query.text.lower() else ""
-    return operators.with_words(query.text, kind, operators.sites(domains) if len(domains) == 1 else "")
+    return query_operators.with_words(
+        query.text, kind, query_operators.sites(domains) if len(domains) == 1 else ""
+    )
 
 
 def _since(freshness: str | None, now: datetime) -> str:

@@ -6,13 +6,13 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines import arbitration, forms
-from scraper.engines.asking import form_request, page_request, worded
-from scraper.engines.layout import Layout, css
-from scraper.engines.locales import locale
-from scraper.engines.model import Engine, EngineResponse, Entrance, SearchQuery
-from scraper.engines.page import build
-from scraper.extract.xpath import elements
+from scraper.engines.common import next_page_forms, parser_choice
+from scraper.engines.common.layout_parser import Layout, css
+from scraper.engines.common.locales import locale
+from scraper.engines.common.request_builder import form_request, page_request, worded
+from scraper.engines.common.result_page import build
+from scraper.engines.model import Engine, EngineResponse, HomePageForm, SearchQuery
+from scraper.extract.dom.xpath import elements
 
 __all__ = ["ENGINE", "READING", "ask", "ask_home", "ask_with_code", "parse"]
 
@@ -39,7 +39,7 @@ _LANGUAGES = MappingProxyType(
 _CODE = elements("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
 
-READING = arbitration.Reading(
+READING = parser_choice.ParsedResultPage(
     layouts=(
         Layout(
             rows=css("div.result"),
@@ -54,7 +54,7 @@ READING = arbitration.Reading(
         ),
     ),
     none=css(".no-results, .no-results-title, [class*='no-results']"),
-    next=lambda page: forms.hidden_form(page, _NEXT, _NAME),
+    next=lambda page: next_page_forms.hidden_form(page, _NEXT, _NAME),
 )
 
 
@@ -81,7 +81,7 @@ def ask_with_code(home: Snapshot, query: SearchQuery, now: datetime) -> Request 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """A page of web or news results."""
-    return arbitration.read(snapshot, now, READING)
+    return parser_choice.read(snapshot, now, READING)
 
 
 def _fields(query: SearchQuery) -> dict[str, str]:
@@ -107,5 +107,5 @@ ENGINE = Engine(
     spacing_s=5.0,
     about="Google's index; behind a proof of work that takes a browser about a second.",
     ready="div.result a.result-title, .w-gl__result",
-    entrance=Entrance(ask_home, ask_with_code),
+    entrance=HomePageForm(ask_home, ask_with_code),
 )

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract import dates, markdown, outline
-from scraper.extract.addresses import Addresses
-from scraper.extract.characters import clean, line
-from scraper.extract.markup import parse
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.urls import UrlResolver
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.markdown import converter
+from scraper.extract.metadata import date_parsing
+from scraper.extract.text import outline
+from scraper.extract.text.sanitize import clean, line
 from scraper.model import Document, Link
 
 __all__ = ["read"]
@@ -37,7 +39,7 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     channel = next((child for child in root if _name(child) == "channel"), root)
     entries = list(_entries(root, channel))
     title = _child_text(channel, ("title",)) or None
-    addresses = Addresses(url)
+    addresses = UrlResolver(url)
     links = [(addresses.absolute(_link(entry)), _title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
     left = MAX_WHOLE
@@ -82,7 +84,7 @@ def _entry(entry: Element, link: str, base: str | None) -> str:
     """One entry under its title; `base`: with all of its text, whose links are relative to it."""
     title = _title(entry) or link or "Untitled"
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
-    moment = dates.parse(_child_text(entry, _DATES))
+    moment = date_parsing.parse(_child_text(entry, _DATES))
     rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _author(entry)))))
     rows.append(_summary(entry) if base is None else _text(entry, link or base))
     rows += [f"Attached: {url}" for url in _attached(entry)]
@@ -120,7 +122,7 @@ def _text(entry: Element, base: str) -> str:
     """All that an entry says, as Markdown."""
     said = _raw_child_text(entry, _WHOLE)
     root = parse(f"<html><body>{said}</body></html>").root if said.strip() else None
-    return markdown.convert(root, base).markdown if root is not None else ""
+    return converter.convert(root, base).markdown if root is not None else ""
 
 
 def _link(entry: Element) -> str:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import characters, footnotes, grids, markdown, metadata, outline, plain, tongues, tree
-from scraper.extract.content.model import Model, shipped
-from scraper.extract.content.reading import content_of
-from scraper.extract.verdict import Survey, verdict_on
+from scraper.extract import plaintext
+from scraper.extract.content.block_classifier import BlockClassifier, shipped
+from scraper.extract.content.extraction import content_of
+from scraper.extract.markdown import converter
+from scraper.extract.metadata import metadata
+from scraper.extract.normalize import aria_tables, footnotes
+from scraper.extract.page import build
+from scraper.extract.text import language, outline, sanitize
+from scraper.extract.verdict.verdict import PageSignals, verdict_on
 from scraper.model import Document
 
 __all__ = ["read", "warm_up"]
@@ -19,7 +24,7 @@ _WITH_SMALL_PRINT = frozenset({"product", "collection", "listing", "service"})
 """Types of pages that sell, where a footnote is none of what one comes for: its mark goes too."""
 
 
-def read(snapshot: Snapshot, model: Model | None = None) -> Document:
+def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
     """The document in a snapshot, with its verdict: one pass serves the judgement and the reading.
 
     `model`: what tells content from the rest, if not the one that ships.
@@ -27,7 +32,9 @@ def read(snapshot: Snapshot, model: Model | None = None) -> Document:
     Raises:
         UnsupportedType: the response is neither a page nor text.
     """
-    return _read_page(snapshot, model or shipped()) if plain.is_page(snapshot) else plain.read(snapshot)
+    return (
+        _read_page(snapshot, model or shipped()) if plaintext.is_page(snapshot) else plaintext.read(snapshot)
+    )
 
 
 def warm_up() -> None:
@@ -36,22 +43,22 @@ def warm_up() -> None:
     read(Snapshot(url, url, 200, media_type="text/html", html=_ANY_PAGE))
 
 
-def _read_page(snapshot: Snapshot, model: Model) -> Document:
-    page = tree.build(snapshot)
+def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
+    page = build.build(snapshot)
     about = metadata.read(page)
-    survey = Survey(page)
+    survey = PageSignals(page)
     verdict = verdict_on(snapshot, survey)
     notes = footnotes.lift(page.body, page.classes)
-    grids.settle_summaries(page.body, page.classes or "")
+    aria_tables.settle_summaries(page.body, page.classes or "")
     content = content_of(page, model)
     root = content.cut()
     if content.page_type in _WITH_SMALL_PRINT:
         footnotes.drop_marks(root)
     else:
         footnotes.attach(root, notes)
-    converted = markdown.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
-    body, controls = characters.clean(converted.markdown[:MAX_CHARACTERS])
-    text, _ = characters.clean(converted.text[:MAX_CHARACTERS])
+    converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
+    body, controls = sanitize.clean(converted.markdown[:MAX_CHARACTERS])
+    text, _ = sanitize.clean(converted.text[:MAX_CHARACTERS])
     return Document(
         url=page.url,
         title=about.title,
@@ -59,7 +66,7 @@ def _read_page(snapshot: Snapshot, model: Model) -> Document:
         published=about.published,
         published_source=about.published_source,
         site_name=about.site_name,
-        language=tongues.settled(about.language, text),
+        language=language.settled(about.language, text),
         page_type=content.page_type,
         text=text,
         markdown=body,

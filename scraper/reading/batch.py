@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from scraper import errors
+from scraper.caching.single_flight import LANDING_LIMIT_S
+from scraper.deadline import Deadline
 from scraper.model import Reading
-from scraper.reading.deadline import Deadline
-from scraper.reading.flights import LANDING_LIMIT_S
-from scraper.reading.progress import Progress
+from scraper.progress import ProgressCallback
 from scraper.urls import cache_key, host_of, parse_target
 
 __all__ = ["LAST_WORD_S", "Outcome", "Read", "hosts_of_several", "outcome_of", "read_all"]
@@ -33,7 +33,7 @@ def hosts_of_several(urls: Iterable[str]) -> frozenset[str]:
 
 
 async def read_all(
-    read: Read, urls: Sequence[str], *, at_once: int, deadline: Deadline, progress: Progress | None
+    read: Read, urls: Sequence[str], *, at_once: int, deadline: Deadline, progress: ProgressCallback | None
 ) -> list[Outcome]:
     """What reading each URL came to; a URL that stands there twice is read once."""
     batch = _Batch(read, at_once, deadline, progress)
@@ -43,7 +43,9 @@ async def read_all(
 
 
 class _Batch:
-    def __init__(self, read: Read, at_once: int, deadline: Deadline, progress: Progress | None) -> None:
+    def __init__(
+        self, read: Read, at_once: int, deadline: Deadline, progress: ProgressCallback | None
+    ) -> None:
         self.outcomes: dict[str, Outcome] = {}
         self._read = read
         self._places = asyncio.Semaphore(at_once)
@@ -56,7 +58,7 @@ class _Batch:
         """Take a URL in, and say under which key its outcome will stand."""
         try:
             target = parse_target(url)
-        except errors.BadUrl as error:
+        except errors.InvalidUrlError as error:
             self.outcomes[url] = error
             return url
         key = cache_key(target)
@@ -109,7 +111,7 @@ def outcome_of(task: asyncio.Task[Outcome], target: str) -> Outcome:
     if isinstance(fault, errors.ScraperError):
         return fault
     log.error("a fault of ours while reading %s", host_of(target), exc_info=fault)
-    return errors.Internal(
+    return errors.InternalError(
         f"Reading the page at {host_of(target)} failed by a fault of this server.",
         target=target,
         next_step="Its log says more. Try another source.",
@@ -122,8 +124,8 @@ def _outcome(task: asyncio.Task[Outcome], target: str) -> Outcome:
     return outcome_of(task, target)
 
 
-def _not_in_time(target: str) -> errors.TimedOut:
-    return errors.TimedOut(
+def _not_in_time(target: str) -> errors.FetchTimeoutError:
+    return errors.FetchTimeoutError(
         f"The page at {host_of(target)} was not read before the batch's time was up.",
         target=target,
         next_step="Fetch it by itself, or ask for fewer pages at once.",

@@ -11,31 +11,38 @@ from typing import Protocol
 
 from browsers.model import Snapshot, Tier
 from scraper import errors
-from scraper.model import Reading
-from scraper.reading import outcome
-from scraper.reading.batch import hosts_of_several, read_all
-from scraper.reading.deadline import Deadline
-from scraper.reading.door import Door
-from scraper.reading.flights import Flights
-from scraper.reading.manners import manners_of
-from scraper.reading.progress import Progress
-from scraper.reading.recent import Recent
-from scraper.reading.revalidation import (
+from scraper.caching.distributed_single_flight import READINGS, DistributedSingleFlight
+from scraper.caching.memory_cache import MemoryCache
+from scraper.caching.revalidation import (
     NOT_MODIFIED,
     REVALIDATED_S,
-    Known,
+    CachedReading,
     conditions,
     known,
     renewed,
     with_validators,
 )
-from scraper.reading.shared_flights import READINGS, SharedFlights
-from scraper.reading.tiers import TierMemory
-from scraper.reading.visits import Job, Tell, Visited, Visits, out_of_time, told
+from scraper.caching.single_flight import SingleFlight
+from scraper.coordination.local_state import LocalState
+from scraper.coordination.protocols import SharedState
+from scraper.deadline import Deadline
+from scraper.model import Reading
+from scraper.progress import ProgressCallback
+from scraper.reading.batch import hosts_of_several, read_all
+from scraper.reading.politeness.policy import manners_of
+from scraper.reading.visiting import response_outcome
+from scraper.reading.visiting.browser_protocol import BrowserClient
+from scraper.reading.visiting.tier_memory import TierMemory
+from scraper.reading.visiting.visitor import (
+    PageVisitor,
+    ProgressReporter,
+    ReadJob,
+    VisitResult,
+    out_of_time,
+    told,
+)
 from scraper.settings import Settings
-from scraper.store.protocols import Entry, Pages, Shelf
-from scraper.store.shared.alone import Alone
-from scraper.store.shared.protocols import Shared
+from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import Workers
 
@@ -57,7 +64,7 @@ HOUR_S = 3_600.0
 class ReadsDocuments(Protocol):
     """Reads what a visit brought where that is a document; None where it is a page or a text."""
 
-    async def __call__(self, snapshot: Snapshot, job: Job, deadline: Deadline) -> Reading | None: ...
+    async def __call__(self, snapshot: Snapshot, job: ReadJob, deadline: Deadline) -> Reading | None: ...
 
 
 class Fetcher:
@@ -65,28 +72,28 @@ class Fetcher:
 
     def __init__(
         self,
-        browsers: Door,
+        browsers: BrowserClient,
         workers: Workers,
-        pages: Pages,
+        pages: PageStore,
         settings: Settings,
         *,
         documents: ReadsDocuments | None = None,
-        shared: Shared | None = None,
+        shared: SharedState | None = None,
     ) -> None:
         """`documents`: reads what turns out to be no page; without it that is an error. `shared`: what other
         servers are told; without it there are none."""
-        shared = shared or Alone()
+        shared = shared or LocalState()
         self._documents = documents
         self._manners = manners_of(settings, browsers, shared)
-        self._visits = Visits(browsers, workers, settings.language, self._manners)
-        self._elsewhere = SharedFlights(READINGS, shared.claims, settings)
+        self._visits = PageVisitor(browsers, workers, settings.language, self._manners)
+        self._elsewhere = DistributedSingleFlight(READINGS, shared.claims, settings)
         self._pages = pages
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
         self._exceptions = exceptions_from_the_rules(settings)
         self._tiers = TierMemory(Tier(settings.tier))
-        self._flights: Flights[Job, Reading] = Flights()
-        self._recent = Recent()
+        self._flights: SingleFlight[ReadJob, Reading] = SingleFlight()
+        self._recent = MemoryCache()
         # A batch waits for its own pages; it must not fill the queue with them and fail by that.
         self._batch_width = min(BATCH_AT_ONCE, settings.peek_slots)
 
@@ -111,7 +118,7 @@ class Fetcher:
         max_age_s: float | None = None,
         principal: str = "local",
         deadline_s: float = 55.0,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         seen: Callable[[Snapshot], None] | None = None,
         batch: str | None = None,
     ) -> Reading:
@@ -127,10 +134,10 @@ class Fetcher:
         """
         deadline = Deadline.within(deadline_s)
         target = parse_target(url)
-        job = Job(cache_key(target), render, principal, batch=batch)
+        job = ReadJob(cache_key(target), render, principal, batch=batch)
         if continuing and (begun := self._recent.get(job)) is not None:
             return _given(replace(begun, cached=True), target)
-        cached = Known() if force_refresh or own_visit else await self._known(job, max_age_s)
+        cached = CachedReading() if force_refresh or own_visit else await self._known(job, max_age_s)
         if cached.fresh is not None:
             self._recent.put(job, cached.fresh)
             return _given(cached.fresh, target)
@@ -167,7 +174,7 @@ class Fetcher:
         render: str = "auto",
         principal: str = "local",
         deadline_s: float = 55.0,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> list[Reading | errors.ScraperError]:
         """Read several pages at once; a page that fails is its error, in its place."""
         batch, several = uuid.uuid4().hex, hosts_of_several(urls)
@@ -180,11 +187,11 @@ class Fetcher:
             read, urls, at_once=self._batch_width, deadline=Deadline.within(deadline_s), progress=progress
         )
 
-    async def _known(self, job: Job, max_age_s: float | None) -> Known:
+    async def _known(self, job: ReadJob, max_age_s: float | None) -> CachedReading:
         """What the cache has, found by one look: what is too old to be given out may still be asked about."""
         limit_s = self._usual_age_s if max_age_s is None else max_age_s
         if max_age_s == 0:
-            return Known()
+            return CachedReading()
         entry = await self._pages.get(
             job.url,
             shelf=self._shelf(job),
@@ -194,25 +201,25 @@ class Fetcher:
         )
         return known(entry, limit_s)
 
-    def _shelf(self, job: Job) -> Shelf:
-        return Shelf(principal=job.principal, language=self._language)
+    def _shelf(self, job: ReadJob) -> CacheScope:
+        return CacheScope(principal=job.principal, language=self._language)
 
-    async def visited(self, job: Job, deadline: Deadline, tell: Tell) -> Visited:
+    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult:
         """What a visit brings, by the browser that is let in.
 
         Raises:
             ScraperError: nothing came.
         """
         visited = await self._visits.patiently(job, self._tiers.first(job.host), deadline, tell)
-        if outcome.may_open(visited.snapshot, visited.document):
+        if response_outcome.may_open(visited.snapshot, visited.document):
             visited = await self._try_full(job, visited, deadline, tell)
         return visited
 
     async def _read(
         self,
-        job: Job,
+        job: ReadJob,
         deadline: Deadline,
-        tell: Tell,
+        tell: ProgressReporter,
         stale: Reading | None,
         seen: Callable[[Snapshot], None] | None = None,
     ) -> Reading:
@@ -224,25 +231,27 @@ class Fetcher:
         if stale is not None and snapshot.status == NOT_MODIFIED:
             if (same := renewed(stale, snapshot)) is None:
                 return await self._read(job, deadline, tell, None, seen)
-            self._pages.put(Entry(self._shelf(job), job.url, same, self._exceptions))
+            self._pages.put(PageEntry(self._shelf(job), job.url, same, self._exceptions))
             return replace(same, cached=True)
         reading = None
         if self._documents is not None:
-            outcome.check(snapshot, visited.document)
+            response_outcome.check(snapshot, visited.document)
             reading = await self._documents(snapshot, job, deadline)
         if reading is None:
-            reading = outcome.reading_of(
+            reading = response_outcome.reading_of(
                 snapshot,
                 visited.document,
                 wanted_rendering=job.render != "http",
                 requested_url=job.url,
             )
         reading = with_validators(told(reading, visited), snapshot.headers)
-        if outcome.is_lasting(visited.snapshot, reading):
-            self._pages.put(Entry(self._shelf(job), job.url, reading, self._exceptions))
+        if response_outcome.is_lasting(visited.snapshot, reading):
+            self._pages.put(PageEntry(self._shelf(job), job.url, reading, self._exceptions))
         return reading
 
-    async def _try_full(self, job: Job, walled: Visited, deadline: Deadline, tell: Tell) -> Visited:
+    async def _try_full(
+        self, job: ReadJob, walled: VisitResult, deadline: Deadline, tell: ProgressReporter
+    ) -> VisitResult:
         """Try a wall once with the full browser, where there is one."""
         if not self._tiers.worth_full(walled.snapshot.tier):
             return walled
@@ -250,19 +259,19 @@ class Fetcher:
             visited = await self._visits.once(job, Tier.FULL, deadline, tell)
         except errors.ScraperError:
             return walled
-        let_in = not outcome.may_open(visited.snapshot, visited.document)
+        let_in = not response_outcome.may_open(visited.snapshot, visited.document)
         self._tiers.note_tried(job.host, visited.snapshot.tier, let_in=let_in)
         return visited
 
 
 def _given(reading: Reading, requested_url: str) -> Reading:
     """The reading as this caller gets it; the cache has it for `read_doc` too."""
-    note = outcome.document_note(reading)
+    note = response_outcome.document_note(reading)
     warnings = (note, *reading.warnings) if note else reading.warnings
     return replace(reading, requested_url=requested_url, warnings=warnings)
 
 
-def _tell(progress: Progress | None, host: str, done: float, verb: str) -> None:
+def _tell(progress: ProgressCallback | None, host: str, done: float, verb: str) -> None:
     if progress is not None:
         progress(done, 1, f"{verb} {host}")
 

@@ -11,20 +11,20 @@ from typing import Protocol
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.extract import structured
+from scraper.caching.distributed_single_flight import STRUCTURED, DistributedSingleFlight
+from scraper.caching.single_flight import SingleFlight
+from scraper.coordination.protocols import SharedState
+from scraper.deadline import Deadline
+from scraper.extract.structured import from_snapshot
 from scraper.model import StructuredData
-from scraper.reading import outcome
-from scraper.reading.deadline import Deadline
-from scraper.reading.flights import Flights
-from scraper.reading.progress import Progress
-from scraper.reading.shared_flights import STRUCTURED, SharedFlights
-from scraper.reading.visits import Job, Tell, Visited, out_of_time
+from scraper.progress import ProgressCallback
+from scraper.reading.visiting import response_outcome
+from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult, out_of_time
 from scraper.settings import Settings
-from scraper.store.shared.protocols import Shared
 from scraper.urls import cache_key, host_of, parse_target
-from scraper.workers import WorkerFailed, Workers
+from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["StructuredReader", "Visitor"]
+__all__ = ["RenderingVisitor", "StructuredReader"]
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +37,10 @@ _SHOWN_BY_ITSELF = frozenset({"consent", "login"})
 _SIMPLY = "The page is too complex: microdata, RDFa and facts were left out."
 
 
-class Visitor(Protocol):
+class RenderingVisitor(Protocol):
     """The part of the fetcher that is used."""
 
-    async def visited(self, job: Job, deadline: Deadline, tell: Tell) -> Visited: ...
+    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult: ...
 
 
 class StructuredReader:
@@ -48,16 +48,16 @@ class StructuredReader:
 
     def __init__(
         self,
-        visitor: Visitor,
+        visitor: RenderingVisitor,
         workers: Workers,
         settings: Settings | None = None,
-        shared: Shared | None = None,
+        shared: SharedState | None = None,
     ) -> None:
         """`shared`: what other servers are told; without it there are none."""
         self._visitor = visitor
         self._workers = workers
-        self._elsewhere = SharedFlights(STRUCTURED, shared.claims if shared else None, settings)
-        self._flights: Flights[Job, StructuredData] = Flights()
+        self._elsewhere = DistributedSingleFlight(STRUCTURED, shared.claims if shared else None, settings)
+        self._flights: SingleFlight[ReadJob, StructuredData] = SingleFlight()
 
     async def close(self) -> None:
         """End what is being read."""
@@ -69,7 +69,7 @@ class StructuredReader:
         *,
         principal: str = "local",
         deadline_s: float = 55.0,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> StructuredData:
         """The structured data of a page as it stands when it is rendered.
 
@@ -77,7 +77,7 @@ class StructuredReader:
             ScraperError: the page could not be read; the sentence says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        job = Job(cache_key(parse_target(url)), "browser", principal, json_responses=True)
+        job = ReadJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
         tell = functools.partial(_tell, progress, job.host)
         tell(0, "reading")
 
@@ -92,32 +92,32 @@ class StructuredReader:
         tell(1, "read")
         return found
 
-    async def _read(self, job: Job, deadline: Deadline, tell: Tell) -> StructuredData:
+    async def _read(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> StructuredData:
         visited = await self._visitor.visited(job, deadline, tell)
         if not visited.snapshot.is_html:
             # What came is told in the words of `fetch`; text that is no page has nothing structured in it.
-            outcome.reading_of(
+            response_outcome.reading_of(
                 visited.snapshot, visited.document, wanted_rendering=True, requested_url=job.url
             )
             raise _no_page(visited.snapshot)
         found = await self._extracted(visited.snapshot, deadline)
         return replace(found, warnings=(*self._judged(visited, found, job), *visited.notes, *found.warnings))
 
-    def _judged(self, visited: Visited, found: StructuredData, job: Job) -> tuple[str, ...]:
+    def _judged(self, visited: VisitResult, found: StructuredData, job: ReadJob) -> tuple[str, ...]:
         """Warnings about the page.
 
         Raises:
             ScraperError: there is no page to speak of; a wall, unless the page's own data came with it.
         """
         try:
-            reading = outcome.reading_of(
+            reading = response_outcome.reading_of(
                 visited.snapshot, visited.document, wanted_rendering=True, requested_url=job.url
             )
-        except errors.Empty:
+        except errors.NoContentError:
             if _holds_data(found):
                 return ()
             raise
-        except errors.Walled as wall:
+        except errors.BlockedBySiteError as wall:
             if wall.reason in _SHOWN_BY_ITSELF and visited.snapshot.status < 300 and _holds_data(found):
                 return (f"{wall} This is what stands in the page behind it.",)
             raise
@@ -127,13 +127,13 @@ class StructuredReader:
         """All of it; where that takes too much, the simple part."""
         light = replace(snapshot, body=b"", frames=())
         try:
-            return await self._run(structured.extract, light, EXTRACT_LIMIT_S, deadline)
-        except WorkerFailed as fault:
+            return await self._run(from_snapshot.extract, light, EXTRACT_LIMIT_S, deadline)
+        except WorkerFailedError as fault:
             log.warning("structured data of %s read simply: %s", host_of(snapshot.url), fault)
         try:
-            found = await self._run(structured.extract_simply, light, SIMPLE_LIMIT_S, deadline)
-        except WorkerFailed as error:
-            raise errors.TooLarge(
+            found = await self._run(from_snapshot.extract_simply, light, SIMPLE_LIMIT_S, deadline)
+        except WorkerFailedError as error:
+            raise errors.ContentTooLargeError(
                 f"The structured data of the page at {host_of(snapshot.url)} could not be read: {error}.",
                 target=snapshot.requested_url,
                 next_step="Use `fetch` for its text, or another source.",
@@ -151,21 +151,21 @@ class StructuredReader:
             async with asyncio.timeout(deadline.left_s()):
                 return await self._workers.run(work, snapshot, limit_s=min(limit_s, deadline.left_s()))
         except TimeoutError as error:
-            raise WorkerFailed("no reader was free in time") from error
+            raise WorkerFailedError("no reader was free in time") from error
 
 
 def _holds_data(found: StructuredData) -> bool:
     return bool(found.json_ld or found.microdata or found.rdfa)
 
 
-def _no_page(snapshot: Snapshot) -> errors.UnsupportedType:
-    return errors.UnsupportedType(
+def _no_page(snapshot: Snapshot) -> errors.UnsupportedTypeError:
+    return errors.UnsupportedTypeError(
         f"{host_of(snapshot.url)} sent {snapshot.media_type or 'something'}, not a page.",
         target=snapshot.requested_url,
         next_step="Only pages hold structured data: use `fetch` for text.",
     )
 
 
-def _tell(progress: Progress | None, host: str, done: float, verb: str) -> None:
+def _tell(progress: ProgressCallback | None, host: str, done: float, verb: str) -> None:
     if progress is not None:
         progress(done, 1, f"{verb} {host}")

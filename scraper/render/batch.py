@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TypeVar
 
 from scraper.errors import ScraperError
-from scraper.extract import tokens
-from scraper.extract.characters import line
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
 from scraper.model import Reading
 from scraper.render import errors
 from scraper.render.fetch import (
@@ -22,11 +22,11 @@ from scraper.render.fetch import (
     piece_of,
     sealed_page,
 )
-from scraper.render.paging import Cut, cut
-from scraper.render.sealed import EXPLANATION
-from scraper.render.shortened import compact
+from scraper.render.json_truncation import compact
+from scraper.render.paging import TextCut, cut
+from scraper.render.untrusted_region import EXPLANATION
 
-__all__ = ["Item", "as_json", "as_markdown"]
+__all__ = ["BatchItem", "as_json", "as_markdown"]
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ _UNCUT = frozenset({"content", "notice", "retrieved_at"})
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BatchItem:
     """One URL of a batch and what became of it."""
 
     url: str
@@ -58,7 +58,7 @@ class Item:
 
 
 def as_markdown(
-    items: Sequence[Item],
+    items: Sequence[BatchItem],
     *,
     region: str,
     render: str = "auto",
@@ -77,12 +77,12 @@ def as_markdown(
             for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
         ]
         answer = RULE.join([opening, *sections])
-        return answer, tokens.estimate(answer) - budget
+        return answer, token_estimate.estimate(answer) - budget
 
     return _fitted(within, budget - _HEADER_TOKENS * len(items))
 
 
-def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
+def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
     """An object for each URL in order; `error` is null where the page was read."""
 
     def within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
@@ -90,7 +90,7 @@ def as_json(items: Sequence[Item], *, budget: int = BODY_BUDGET) -> list[dict[st
         objects = [
             _with_short_facts(_object(item, piece), chars) for item, piece in zip(items, pieces, strict=True)
         ]
-        return objects, round(tokens.estimate(compact(objects)) - _WHOLE * budget)
+        return objects, round(token_estimate.estimate(compact(objects)) - _WHOLE * budget)
 
     return _fitted(within, budget - _JSON_TOKENS * len(items))
 
@@ -111,7 +111,13 @@ def _fitted(within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
 
 
 def _section(
-    number: int, item: Item, piece: Cut | None, region: str, now: datetime | None, again: str, chars: int
+    number: int,
+    item: BatchItem,
+    piece: TextCut | None,
+    region: str,
+    now: datetime | None,
+    again: str,
+    chars: int,
 ) -> str:
     heading = f"## {number}. {line(item.url, min(chars, _MAX_URL))}"
     if isinstance(item.outcome, ScraperError):
@@ -129,7 +135,7 @@ def _section(
     return "\n\n".join(parts)
 
 
-def _object(item: Item, piece: Cut | None) -> dict[str, object]:
+def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
     if isinstance(item.outcome, ScraperError) or piece is None:
         blank = dict.fromkeys(
             (
@@ -159,14 +165,14 @@ def _short(value: object, chars: int) -> object:
     return [_short(part, chars) for part in value] if isinstance(value, list) else value
 
 
-def _pieces(items: Sequence[Item], budget: int, characters: int) -> list[Cut | None]:
+def _pieces(items: Sequence[BatchItem], budget: int, characters: int) -> list[TextCut | None]:
     """The beginning of each page that was read, the budget of tokens and of characters shared among them."""
     readings = [item.outcome for item in items if isinstance(item.outcome, Reading)]
     texts = [reading.document.markdown for reading in readings]
-    tokens_each = _shares([tokens.estimate(text) + 1 for text in texts], max(0, budget))
+    tokens_each = _shares([token_estimate.estimate(text) + 1 for text in texts], max(0, budget))
     characters_each = _shares([len(text) for text in texts], characters)
     cuts = iter(
-        cut(text, 0, min(tokens.prefix_within(text, 0, share), characters), keep_whole=0)
+        cut(text, 0, min(token_estimate.prefix_within(text, 0, share), characters), keep_whole=0)
         for text, share, characters in zip(texts, tokens_each, characters_each, strict=True)
     )
     return [next(cuts) if isinstance(item.outcome, Reading) else None for item in items]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from scraper.extract import tokens
-from scraper.extract.characters import line
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
 from scraper.model import PageHit, PageHits
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.render.untrusted_region import EXPLANATION, seal
 
 __all__ = ["as_json", "as_markdown"]
 
@@ -72,7 +72,8 @@ def _fitting(hits: tuple[PageHit, ...], budget: int) -> list[PageHit]:
     kept: list[PageHit] = []
     for hit in hits:
         budget -= (
-            tokens.estimate(f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET]) + 20
+            token_estimate.estimate(f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET])
+            + 20
         )
         if budget < 0 and kept:
             break

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 from scraper.model import Reading, ReadPage
 from scraper.render import errors
 from scraper.render.excerpts import PAGE_TOKENS, failure, page_object, section
-from scraper.render.sealed import EXPLANATION
+from scraper.render.untrusted_region import EXPLANATION
 
 __all__ = ["PAGE_TOKENS", "as_json", "as_markdown"]
 

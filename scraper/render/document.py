@@ -6,16 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from scraper.errors import BadArgument
-from scraper.extract import outline as outlines
-from scraper.extract import tokens
-from scraper.extract.characters import line
+from scraper.errors import InvalidArgumentError
+from scraper.extract.text import outline as outlines
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
 from scraper.model import Document, Reading
 from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
-from scraper.render.paging import Cut, cut
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.render.paging import TextCut, cut
+from scraper.render.untrusted_region import EXPLANATION, seal
 
-__all__ = ["MAX_LENGTH", "PAGE_MARK", "Part", "as_json", "as_markdown"]
+__all__ = ["MAX_LENGTH", "PAGE_MARK", "DocumentPart", "as_json", "as_markdown"]
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 
@@ -27,7 +27,7 @@ _MAX_HEADINGS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """Which part of a document is asked for."""
 
     start: int = 0
@@ -37,7 +37,12 @@ class Part:
 
 
 def as_markdown(
-    reading: Reading, part: Part, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
+    reading: Reading,
+    part: DocumentPart,
+    *,
+    region: str,
+    now: datetime | None = None,
+    budget: int = BODY_BUDGET,
 ) -> str:
     """Header, the text in its region, and how to go on. `region`: a random id made for this answer alone.
 
@@ -69,7 +74,7 @@ def as_markdown(
     return "\n\n".join(parts)
 
 
-def as_json(reading: Reading, part: Part, *, budget: int = BODY_BUDGET) -> dict[str, object]:
+def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
     """The answer as an object; `content` is exactly what stands from `start` to `start` + `returned_chars`.
 
     Raises:
@@ -87,7 +92,7 @@ def as_json(reading: Reading, part: Part, *, budget: int = BODY_BUDGET) -> dict[
         "returned_chars": len(piece.text),
         "truncated": piece.next_start is not None,
         "source": line(reading.url, _MAX_SOURCE),
-        "tokens_estimated": tokens.estimate(piece.text),
+        "tokens_estimated": token_estimate.estimate(piece.text),
     }
     if piece.next_start is not None:
         answer["next_start"] = piece.next_start
@@ -123,13 +128,13 @@ def _explanation(reading: Reading, region: str) -> str:
     return said.replace("comes from the web", "comes from the file") if reading.method == "file" else said
 
 
-def _piece(markdown: str, part: Part, budget: int) -> Cut:
+def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
     """Exactly the length that is asked for; without one, what fits an answer, cut where a paragraph ends."""
     start = max(0, min(part.start, len(markdown)))
     if part.length is not None:
         end = min(len(markdown), start + min(part.length, MAX_LENGTH))
-        return Cut(markdown[start:end], start, end, len(markdown))
-    affordable = tokens.prefix_within(markdown, start, budget)
+        return TextCut(markdown[start:end], start, end, len(markdown))
+    affordable = token_estimate.prefix_within(markdown, start, budget)
     return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
@@ -140,7 +145,7 @@ def _selected(reading: Reading, pages: tuple[int, ...]) -> Reading:
     document = reading.document
     marks = list(PAGE_MARK.finditer(document.markdown))
     if not marks:
-        raise BadArgument(
+        raise InvalidArgumentError(
             "This document has no pages to choose from.",
             target="pages",
             next_step="Use `start` and `length`.",
@@ -153,7 +158,7 @@ def _selected(reading: Reading, pages: tuple[int, ...]) -> Reading:
         if int(mark[1]) in chosen
     ]
     if not parts:
-        raise BadArgument(
+        raise InvalidArgumentError(
             f"There is no page {pages[0]}: the document has {document.page_count or len(marks):,} pages.",
             target="pages",
         )
@@ -162,7 +167,7 @@ def _selected(reading: Reading, pages: tuple[int, ...]) -> Reading:
     return replace(reading, document=selected)
 
 
-def _header(reading: Reading, piece: Cut | None, now: datetime | None) -> list[str]:
+def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
     """What we know ourselves; nothing here is the document's own words."""
     document = reading.document
     lines = [f"Source: {line(reading.url, _MAX_SOURCE)}"]
@@ -170,7 +175,7 @@ def _header(reading: Reading, piece: Cut | None, now: datetime | None) -> list[s
     lock = ", was locked" if document.encrypted else ""
     lines.append(f"Format: {document.format}{pages}{lock}")
     if piece is not None:
-        lines.append(f"Tokens: about {tokens.estimate(piece.shown):,}")
+        lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
         next_start = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: {piece.start}-{piece.end} of {piece.total}{next_start}")
     if document.ocr_pages:

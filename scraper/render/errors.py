@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.errors import ScraperError
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 
 __all__ = ["as_object", "sentence"]
 

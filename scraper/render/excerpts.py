@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from scraper.extract.characters import line
-from scraper.extract.fragments import link
+from scraper.extract.text.sanitize import line
 from scraper.model import Excerpt, Reading, ReadPage
 from scraper.render import errors
 from scraper.render.fetch import header, sealed_page
 from scraper.render.fetch import page_object as whole_page_object
-from scraper.render.paging import Cut
+from scraper.render.paging import TextCut
+from scraper.retrieval.text_fragments import link
 
 __all__ = ["GAP", "PAGE_TOKENS", "content", "failure", "page_object", "section"]
 
@@ -98,5 +98,5 @@ def _is_cut(page: ReadPage, reading: Reading) -> bool:
     return shown < len(reading.document.markdown.strip())
 
 
-def _whole(text: str) -> Cut:
-    return Cut(text, 0, len(text), len(text))
+def _whole(text: str) -> TextCut:
+    return TextCut(text, 0, len(text), len(text))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from scraper.extract import tokens
-from scraper.extract.characters import line
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
 from scraper.model import Document, Reading
-from scraper.render.paging import KEEP_WHOLE, Cut, cut
-from scraper.render.sealed import EXPLANATION, NOTICE, seal
+from scraper.render.paging import KEEP_WHOLE, TextCut, cut
+from scraper.render.untrusted_region import EXPLANATION, NOTICE, seal
 from scraper.urls import MAX_URL_CHARS
 
 __all__ = [
@@ -77,11 +77,11 @@ def as_json(
     Raises:
         BadArgument: a negative length.
     """
-    excess = tokens.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
+    excess = token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
     return page_object(reading, piece_of(reading.document, start, length, max(1, budget - excess)))
 
 
-def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
+def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     """A piece of a page with what is known of the page."""
     document = reading.document
     content = piece.shown
@@ -91,7 +91,7 @@ def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
         "content": content,
         "method": reading.method,
         "truncated": piece.next_start is not None or reading.truncated,
-        "tokens_estimated": tokens.estimate(content),
+        "tokens_estimated": token_estimate.estimate(content),
         "author": _fact(document.author),
         "published_date": published(document),
         "sitename": _fact(document.site_name),
@@ -109,12 +109,12 @@ def page_object(reading: Reading, piece: Cut) -> dict[str, object]:
     return answer
 
 
-def piece_of(document: Document, start: int, length: int | None, budget: int = BODY_BUDGET) -> Cut:
+def piece_of(document: Document, start: int, length: int | None, budget: int = BODY_BUDGET) -> TextCut:
     """The piece that is asked for; without a length as much as the budget of tokens allows."""
     if length is not None:
         return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
     start = max(0, min(start, len(document.markdown)))
-    affordable = tokens.prefix_within(document.markdown, start, budget)
+    affordable = token_estimate.prefix_within(document.markdown, start, budget)
     return cut(document.markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
@@ -125,7 +125,7 @@ def characters_for(budget: int) -> int:
 
 def header(
     reading: Reading,
-    piece: Cut,
+    piece: TextCut,
     now: datetime | None,
     *,
     url_chars: int = MAX_URL,
@@ -136,7 +136,7 @@ def header(
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
         lines.append(f"Requested: {line(reading.requested_url, url_chars)}")
     lines.append(f"Method: {reading.method}")
-    lines.append(f"Tokens: about {tokens.estimate(piece.shown):,}")
+    lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
         more = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: chars {piece.start}-{piece.end} of {piece.total}{more}")
@@ -151,7 +151,7 @@ def header(
     return lines
 
 
-def sealed_page(document: Document, piece: Cut, region: str, *, fact_chars: int = MAX_FACT) -> str:
+def sealed_page(document: Document, piece: TextCut, region: str, *, fact_chars: int = MAX_FACT) -> str:
     """The page's facts and text, all of it the site's own words, in the region."""
     facts = {
         "Title": _fact(document.title, fact_chars),

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract import tokens
-from scraper.extract.characters import clean, line
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import clean, line
 from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.paging import cut
-from scraper.render.sealed import seal
+from scraper.render.untrusted_region import seal
 
 __all__ = ["as_markdown"]
 
@@ -35,9 +35,9 @@ def as_markdown(
     """Header, the text from `start` in its region, and the address at which it goes on."""
     text = clean(content)[0]
     start = max(0, min(start, len(text)))
-    affordable = tokens.prefix_within(text, start, budget)
+    affordable = token_estimate.prefix_within(text, start, budget)
     piece = cut(text, start, min(affordable, characters_for(budget)), keep_whole=0)
-    head = [f"Index: {index}", f"Tokens: about {tokens.estimate(piece.shown):,}"]
+    head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
     head.append(_EXPLANATION.format(region=region))

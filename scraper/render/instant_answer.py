@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 from scraper.model import InstantAnswer, RelatedTopic
-from scraper.render.sealed import defused
+from scraper.render.untrusted_region import defused
 
 __all__ = ["as_markdown"]
 

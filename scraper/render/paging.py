@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from scraper.errors import BadArgument
-from scraper.extract.blocks import Fence, fences, is_row, table_head
+from scraper.errors import InvalidArgumentError
+from scraper.retrieval.atomic_blocks import AtomicBlock, fences, is_row, table_head
 
-__all__ = ["KEEP_WHOLE", "Cut", "cut"]
+__all__ = ["KEEP_WHOLE", "TextCut", "cut"]
 
 KEEP_WHOLE = 6_000
 """A block of code or a table row of up to this many characters stays whole, even beyond the length."""
@@ -21,7 +21,7 @@ _STOPS = ((". ", "? ", "! ", "。", "？", "！", "।", "؟ "), ("; ", ", ", "�
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TextCut:
     """A piece of a text: `text` is exactly what stands from `start` to `end`.
 
     `before` and `after` open and close again what the cut went through: a block of code, a table.
@@ -46,7 +46,7 @@ class Cut:
         return self.end if self.end < self.total else None
 
 
-def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> Cut:
+def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> TextCut:
     """The piece of at most `length` characters at `start`, cut where a paragraph ends.
 
     Never inside a table row, and inside a block of code only when the block is longer than `length` and than
@@ -56,7 +56,7 @@ def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP
         BadArgument: a negative length.
     """
     if length is not None and length < 0:
-        raise BadArgument(
+        raise InvalidArgumentError(
             "length must not be negative.", target=str(length), next_step="Give 1 or more, or leave it out."
         )
     total = len(markdown)
@@ -64,7 +64,7 @@ def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP
     limit = total if length is None else min(total, start + length)
     around = fences(markdown, limit + 1)
     end = limit if limit in (start, total) else _end(markdown, start, limit, keep_whole, around)
-    return Cut(
+    return TextCut(
         markdown[start:end],
         start,
         end,
@@ -74,7 +74,7 @@ def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP
     )
 
 
-def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[Fence]) -> int:
+def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[AtomicBlock]) -> int:
     block = next((fence for fence in around if fence.start < limit < fence.end), None)
     if block is not None:
         return _end_at_code(markdown, start, limit, keep_whole, block)
@@ -88,7 +88,7 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[Fe
     return _end_in_line(markdown, start, limit, keep_whole)
 
 
-def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: Fence) -> int:
+def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: AtomicBlock) -> int:
     """Before the block where it fits the next piece, behind it where it is short, else between its lines."""
     fits = block.end - block.start <= max(limit - start, keep_whole)
     if block.start > start and (fits or block.start - start >= (limit - start) // 2):
@@ -99,11 +99,11 @@ def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: 
     return line if line > start else limit
 
 
-def _body_of(markdown: str, block: Fence) -> int:
+def _body_of(markdown: str, block: AtomicBlock) -> int:
     return markdown.find("\n", block.start, block.end) + 1
 
 
-def _paragraph_ends(markdown: str, start: int, limit: int, around: list[Fence]) -> Iterator[int]:
+def _paragraph_ends(markdown: str, start: int, limit: int, around: list[AtomicBlock]) -> Iterator[int]:
     """Where a block ends and another begins, last first; not behind a heading: it belongs to what follows."""
     at = limit + 2
     while (at := markdown.rfind("\n\n", start, at)) > start:
@@ -138,11 +138,11 @@ def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
     return limit
 
 
-def _inside(at: int, around: list[Fence]) -> bool:
+def _inside(at: int, around: list[AtomicBlock]) -> bool:
     return any(fence.start < at < fence.end for fence in around)
 
 
-def _before(markdown: str, start: int, end: int, around: list[Fence]) -> str:
+def _before(markdown: str, start: int, end: int, around: list[AtomicBlock]) -> str:
     if start in (0, end):
         return ""
     for fence in around:
@@ -151,7 +151,7 @@ def _before(markdown: str, start: int, end: int, around: list[Fence]) -> str:
     return table_head(markdown, start) if markdown[start - 1] == "\n" else ""
 
 
-def _after(markdown: str, end: int, around: list[Fence]) -> str:
+def _after(markdown: str, end: int, around: list[AtomicBlock]) -> str:
     for fence in around:
         if fence.start < end < fence.end:
             return fence.closing if markdown[end - 1] == "\n" else "\n" + fence.closing

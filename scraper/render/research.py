@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from scraper.extract import tokens
-from scraper.extract.characters import line
-from scraper.model import Brief, Reading, ReadPage, Result, SearchAnswer
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
+from scraper.model import Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import errors
 from scraper.render.excerpts import PAGE_TOKENS, failure, page_object, section
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.render.untrusted_region import EXPLANATION, seal
 
 __all__ = ["PAGE_TOKENS", "as_json", "as_markdown", "sources_tokens"]
 
@@ -27,7 +27,7 @@ _JSON_TOKENS = 40
 """What a source's names take beside its text."""
 
 
-def as_markdown(brief: Brief, *, region: str, now: datetime | None = None) -> str:
+def as_markdown(brief: ResearchReport, *, region: str, now: datetime | None = None) -> str:
     """Facts, the numbered sources, then a section for each page that was read or failed."""
     opening = "\n".join(
         [
@@ -43,7 +43,7 @@ def as_markdown(brief: Brief, *, region: str, now: datetime | None = None) -> st
     return RULE.join([f"{opening}\n\n{_sources(brief.search, region)}", *sections])
 
 
-def as_json(brief: Brief) -> dict[str, object]:
+def as_json(brief: ResearchReport) -> dict[str, object]:
     """The brief for programs; `rank` joins documents and sources."""
     ranks = _ranks(brief.search)
     documents = [_document(page, brief, ranks) for page in brief.pages]
@@ -71,10 +71,10 @@ def as_json(brief: Brief) -> dict[str, object]:
 def sources_tokens(answer: SearchAnswer) -> int:
     """What the list of sources takes of an answer."""
     listed = "\n\n".join(_listed(rank, result) for rank, result in enumerate(answer.results, start=1))
-    return tokens.estimate(listed) + _JSON_TOKENS * len(answer.results)
+    return token_estimate.estimate(listed) + _JSON_TOKENS * len(answer.results)
 
 
-def _facts(brief: Brief) -> list[str]:
+def _facts(brief: ResearchReport) -> list[str]:
     search = brief.search
     asked = ", ".join(line(name, _MAX_TITLE) for name in search.engines)
     facts = [f"Engines: {asked}" + (" (kept search)" if search.cached else "")]
@@ -90,7 +90,7 @@ def _facts(brief: Brief) -> list[str]:
     return facts
 
 
-def _counted(brief: Brief) -> str:
+def _counted(brief: ResearchReport) -> str:
     found = f"{len(brief.search.results)} found"
     if not brief.pages:
         return found
@@ -107,7 +107,7 @@ def _sources(search: SearchAnswer, region: str) -> str:
     return f"## Sources\n\n{seal(chr(10).join(rows), region)}"
 
 
-def _listed(rank: int, result: Result) -> str:
+def _listed(rank: int, result: SearchResult) -> str:
     lines = [f"[{rank}] {line(result.title, _MAX_TITLE)}", f"<{line(result.url, _MAX_URL)}>"]
     told = [result.date.date().isoformat()] if result.date else []
     told += [line(result.source, 80)] if result.source else []
@@ -116,7 +116,7 @@ def _listed(rank: int, result: Result) -> str:
 
 
 def _section(
-    page: ReadPage, brief: Brief, ranks: Mapping[str, int], region: str, now: datetime | None
+    page: ReadPage, brief: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
 ) -> str:
     heading = f"## [{ranks[page.url]}]"
     if not isinstance(page.outcome, Reading):
@@ -127,7 +127,7 @@ def _section(
     return f"{heading}\n\n{section(page, page.outcome, region, now)}"
 
 
-def _source(rank: int, result: Result, brief: Brief) -> dict[str, object]:
+def _source(rank: int, result: SearchResult, brief: ResearchReport) -> dict[str, object]:
     tried = {page.url: isinstance(page.outcome, Reading) for page in brief.pages}
     source: dict[str, object] = {
         "rank": rank,
@@ -144,7 +144,7 @@ def _source(rank: int, result: Result, brief: Brief) -> dict[str, object]:
     return source
 
 
-def _document(page: ReadPage, brief: Brief, ranks: Mapping[str, int]) -> dict[str, object]:
+def _document(page: ReadPage, brief: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
     rank = ranks[page.url]
     if not isinstance(page.outcome, Reading):
         return {"rank": rank, "url": line(page.url, _MAX_URL), **failure(page)}
@@ -164,9 +164,9 @@ def _ranks(search: SearchAnswer) -> Mapping[str, int]:
     return {result.url: rank for rank, result in reversed(list(enumerate(search.results, start=1)))}
 
 
-def _read(brief: Brief) -> list[ReadPage]:
+def _read(brief: ResearchReport) -> list[ReadPage]:
     return [page for page in brief.pages if isinstance(page.outcome, Reading)]
 
 
-def _independent(brief: Brief) -> int:
+def _independent(brief: ResearchReport) -> int:
     return sum(page.same_as is None for page in _read(brief))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from scraper.extract import tokens
-from scraper.extract.characters import line
-from scraper.model import Result, SearchAnswer
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import line
+from scraper.model import SearchAnswer, SearchResult
+from scraper.render.untrusted_region import EXPLANATION, seal
 
 __all__ = ["REASONS", "as_json", "as_markdown", "dated", "errors_line", "result_object", "result_text"]
 
@@ -78,7 +78,7 @@ def errors_line(errors: Mapping[str, str]) -> str:
     return "Errors: " + "; ".join(told) + "."
 
 
-def result_text(number: int, row: Result) -> str:
+def result_text(number: int, row: SearchResult) -> str:
     """One row: title, address, snippet."""
     lines = [f"{number}. {line(row.title, MAX_TITLE) or '(no title)'}", f"<{line(row.url, MAX_URL)}>"]
     facts = [fact for fact in (dated(row.date), line(row.source or "", _MAX_SOURCE)) if fact]
@@ -91,7 +91,7 @@ def result_text(number: int, row: Result) -> str:
     return "\n".join(lines)
 
 
-def result_object(row: Result) -> dict[str, object]:
+def result_object(row: SearchResult) -> dict[str, object]:
     """One row for programs; `date`, `source` and `also` only where they are known."""
     data: dict[str, object] = {
         "title": line(row.title, MAX_TITLE),
@@ -147,7 +147,7 @@ def _fitting(texts: Sequence[str], budget: int) -> list[str]:
     """As many texts as the budget of tokens allows, the first always."""
     kept: list[str] = []
     for text in texts:
-        budget -= tokens.estimate(text) + 2
+        budget -= token_estimate.estimate(text) + 2
         if budget < 0 and kept:
             break
         kept.append(text)

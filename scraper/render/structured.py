@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 from scraper.model import StructuredData
 from scraper.render.fetch import BODY_BUDGET, characters_for
-from scraper.render.sealed import EXPLANATION, seal
-from scraper.render.shortened import Shortened, compact, fitted
+from scraper.render.json_truncation import TruncatedJson, compact, fitted
+from scraper.render.untrusted_region import EXPLANATION, seal
 
 __all__ = ["as_json", "as_markdown"]
 
@@ -54,7 +54,7 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
     return answer
 
 
-def _within(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, Shortened]]:
+def _within(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
     """Facts and blocks, sharing the budget: what small ones leave goes to the large ones."""
     left = min(budget, int(characters_for(budget) / _CHARACTERS_A_TOKEN)) - _HEADER_TOKENS
     facts: dict[str, Any] = {}
@@ -74,11 +74,11 @@ def _within(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[st
     return facts, blocks
 
 
-def _size(short: Shortened) -> int:
+def _size(short: TruncatedJson) -> int:
     return sum(len(compact(block)) for block in short.blocks) // 3
 
 
-def _notes(found: StructuredData, blocks: Mapping[str, Shortened]) -> list[str]:
+def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
     notes = [line(warning, _MAX_WARNING) for warning in found.warnings]
     shortened = [name for name, short in blocks.items() if short.shortened]
     if shortened:
@@ -109,7 +109,7 @@ def _told(value: Any) -> str:
     return line(value, _MAX_URL) if isinstance(value, str) else compact(value)
 
 
-def _section(name: str, short: Shortened) -> str:
+def _section(name: str, short: TruncatedJson) -> str:
     return "\n".join([f"## {name}", *(f"```json\n{_spread(block)}\n```" for block in short.blocks)])
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 from scraper.model import SearchAnswer
-from scraper.render.sealed import defused
 from scraper.render.search import MAX_SNIPPET, MAX_TITLE, MAX_URL
+from scraper.render.untrusted_region import defused
 
 __all__ = ["as_markdown"]
 

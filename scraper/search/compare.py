@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scraper.errors import BadArgument
+from scraper.deadline import Deadline
+from scraper.errors import InvalidArgumentError
 from scraper.model import ReadPage
-from scraper.reading.deadline import Deadline
-from scraper.reading.progress import Progress
+from scraper.progress import ProgressCallback
 from scraper.render import compare as render
-from scraper.search.excerpts import RESERVE_S, excerpted
+from scraper.search.page_excerpts import RESERVE_S, excerpted
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
@@ -34,13 +34,13 @@ def checked(urls: Sequence[str]) -> tuple[str, ...]:
     unique = tuple(dict.fromkeys(url.strip() for url in urls))
     if len(unique) < MIN_URLS:
         given = f"{len(urls)} times the same" if len(urls) > 1 else str(len(urls))
-        raise BadArgument(
+        raise InvalidArgumentError(
             f"compare takes {MIN_URLS} to {MAX_URLS} different URLs, not {given}.",
             target="urls",
             next_step="To read one page use `fetch`.",
         )
     if len(unique) > MAX_URLS:
-        raise BadArgument(
+        raise InvalidArgumentError(
             f"compare takes {MIN_URLS} to {MAX_URLS} URLs, not {len(unique)}.",
             target="urls",
             next_step="To read more pages use `fetch_batch`.",
@@ -57,7 +57,7 @@ async def compare(
     budget: int,
     principal: str = "local",
     deadline_s: float = 55.0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[ReadPage, ...]:
     """Each page with its excerpts, or with the error that reading it came to.
 

@@ -10,14 +10,14 @@ from typing import Protocol
 
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines.asking import profile_of
-from scraper.engines.model import Engine, EngineResponse, Entrance, Outcome, SearchQuery
-from scraper.reading.deadline import Deadline
-from scraper.reading.door import Door
-from scraper.search.consent import refusal
-from scraper.workers import WorkerFailed, Workers
+from scraper.deadline import Deadline
+from scraper.engines.common.request_builder import profile_of
+from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
+from scraper.reading.visiting.browser_protocol import BrowserClient
+from scraper.search.consent_forms import refusal
+from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["READ_RESERVE_S", "Asked", "EngineDoor", "EnginePages", "reason_of"]
+__all__ = ["READ_RESERVE_S", "EngineBrowserClient", "EnginePageRequest", "EnginePages", "reason_of"]
 
 log = logging.getLogger(__name__)
 
@@ -38,19 +38,19 @@ _REASONS = frozenset(
     {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
 )
 _FAULTS: Mapping[type[door_errors.BrowsersError], str] = {
-    door_errors.DeadlineExceeded: "timeout",
-    door_errors.ConnectTimeout: "timeout",
-    door_errors.Busy: "busy",
-    door_errors.PageCrashed: "browser_failed",
-    door_errors.BrowserGone: "browser_failed",
-    door_errors.NoBrowser: "browser_failed",
+    door_errors.DeadlineExceededError: "timeout",
+    door_errors.ConnectTimeoutError: "timeout",
+    door_errors.BusyError: "busy",
+    door_errors.PageCrashedError: "browser_failed",
+    door_errors.BrowserGoneError: "browser_failed",
+    door_errors.NoBrowserError: "browser_failed",
 }
 
 Read = Callable[[Snapshot], Awaitable[EngineResponse]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EnginePageRequest:
     """What one engine is asked, for whom and until when."""
 
     engine: Engine
@@ -59,7 +59,7 @@ class Asked:
     deadline: Deadline
 
 
-class EngineDoor(Door, Protocol):
+class EngineBrowserClient(BrowserClient, Protocol):
     """The part of `Browsers` that is used."""
 
     def forget(self, principal: str, site_profile: str) -> bool: ...
@@ -70,31 +70,33 @@ class EngineDoor(Door, Protocol):
 class EnginePages:
     """Visits and reads."""
 
-    def __init__(self, browsers: EngineDoor, workers: Workers) -> None:
+    def __init__(self, browsers: EngineBrowserClient, workers: Workers) -> None:
         self._browsers = browsers
         self._workers = workers
 
-    def forget(self, asked: Asked) -> bool:
+    def forget(self, asked: EnginePageRequest) -> bool:
         """Let the engine see a stranger in this caller's next visit; whether it had left any cookies."""
         return self._browsers.forget(asked.principal, profile_of(asked.engine.name))
 
-    async def read(self, asked: Asked, request: Request) -> EngineResponse:
+    async def read(self, asked: EnginePageRequest, request: Request) -> EngineResponse:
         """The page behind a request; what goes wrong is an outcome, not an exception."""
         snapshot, response = await self._visited(asked, request)
         if response.clears_itself and snapshot is not None and snapshot.complete and asked.engine.ready:
             response = await self._patiently(asked, request)
-        if snapshot is None or response.outcome is not Outcome.WALL or reason_of(response) != "consent":
+        if snapshot is None or response.outcome is not EngineOutcome.WALL or reason_of(response) != "consent":
             return response
         answer = refusal(snapshot, request)
         if answer is None:
             return response
         _, response = await self._visited(asked, answer)
-        if response.outcome is Outcome.ERROR:
+        if response.outcome is EngineOutcome.ERROR:
             # The answer may lead anywhere; what counts is the cookie that it left.
             _, response = await self._visited(asked, request)
         return response
 
-    async def through_entrance(self, asked: Asked, entrance: Entrance) -> EngineResponse | None:
+    async def through_entrance(
+        self, asked: EnginePageRequest, entrance: HomePageForm
+    ) -> EngineResponse | None:
         """The page that the form of the engine's home page leads to; None where there is no such form."""
         now = datetime.now(UTC)
 
@@ -108,11 +110,13 @@ class EnginePages:
         try:
             request = _shaped(asked, entrance.page(asked.query, now))
             form = await filled(await self._browsers.visit(request, enough))
-        except (door_errors.BrowsersError, WorkerFailed):
+        except (door_errors.BrowsersError, WorkerFailedError):
             return None
         return None if form is None else await self.read(asked, form)
 
-    async def _visited(self, asked: Asked, request: Request) -> tuple[Snapshot | None, EngineResponse]:
+    async def _visited(
+        self, asked: EnginePageRequest, request: Request
+    ) -> tuple[Snapshot | None, EngineResponse]:
         async def read(snapshot: Snapshot) -> EngineResponse:
             return await self._parsed(asked, snapshot)
 
@@ -120,24 +124,24 @@ class EnginePages:
         try:
             snapshot = await self._browsers.visit(_shaped(asked, request), judge.enough)
         except door_errors.BrowsersError as error:
-            return None, EngineResponse(Outcome.ERROR, detail=_FAULTS.get(type(error), "unreachable"))
+            return None, EngineResponse(EngineOutcome.ERROR, detail=_FAULTS.get(type(error), "unreachable"))
         if not snapshot.rendered and judge.response is not None:
             return snapshot, judge.response
         return snapshot, await read(snapshot)
 
-    async def _patiently(self, asked: Asked, request: Request) -> EngineResponse:
+    async def _patiently(self, asked: EnginePageRequest, request: Request) -> EngineResponse:
         """Once more, to wait for rows: for walls that clear themselves and are known by other marks."""
         return (await self._visited(asked, replace(request, wait=asked.engine.ready)))[1]
 
-    async def _parsed(self, asked: Asked, snapshot: Snapshot) -> EngineResponse:
+    async def _parsed(self, asked: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
         """The page, read in a worker: result pages are large, and strangers write them."""
         limit_s = min(PARSE_LIMIT_S, max(0.1, asked.deadline.left_s()))
         now = datetime.now(UTC)
         try:
             return await self._workers.run(asked.engine.parse, snapshot, now, limit_s=limit_s)
-        except WorkerFailed as error:
+        except WorkerFailedError as error:
             log.warning("a page of %s could not be read: %s", asked.engine.name, error)
-            return EngineResponse(Outcome.ERROR, detail="layout_changed")
+            return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
 
 
 class _Judge:
@@ -151,11 +155,11 @@ class _Judge:
     async def enough(self, snapshot: Snapshot) -> bool:
         """Whether rendering can bring nothing more."""
         self.response = response = await self._read(snapshot)
-        if response.outcome is Outcome.NONE:
+        if response.outcome is EngineOutcome.NONE:
             return True
-        if response.outcome is Outcome.WALL:
+        if response.outcome is EngineOutcome.WALL:
             return not response.clears_itself
-        return response.outcome is Outcome.OK and not self._always_renders
+        return response.outcome is EngineOutcome.OK and not self._always_renders
 
 
 def reason_of(response: EngineResponse) -> str:
@@ -163,7 +167,7 @@ def reason_of(response: EngineResponse) -> str:
     detail = response.detail
     if detail in _REASONS or detail in _FAULTS.values():
         return detail
-    if response.outcome is Outcome.WALL:
+    if response.outcome is EngineOutcome.WALL:
         return "captcha"
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
@@ -173,7 +177,7 @@ def _or_no_wall(ready: str | None) -> str | None:
     return f"{ready}, html:not(:has({_WALLS}))" if ready else None
 
 
-def _shaped(asked: Asked, request: Request) -> Request:
+def _shaped(asked: EnginePageRequest, request: Request) -> Request:
     """The engine's request in this caller's name, with time for a wall to clear itself."""
     left_s = asked.deadline.left_s(reserve_s=READ_RESERVE_S)
     return replace(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from scraper.search.categories import is_within, of_category
-from scraper.search.fusion import Merged
+from scraper.search.fusion import MergedResults
 
 __all__ = ["FRESHNESS", "Filters"]
 
@@ -35,7 +35,9 @@ class Filters:
     include_text: str | None = None
     exclude_text: str | None = None
 
-    def kept(self, rows: Sequence[Merged], now: datetime) -> tuple[tuple[Merged, ...], Mapping[str, int]]:
+    def kept(
+        self, rows: Sequence[MergedResults], now: datetime
+    ) -> tuple[tuple[MergedResults, ...], Mapping[str, int]]:
         """The rows that fit, and how many each argument dropped."""
         dropped: dict[str, int] = {}
         left = tuple(rows)
@@ -48,7 +50,7 @@ class Filters:
             left = fitting
         return left, dropped
 
-    def _tests(self, now: datetime) -> Iterator[tuple[str, Callable[[Merged], bool] | None]]:
+    def _tests(self, now: datetime) -> Iterator[tuple[str, Callable[[MergedResults], bool] | None]]:
         yield "include_domains", self._included if self.include_domains else None
         yield "exclude_domains", self._not_excluded if self.exclude_domains else None
         yield "category", self._of_category if self.category else None
@@ -56,30 +58,30 @@ class Filters:
         yield "include_text", self._has_text if self.include_text else None
         yield "exclude_text", self._lacks_text if self.exclude_text else None
 
-    def _included(self, row: Merged) -> bool:
+    def _included(self, row: MergedResults) -> bool:
         return any(is_within(row.host, domain) for domain in self.include_domains)
 
-    def _not_excluded(self, row: Merged) -> bool:
+    def _not_excluded(self, row: MergedResults) -> bool:
         return not any(is_within(row.host, domain) for domain in self.exclude_domains)
 
-    def _of_category(self, row: Merged) -> bool:
+    def _of_category(self, row: MergedResults) -> bool:
         assert self.category is not None
         return of_category(self.category, row.host, row.best.url, row.engines)
 
-    def _is_fresh(self, row: Merged, now: datetime) -> bool:
+    def _is_fresh(self, row: MergedResults, now: datetime) -> bool:
         """A row without a date is left to the engines, which know more dates than they show."""
         assert self.freshness is not None
         dates = [result.date for _, result in row.rows if result.date is not None]
         return not dates or max(dates) >= now - FRESHNESS[self.freshness] - SLACK
 
-    def _has_text(self, row: Merged) -> bool:
+    def _has_text(self, row: MergedResults) -> bool:
         return self.include_text is not None and _holds(row, self.include_text)
 
-    def _lacks_text(self, row: Merged) -> bool:
+    def _lacks_text(self, row: MergedResults) -> bool:
         return self.exclude_text is None or not _holds(row, self.exclude_text)
 
 
-def _holds(row: Merged, text: str) -> bool:
+def _holds(row: MergedResults, text: str) -> bool:
     sought = " ".join(text.casefold().split())
     return any(
         sought in " ".join(f"{result.title}\n{result.snippet}".casefold().split()) for _, result in row.rows

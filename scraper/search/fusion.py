@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scraper.search.canonical import canonical, host_key, is_wrapped
-from scraper.search.near_copies import Text, is_copy
-from scraper.search.words import content_words, title_key, words
+from scraper.search.canonical_urls import canonical, host_key, is_wrapped
+from scraper.search.near_duplicates import ComparableText, is_copy
+from scraper.search.query_terms import content_words, title_key, words
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.engines.model import EngineResult
 
-__all__ = ["Merged", "Ranked", "fused", "without_copies"]
+__all__ = ["MergedResults", "RankedResult", "fused", "without_copies"]
 
 RANK_CONSTANT = 60
 """The authors' own; it makes the sum a vote count first, with ranks deciding among equals."""
@@ -27,7 +27,7 @@ SECOND_OF_FAMILY = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedResult:
     """The rows of one engine, and whose index they come from."""
 
     engine: str
@@ -36,7 +36,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedResults:
     """One page, as every engine that found it shows it; best rank first."""
 
     rows: tuple[tuple[str, EngineResult], ...]
@@ -72,7 +72,7 @@ class Merged:
         )
 
 
-def fused(lists: Sequence[Ranked]) -> tuple[Merged, ...]:
+def fused(lists: Sequence[RankedResult]) -> tuple[MergedResults, ...]:
     """One row a page, best first."""
     families = {ranked.engine: ranked.family for ranked in lists}
     merged = [_merged(rows, families) for rows in _by_page(lists)]
@@ -80,13 +80,13 @@ def fused(lists: Sequence[Ranked]) -> tuple[Merged, ...]:
     return tuple(merged)
 
 
-def without_copies(pages: Sequence[Merged], query: str) -> tuple[Merged, ...]:
+def without_copies(pages: Sequence[MergedResults], query: str) -> tuple[MergedResults, ...]:
     """The pages, best first, where copies of one text stand in `also` of the best of them."""
     about, asked = frozenset(content_words(query)), words(query)
-    kept: list[Merged] = []
-    texts: list[Text] = []
+    kept: list[MergedResults] = []
+    texts: list[ComparableText] = []
     for page in pages:
-        text = Text.of(page.title, page.snippet(about), page.host, asked)
+        text = ComparableText.of(page.title, page.snippet(about), page.host, asked)
         original = next((at for at, other in enumerate(texts) if is_copy(text, other)), None)
         if original is None:
             kept.append(page)
@@ -97,7 +97,7 @@ def without_copies(pages: Sequence[Merged], query: str) -> tuple[Merged, ...]:
     return tuple(kept)
 
 
-def _by_page(lists: Sequence[Ranked]) -> list[list[tuple[str, EngineResult]]]:
+def _by_page(lists: Sequence[RankedResult]) -> list[list[tuple[str, EngineResult]]]:
     pages: dict[str, list[tuple[str, EngineResult]]] = {}
     # A wrapped address tells nothing; headline and publisher do.
     by_headline = {
@@ -129,7 +129,7 @@ def _headline(row: EngineResult) -> str:
     return row.title.removesuffix(f" - {row.source}").rstrip() if row.source else row.title
 
 
-def _merged(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) -> Merged:
+def _merged(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) -> MergedResults:
     ordered = sorted(rows, key=lambda pair: pair[1].rank)
     voted: set[str] = set()
     score = 0.0
@@ -137,4 +137,4 @@ def _merged(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) -
         weight = SECOND_OF_FAMILY if families[engine] in voted else 1.0
         voted.add(families[engine])
         score += weight / (RANK_CONSTANT + row.rank)
-    return Merged(tuple(ordered), score)
+    return MergedResults(tuple(ordered), score)

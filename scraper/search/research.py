@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from scraper.errors import BadArgument
-from scraper.extract.passages import LEAST_SHARE
-from scraper.model import Brief, Reading, SearchAnswer
-from scraper.reading.deadline import Deadline
-from scraper.reading.progress import Progress
+from scraper.deadline import Deadline
+from scraper.errors import InvalidArgumentError
+from scraper.model import Reading, ResearchReport, SearchAnswer
+from scraper.progress import ProgressCallback
 from scraper.render import research as render
-from scraper.search.excerpts import RESERVE_S, excerpted
-from scraper.search.race import Outcome, read_best
+from scraper.retrieval.passages import LEAST_SHARE
+from scraper.search.hedged_reads import Outcome, read_best
+from scraper.search.page_excerpts import RESERVE_S, excerpted
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.reading.fetcher import Fetcher
     from scraper.workers import Workers
 
-__all__ = ["MAX_DEPTH", "Inquiry", "Researcher", "Search", "spare"]
+__all__ = ["MAX_DEPTH", "ResearchQuery", "Researcher", "SearchFunction", "spare"]
 
 MAX_DEPTH = 8
 _SEARCH_SHARE = 0.4
@@ -28,7 +28,7 @@ _SEARCH_SHARE = 0.4
 _RESERVE_SHARE = 0.1
 
 
-class Search(Protocol):
+class SearchFunction(Protocol):
     """The part of `Searcher` that is used."""
 
     async def search(
@@ -45,7 +45,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class ResearchQuery:
     """What is to be found out, and how."""
 
     question: str
@@ -62,20 +62,20 @@ class Inquiry:
 class Researcher:
     """Answers questions with sources and what they say."""
 
-    def __init__(self, searcher: Search, fetcher: Fetcher, workers: Workers) -> None:
+    def __init__(self, searcher: SearchFunction, fetcher: Fetcher, workers: Workers) -> None:
         self._searcher = searcher
         self._fetcher = fetcher
         self._workers = workers
 
     async def research(
         self,
-        inquiry: Inquiry,
+        inquiry: ResearchQuery,
         *,
         budget: int,
         principal: str = "local",
         deadline_s: float = 55.0,
-        progress: Progress | None = None,
-    ) -> Brief:
+        progress: ProgressCallback | None = None,
+    ) -> ResearchReport:
         """Sources and excerpts that together cost at most `budget` tokens; at the deadline, what there is.
 
         Raises:
@@ -87,7 +87,7 @@ class Researcher:
         told(0, "searching")
         answer = await self._search(inquiry, principal, deadline.left_s() * _SEARCH_SHARE)
         if not inquiry.fetch or not answer.results:
-            return Brief(inquiry.question, answer)
+            return ResearchReport(inquiry.question, answer)
         outcomes = await self._read(inquiry, answer, principal, deadline, told)
         left = budget - render.sources_tokens(answer) - render.PAGE_TOKENS * len(outcomes)
         pages = await excerpted(
@@ -99,9 +99,9 @@ class Researcher:
             least_share=LEAST_SHARE,
             once=True,
         )
-        return Brief(inquiry.question, answer, pages)
+        return ResearchReport(inquiry.question, answer, pages)
 
-    async def _search(self, inquiry: Inquiry, principal: str, limit_s: float) -> SearchAnswer:
+    async def _search(self, inquiry: ResearchQuery, principal: str, limit_s: float) -> SearchAnswer:
         try:
             return await self._searcher.search(
                 inquiry.question,
@@ -112,14 +112,14 @@ class Researcher:
                 principal=principal,
                 deadline_s=limit_s,
             )
-        except BadArgument as error:
+        except InvalidArgumentError as error:
             if error.target != "query":
                 raise
             told = str(error).replace("query", "question", 1)
-            raise BadArgument(told, target="question", next_step=error.next_step) from None
+            raise InvalidArgumentError(told, target="question", next_step=error.next_step) from None
 
     async def _read(
-        self, inquiry: Inquiry, answer: SearchAnswer, principal: str, deadline: Deadline, told: _Told
+        self, inquiry: ResearchQuery, answer: SearchAnswer, principal: str, deadline: Deadline, told: _Told
     ) -> list[tuple[str, Outcome]]:
         """The outcomes of the pages that were tried, in the order of the results, so many read as wanted."""
 
@@ -162,7 +162,7 @@ def _first_read(outcomes: list[tuple[str, Outcome]], depth: int) -> list[tuple[s
 class _Told:
     """Progress in steps: the search is one, each page another."""
 
-    def __init__(self, progress: Progress | None, pages: int) -> None:
+    def __init__(self, progress: ProgressCallback | None, pages: int) -> None:
         self._progress = progress
         self._pages = pages
 

@@ -13,27 +13,27 @@ from types import MappingProxyType
 
 from browsers.model import Tier
 from scraper import errors
-from scraper.engines.categories import CATEGORIES
+from scraper.caching.single_flight import SingleFlight
+from scraper.coordination.local_state import LocalState
+from scraper.coordination.protocols import SharedState
+from scraper.deadline import Deadline
+from scraper.engines.common.host_categories import CATEGORIES
+from scraper.engines.common.query_operators import MAX_QUERY_CHARS as ENGINES_READ_CHARS
 from scraper.engines.model import Engine, SearchQuery
-from scraper.engines.operators import MAX_QUERY_CHARS as ENGINES_READ_CHARS
-from scraper.model import Result, SearchAnswer
-from scraper.reading.deadline import Deadline
-from scraper.reading.flights import Flights
-from scraper.reading.progress import Progress
-from scraper.search import query as checks
-from scraper.search.attempt import Attempt, Attempts
-from scraper.search.breakers import Breakers, egress_name
-from scraper.search.engine_page import EngineDoor
+from scraper.model import SearchAnswer, SearchResult
+from scraper.progress import ProgressCallback
+from scraper.search import query_parsing as checks
+from scraper.search.circuit_breakers import CircuitBreakers, egress_name
+from scraper.search.empty_result_hints import LITTLE, hint
+from scraper.search.engine_page import EngineBrowserClient
+from scraper.search.engine_query import EngineQuery, EngineQueryRunner
+from scraper.search.engine_throttle import EngineThrottle
 from scraper.search.filters import Filters
-from scraper.search.fusion import Merged, Ranked, fused, without_copies
-from scraper.search.hints import LITTLE, hint
-from scraper.search.spacing import Spacing
-from scraper.search.words import content_words
+from scraper.search.fusion import MergedResults, RankedResult, fused, without_copies
+from scraper.search.query_terms import content_words
 from scraper.settings import Settings
-from scraper.store.protocols import Shelf
-from scraper.store.searches import Searches
-from scraper.store.shared.alone import Alone
-from scraper.store.shared.protocols import Shared
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import SearchCache
 from scraper.workers import Workers
 
 __all__ = ["ENGINE_DEADLINE_S", "Searcher", "spacing_of"]
@@ -56,14 +56,14 @@ class Searcher:
 
     def __init__(
         self,
-        browsers: EngineDoor,
+        browsers: EngineBrowserClient,
         workers: Workers,
-        searches: Searches,
+        searches: SearchCache,
         settings: Settings,
         *,
         engines: Mapping[str, Engine],
         usual: Sequence[str],
-        shared: Shared | None = None,
+        shared: SharedState | None = None,
     ) -> None:
         """`shared`: what other servers are told; without it there are none."""
         self.engines = tuple(engines)
@@ -75,10 +75,10 @@ class Searcher:
         self._language = settings.language
         self._usual_age_s = settings.cache_ttl_h * HOUR_S
         self._way_out = _way_out(settings)
-        shared = shared or Alone()
-        breakers = Breakers(shared.rests(searches), self._way_out)
-        self._attempts = Attempts(browsers, workers, breakers, spacing_of(settings, shared))
-        self._flights: Flights[tuple[str, str], SearchAnswer] = Flights()
+        shared = shared or LocalState()
+        breakers = CircuitBreakers(shared.rests(searches), self._way_out)
+        self._attempts = EngineQueryRunner(browsers, workers, breakers, spacing_of(settings, shared))
+        self._flights: SingleFlight[tuple[str, str], SearchAnswer] = SingleFlight()
 
     @property
     def under_way(self) -> int:
@@ -109,7 +109,7 @@ class Searcher:
         max_age_s: float | None = None,
         principal: str = "local",
         deadline_s: float = ENGINE_DEADLINE_S,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> SearchAnswer:
         """Ask the engines; who refuses or fails is named in `errors` of the answer.
 
@@ -132,7 +132,7 @@ class Searcher:
                 exclude_text or None,
             ),
         )
-        shelf = Shelf(principal=principal, language=self._language)
+        shelf = CacheScope(principal=principal, language=self._language)
         if use_cache and (kept := await self._kept(job, shelf, max_age_s)) is not None:
             return kept
         # A flight outlives its first caller's deadline only as long as another one waits for it.
@@ -141,7 +141,7 @@ class Searcher:
             (principal, job.key), lambda: self._search(job, shelf, limit_s, progress)
         )
 
-    async def _kept(self, job: _Job, shelf: Shelf, max_age_s: float | None) -> SearchAnswer | None:
+    async def _kept(self, job: _Job, shelf: CacheScope, max_age_s: float | None) -> SearchAnswer | None:
         limit_s = self._usual_age_s if max_age_s is None else max_age_s
         kept = await self._searches.get(job.key, shelf=shelf, max_age_s=limit_s)
         if kept is None or kept.retrieved_at is None:
@@ -152,7 +152,7 @@ class Searcher:
         return replace(kept, cached=True)
 
     async def _search(
-        self, job: _Job, shelf: Shelf, limit_s: float, progress: Progress | None
+        self, job: _Job, shelf: CacheScope, limit_s: float, progress: ProgressCallback | None
     ) -> SearchAnswer:
         attempts = await self._ask_all(job, shelf.principal, limit_s, progress)
         _raise_if_ours(attempts)
@@ -162,8 +162,8 @@ class Searcher:
         return answer
 
     async def _ask_all(
-        self, job: _Job, principal: str, limit_s: float, progress: Progress | None
-    ) -> list[Attempt]:
+        self, job: _Job, principal: str, limit_s: float, progress: ProgressCallback | None
+    ) -> list[EngineQuery]:
         deadline = Deadline.within(limit_s)
         query = SearchQuery(
             job.text,
@@ -176,7 +176,7 @@ class Searcher:
         rows = math.ceil(job.max_results / len(job.engines))
         done = 0
 
-        async def ask(name: str) -> Attempt:
+        async def ask(name: str) -> EngineQuery:
             nonlocal done
             attempt = await self._attempts.ask(
                 self._engines[name],
@@ -196,8 +196,8 @@ class Searcher:
             tasks = [group.create_task(ask(name)) for name in job.engines]
         return [task.result() for task in tasks]
 
-    def _merged(self, job: _Job, attempts: Sequence[Attempt], now: datetime) -> SearchAnswer:
-        ranked = [Ranked(one.engine.name, one.engine.family, one.results) for one in attempts]
+    def _merged(self, job: _Job, attempts: Sequence[EngineQuery], now: datetime) -> SearchAnswer:
+        ranked = [RankedResult(one.engine.name, one.engine.family, one.results) for one in attempts]
         about = frozenset(content_words(job.text))
         fitting, dropped = job.filters.kept(fused(ranked), now)
         # Copies are merged last: the one that fits must not be hidden behind one that was filtered out.
@@ -232,9 +232,9 @@ class _Job:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
-def spacing_of(settings: Settings, shared: Shared) -> Spacing:
+def spacing_of(settings: Settings, shared: SharedState) -> EngineThrottle:
     """Turns at engines, among all servers that look the same to them."""
-    return Spacing(None if shared.alone else shared.leases, egress_name(_way_out(settings)))
+    return EngineThrottle(None if shared.alone else shared.leases, egress_name(_way_out(settings)))
 
 
 def _usual_reuse_s(kept: SearchAnswer, wanted: int) -> float:
@@ -254,11 +254,11 @@ def _way_out(settings: Settings) -> str:
     return " ".join(filter(None, (settings.proxy, *hosts)))
 
 
-def _result(row: Merged, about: frozenset[str]) -> Result:
+def _result(row: MergedResults, about: frozenset[str]) -> SearchResult:
     best = row.best
     dates = [result.date for _, result in row.rows if result.date is not None]
     sources = [result.source for _, result in row.rows if result.source]
-    return Result(
+    return SearchResult(
         title=row.title,
         url=best.url,
         snippet=row.snippet(about),
@@ -270,7 +270,7 @@ def _result(row: Merged, about: frozenset[str]) -> Result:
     )
 
 
-def _warnings(job: _Job, attempts: Sequence[Attempt]) -> tuple[str, ...]:
+def _warnings(job: _Job, attempts: Sequence[EngineQuery]) -> tuple[str, ...]:
     told = []
     if len(job.text) > ENGINES_READ_CHARS:
         told.append(
@@ -284,14 +284,16 @@ def _warnings(job: _Job, attempts: Sequence[Attempt]) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _raise_if_ours(attempts: Sequence[Attempt]) -> None:
+def _raise_if_ours(attempts: Sequence[EngineQuery]) -> None:
     """Where no engine could be asked at all, that is our fault, and no answer."""
     found = {attempt.error for attempt in attempts}
     if found == {"busy"}:
         wait_s = math.ceil(min(attempt.waits_s for attempt in attempts))
-        raise errors.Overloaded("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
+        raise errors.OverloadedError(
+            "Other searches are waiting for these engines.", retry_after_s=max(1, wait_s)
+        )
     if found <= {"browser_failed", "busy"}:
-        raise errors.Broken(
+        raise errors.BrowserFailedError(
             "The browser that asks the engines failed.",
             next_step="Try again; `search-mcp doctor` may say more.",
         )

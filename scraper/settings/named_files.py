@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["UnreadableFile", "text_in"]
+__all__ = ["UnreadableFileError", "text_in"]
 
 
-class UnreadableFile(Exception):
+class UnreadableFileError(Exception):
     """Why a file cannot be read, and what to do: what stands behind "<variable>=<file> cannot be read: "."""
 
 
@@ -31,4 +31,4 @@ def text_in(file: Path) -> str:
         reason = "it is no text in UTF-8. Save it as that."
     except OSError as error:
         reason = f"{error.strerror or type(error).__name__}. Name a file that can be read."
-    raise UnreadableFile(reason)
+    raise UnreadableFileError(reason)

@@ -15,19 +15,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from scraper.settings.home import cache_folder
-from scraper.settings.kinds import Folder, Kind, Language, Number, OneOf, Switch, Text, Whole, Words, Zone
-from scraper.settings.named_files import UnreadableFile, text_in
-from scraper.settings.places import (
-    DatabaseUrl,
-    HostMap,
-    HostNames,
-    KeyPin,
-    Networks,
-    Origins,
-    Proxy,
-    StateUrl,
-    WebAddress,
+from scraper.settings.cache_dir import cache_folder
+from scraper.settings.named_files import UnreadableFileError, text_in
+from scraper.settings.network_values import (
+    DatabaseUrlSetting,
+    HostMapSetting,
+    HostNamesSetting,
+    KeyPinSetting,
+    NetworksSetting,
+    OriginsSetting,
+    ProxySetting,
+    StateUrlSetting,
+    WebAddressSetting,
+)
+from scraper.settings.values import (
+    BooleanSetting,
+    ChoiceSetting,
+    FolderSetting,
+    IntegerSetting,
+    LanguageSetting,
+    ListSetting,
+    NumberSetting,
+    SettingType,
+    StringSetting,
+    TimeZoneSetting,
 )
 
 if TYPE_CHECKING:
@@ -47,12 +58,12 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SettingChoices:
     """What a field of `Settings` says about itself besides its type and default."""
 
     label: str
     """The variable without its prefix."""
-    kind: Kind
+    kind: SettingType
     help: str
     unit: str = ""
 
@@ -65,7 +76,7 @@ class Setting:
     """The field of `Settings`."""
     variable: str
     flag: str
-    kind: Kind
+    kind: SettingType
     default: object
     help: str
     unit: str
@@ -80,30 +91,30 @@ class Setting:
     @property
     def is_switch(self) -> bool:
         """Whether the flag stands alone, without a value."""
-        return isinstance(self.kind, Switch)
+        return isinstance(self.kind, BooleanSetting)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The operator's choices, read once at the start and handed down."""
 
-    data_dir: Annotated[Path, Choice("DATA", Folder(), "Folder of kept pages, searches and indexes.")] = (
-        field(default_factory=cache_folder)
-    )
+    data_dir: Annotated[
+        Path, SettingChoices("DATA", FolderSetting(), "Folder of kept pages, searches and indexes.")
+    ] = field(default_factory=cache_folder)
     cache_ttl_h: Annotated[
         float,
-        Choice(
+        SettingChoices(
             "CACHE_HOURS",
-            Number(0, 87_600),
+            NumberSetting(0, 87_600),
             "How old a cached page may be when a call does not say; 0 reads every page anew.",
             "h",
         ),
     ] = 168.0
     cache_mb: Annotated[
         int,
-        Choice(
+        SettingChoices(
             "CACHE_MB",
-            Whole(0, 1_000_000),
+            IntegerSetting(0, 1_000_000),
             "Size of the page cache above which the oldest pages are dropped; 0 keeps no cache.",
             "MB",
         ),
@@ -111,224 +122,257 @@ class Settings:
 
     tool_timeout_s: Annotated[
         float,
-        Choice("TOOL_TIMEOUT", Number(1, 3_600), "Deadline of a call; most clients give up after 60 s.", "s"),
+        SettingChoices(
+            "TOOL_TIMEOUT",
+            NumberSetting(1, 3_600),
+            "Deadline of a call; most clients give up after 60 s.",
+            "s",
+        ),
     ] = 55.0
     max_answer_tokens: Annotated[
         int,
-        Choice(
+        SettingChoices(
             "MAX_ANSWER_TOKENS",
-            Whole(500, 25_000),
+            IntegerSetting(500, 25_000),
             "Size of an answer when the call does not ask for more.",
             "tokens",
         ),
     ] = 9_000
-    batch_limit: Annotated[int, Choice("BATCH_LIMIT", Whole(1, 1_000), "URLs in one fetch_batch.")] = 50
+    batch_limit: Annotated[
+        int, SettingChoices("BATCH_LIMIT", IntegerSetting(1, 1_000), "URLs in one fetch_batch.")
+    ] = 50
     tools: Annotated[
         tuple[str, ...],
-        Choice("TOOLS", Words(), "Tools to offer, separated by commas; all when not given."),
+        SettingChoices("TOOLS", ListSetting(), "Tools to offer, separated by commas; all when not given."),
     ] = ()
 
     document_root: Annotated[
         Path | None,
-        Choice(
+        SettingChoices(
             "DOCUMENT_ROOT",
-            Folder(),
+            FolderSetting(),
             "Folder beneath which read_doc may read local files; none are read when not given.",
         ),
     ] = None
     document_mb: Annotated[
-        int, Choice("DOCUMENT_MB", Whole(1, 1_000), "Size of the largest document that is read.", "MB")
+        int,
+        SettingChoices(
+            "DOCUMENT_MB", IntegerSetting(1, 1_000), "Size of the largest document that is read.", "MB"
+        ),
     ] = 50
 
-    host: Annotated[str, Choice("HOST", Text(), "Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, Choice("PORT", Whole(0, 65_535), "Port to listen on; 0 takes a free one.")] = 8_000
-    token: Annotated[str | None, Choice("TOKEN", Text(), "The token that callers must send.")] = field(
-        default=None, repr=False
-    )
+    host: Annotated[str, SettingChoices("HOST", StringSetting(), "Address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, SettingChoices("PORT", IntegerSetting(0, 65_535), "Port to listen on; 0 takes a free one.")
+    ] = 8_000
+    token: Annotated[
+        str | None, SettingChoices("TOKEN", StringSetting(), "The token that callers must send.")
+    ] = field(default=None, repr=False)
     tokens_file: Annotated[
-        Path | None, Choice("TOKENS_FILE", Folder(), "File of name:token lines, one a caller.")
+        Path | None, SettingChoices("TOKENS_FILE", FolderSetting(), "File of name:token lines, one a caller.")
     ] = None
     allow_unauthenticated: Annotated[
         bool,
-        Choice(
+        SettingChoices(
             "ALLOW_UNAUTHENTICATED",
-            Switch(),
+            BooleanSetting(),
             "Listen on an address that others reach, without asking for a token.",
         ),
     ] = False
     allowed_hosts: Annotated[
         tuple[str, ...],
-        Choice(
+        SettingChoices(
             "ALLOWED_HOSTS",
-            HostNames(),
+            HostNamesSetting(),
             "Host names under which the server may be called, besides loopback; name or name:port.",
         ),
     ] = ()
     allowed_origins: Annotated[
         tuple[str, ...],
-        Choice("ALLOWED_ORIGINS", Origins(), "Origins of web pages that may call the server."),
+        SettingChoices("ALLOWED_ORIGINS", OriginsSetting(), "Origins of web pages that may call the server."),
     ] = ()
     issuer: Annotated[
         str | None,
-        Choice("ISSUER", WebAddress(), "URL of an OAuth issuer whose tokens are taken besides our own."),
+        SettingChoices(
+            "ISSUER", WebAddressSetting(), "URL of an OAuth issuer whose tokens are taken besides our own."
+        ),
     ] = None
     issuer_keys: Annotated[
         Path | None,
-        Choice("ISSUER_KEYS", Folder(), "File of the issuer's public keys, as a JSON Web Key Set."),
+        SettingChoices(
+            "ISSUER_KEYS", FolderSetting(), "File of the issuer's public keys, as a JSON Web Key Set."
+        ),
     ] = None
     public_url: Annotated[
         str | None,
-        Choice(
+        SettingChoices(
             "PUBLIC_URL",
-            WebAddress(),
+            WebAddressSetting(),
             "URL under which clients reach the server; the issuer's tokens must be made out to it.",
         ),
     ] = None
     drain_s: Annotated[
         float,
-        Choice(
+        SettingChoices(
             "DRAIN_SECONDS",
-            Number(0, 600),
+            NumberSetting(0, 600),
             "How long running calls may take to end when the server is told to stop.",
             "s",
         ),
     ] = 9.0
     call_limit: Annotated[
         int,
-        Choice(
+        SettingChoices(
             "CALL_LIMIT",
-            Whole(1, 100_000),
+            IntegerSetting(1, 100_000),
             "Calls under way at once; beyond, callers are told to come back, those with the most first.",
         ),
     ] = 200
     calls_per_minute: Annotated[
         int,
-        Choice("CALLS_PER_MINUTE", Whole(0, 1_000_000), "Calls a minute from one caller; 0 is no bound."),
+        SettingChoices(
+            "CALLS_PER_MINUTE", IntegerSetting(0, 1_000_000), "Calls a minute from one caller; 0 is no bound."
+        ),
     ] = 0
 
     proxy: Annotated[
         str | None,
-        Choice(
+        SettingChoices(
             "PROXY",
-            Proxy(),
+            ProxySetting(),
             "Proxy for everything that leaves: http://user:password@host:port or socks5://...",
         ),
     ] = field(default=None, repr=False)
     proxy_dns: Annotated[
         str,
-        Choice(
+        SettingChoices(
             "PROXY_DNS",
-            OneOf(("remote", "local")),
+            ChoiceSetting(("remote", "local")),
             "Who looks up names when there is a proxy: remote is the proxy, local is this machine.",
         ),
     ] = "remote"
     allow_nets: Annotated[
         tuple[str, ...],
-        Choice(
+        SettingChoices(
             "ALLOW_NETS",
-            Networks(),
+            NetworksSetting(),
             "Networks that may be visited although they are not public, e.g. 10.1.0.0/16,198.18.0.0/15.",
         ),
     ] = ()
     test_hosts: Annotated[
         tuple[tuple[str, str, int], ...],
-        Choice(
+        SettingChoices(
             "TEST_HOSTS",
-            HostMap(),
+            HostMapSetting(),
             "For tests: name=address:port pairs; the name is served from there instead of the web.",
         ),
     ] = ()
 
     test_key_pin: Annotated[
         str | None,
-        Choice(
+        SettingChoices(
             "TEST_KEY_PIN",
-            KeyPin(),
+            KeyPinSetting(),
             "For tests: SHA-256 of the public key that a test host's certificate holds, in base64.",
         ),
     ] = None
 
-    language: Annotated[str, Choice("LANGUAGE", Language(), "Language that sites are asked for.")] = "en-US"
+    language: Annotated[
+        str, SettingChoices("LANGUAGE", LanguageSetting(), "Language that sites are asked for.")
+    ] = "en-US"
     timezone: Annotated[
         str | None,
-        Choice("TIMEZONE", Zone(), "Time zone that sites see; this machine's when not given."),
+        SettingChoices(
+            "TIMEZONE", TimeZoneSetting(), "Time zone that sites see; this machine's when not given."
+        ),
     ] = None
     tier: Annotated[
         str,
-        Choice(
+        SettingChoices(
             "TIER",
-            OneOf(("light", "full")),
+            ChoiceSetting(("light", "full")),
             "Chromium that reads pages: light is quick, full is let through by more sites.",
         ),
     ] = "light"
     light_executable: Annotated[
         str | None,
-        Choice("LIGHT_CHROMIUM", Text(), "Path of chromium-headless-shell; looked for when not given."),
+        SettingChoices(
+            "LIGHT_CHROMIUM", StringSetting(), "Path of chromium-headless-shell; looked for when not given."
+        ),
     ] = None
     full_executable: Annotated[
-        str | None, Choice("FULL_CHROMIUM", Text(), "Path of chromium; looked for when not given.")
+        str | None,
+        SettingChoices("FULL_CHROMIUM", StringSetting(), "Path of chromium; looked for when not given."),
     ] = None
     peek_slots: Annotated[
-        int, Choice("PEEK_SLOTS", Whole(1, 64), "Pages read at once without rendering.")
+        int, SettingChoices("PEEK_SLOTS", IntegerSetting(1, 64), "Pages read at once without rendering.")
     ] = min(4 * _CORES, 16)
-    render_slots: Annotated[int, Choice("RENDER_SLOTS", Whole(1, 64), "Pages rendered at once.")] = min(
-        2 * _CORES, 8
-    )
+    render_slots: Annotated[
+        int, SettingChoices("RENDER_SLOTS", IntegerSetting(1, 64), "Pages rendered at once.")
+    ] = min(2 * _CORES, 8)
     queue_limit: Annotated[
         int,
-        Choice(
-            "QUEUE_LIMIT", Whole(0, 10_000), "Pages that may wait; beyond, callers are told to come back."
+        SettingChoices(
+            "QUEUE_LIMIT",
+            IntegerSetting(0, 10_000),
+            "Pages that may wait; beyond, callers are told to come back.",
         ),
     ] = 64
 
     database_url: Annotated[
         str | None,
-        Choice(
+        SettingChoices(
             "DATABASE_URL",
-            DatabaseUrl(),
+            DatabaseUrlSetting(),
             "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
         ),
     ] = field(default=None, repr=False)
     shared_url: Annotated[
         str | None,
-        Choice(
+        SettingChoices(
             "SHARED_URL",
-            StateUrl(),
+            StateUrlSetting(),
             "Valkey or Redis through which servers share limits and politeness: redis://user:password@host/0.",
         ),
     ] = field(default=None, repr=False)
     host_pages: Annotated[
         int,
-        Choice(
+        SettingChoices(
             "HOST_PAGES",
-            Whole(0, 1_000),
+            IntegerSetting(0, 1_000),
             "Pages read from one host at once, by all servers together; 0 is no bound but each server's own.",
         ),
     ] = 32
     host_gap_s: Annotated[
         float,
-        Choice("HOST_GAP", Number(0, 3_600), "Least time between two visits to one host.", "s"),
+        SettingChoices(
+            "HOST_GAP", NumberSetting(0, 3_600), "Least time between two visits to one host.", "s"
+        ),
     ] = 0.0
     robots: Annotated[
         str,
-        Choice(
+        SettingChoices(
             "ROBOTS",
-            OneOf(("off", "warn", "obey")),
+            ChoiceSetting(("off", "warn", "obey")),
             "What robots.txt means: nothing, a warning in the answer, or no for an answer.",
         ),
     ] = "off"
 
     log_level: Annotated[
-        str, Choice("LOG_LEVEL", OneOf(("debug", "info", "warning", "error")), "How much is logged.")
+        str,
+        SettingChoices(
+            "LOG_LEVEL", ChoiceSetting(("debug", "info", "warning", "error")), "How much is logged."
+        ),
     ] = "info"
     log_format: Annotated[
-        str, Choice("LOG_FORMAT", OneOf(("text", "json")), "Shape of the log lines on stderr.")
+        str,
+        SettingChoices("LOG_FORMAT", ChoiceSetting(("text", "json")), "Shape of the log lines on stderr."),
     ] = "text"
     traces: Annotated[
         bool,
-        Choice(
+        SettingChoices(
             "TRACES",
-            Switch(),
+            BooleanSetting(),
             "Send OpenTelemetry spans; the usual variables OTEL_EXPORTER_OTLP_... say where to.",
         ),
     ] = False
@@ -381,7 +425,7 @@ def setting_table() -> tuple[Setting, ...]:
     return tuple(_setting(entry, hints[entry.name].__metadata__[0]) for entry in dataclasses.fields(Settings))
 
 
-def _setting(entry: dataclasses.Field[Any], choice: Choice) -> Setting:
+def _setting(entry: dataclasses.Field[Any], choice: SettingChoices) -> Setting:
     computed = entry.default_factory is not dataclasses.MISSING
     return Setting(
         name=entry.name,
@@ -415,7 +459,7 @@ def _unknown(name: str, known: list[str]) -> str:
 def _content(setting: Setting, file: str) -> str:
     try:
         content = text_in(Path(file)).strip()
-    except UnreadableFile as error:
+    except UnreadableFileError as error:
         raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
     if not content:
         raise SettingsError(f"{setting.file_variable}={file} cannot be used: the file is empty.")

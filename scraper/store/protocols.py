@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scraper.model import PageFacts, PageHits, Reading
+from scraper.model import CachedPageSummary, PageHits, Reading
 
-__all__ = ["Entry", "Incomplete", "Pages", "PagesStats", "Shelf"]
+__all__ = ["CacheScope", "IncompleteSearchError", "PageEntry", "PageStore", "PagesStats"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CacheScope:
     """Whose pages, and as whom they were read: nobody sees what another's cookies fetched."""
 
     principal: str = "local"
@@ -22,10 +22,10 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PageEntry:
     """One page as it was read."""
 
-    shelf: Shelf
+    shelf: CacheScope
     key: str
     """The URL in canonical form, as it was asked for."""
     reading: Reading
@@ -52,11 +52,11 @@ class PagesStats:
     """Pages that are not kept yet."""
 
 
-class Incomplete(Exception):
+class IncompleteSearchError(Exception):
     """What was asked for was not done to its end; the message, without secrets, says why."""
 
 
-class Pages(Protocol):
+class PageStore(Protocol):
     """The page cache. A fault of it is a miss, and is never the caller's, but for who looks after it.
 
     Another backend is one file with this and a line in `open_store`: `tests/scraper/store` runs over each of
@@ -64,11 +64,17 @@ class Pages(Protocol):
     """
 
     async def get(
-        self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self,
+        key: str,
+        *,
+        shelf: CacheScope,
+        methods: tuple[str, ...],
+        max_age_s: float,
+        allowed: frozenset[str],
+    ) -> PageEntry | None:
         """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PageEntry) -> None:
         """Keep a page; returns at once."""
 
     async def settled(self) -> None:
@@ -79,13 +85,13 @@ class Pages(Protocol):
 
     async def recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[PageFacts]:
+    ) -> list[CachedPageSummary]:
         """One principal's pages, newest first; `before` is the number of the last one that is known."""
 
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
         """The newest reading of one principal's page by the address at which it was found."""
 
-    def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+    def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         """Every page, for an export; None is everybody's.
 
         Raises:

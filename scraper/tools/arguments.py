@@ -13,9 +13,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from scraper.errors import BadArgument
+from scraper.errors import InvalidArgumentError
 
-__all__ = ["Flag", "Kind", "Number", "OneOf", "Parameter", "Parameters", "Text", "Texts", "Whole"]
+__all__ = [
+    "ArgumentType",
+    "BooleanArgument",
+    "ChoiceArgument",
+    "IntegerArgument",
+    "NumberArgument",
+    "Parameter",
+    "Parameters",
+    "StringArgument",
+    "StringListArgument",
+]
 
 ECHO_CHARS = 60
 """How much of a wrong value an error repeats."""
@@ -36,7 +46,7 @@ _TYPE_NAMES: Mapping[type, str] = {
 }
 
 
-class Kind(Protocol):
+class ArgumentType(Protocol):
     """One type of value."""
 
     def schema(self) -> dict[str, Any]:
@@ -51,7 +61,7 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StringArgument:
     """A text that is not blank."""
 
     most: int | None = None
@@ -73,7 +83,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class ChoiceArgument:
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -91,7 +101,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class BooleanArgument:
     """True or false."""
 
     def schema(self) -> dict[str, Any]:
@@ -108,7 +118,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberArgument:
     """A number within bounds."""
 
     low: float
@@ -127,7 +137,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class IntegerArgument:
     """A whole number within bounds."""
 
     low: int
@@ -146,7 +156,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class StringListArgument:
     """A list of texts, at least one."""
 
     limit: int
@@ -175,7 +185,7 @@ class Parameter:
     """One argument of a tool."""
 
     name: str
-    kind: Kind
+    kind: ArgumentType
     about: str
     default: Any = None
     required: bool = False
@@ -217,7 +227,9 @@ class Parameters:
             except ValueError as error:
                 faults.append(f"{name} must be {error}.")
         if faults:
-            raise BadArgument(" ".join(faults[:FAULTS_LIMIT]), target=", ".join(arguments)[:ECHO_CHARS])
+            raise InvalidArgumentError(
+                " ".join(faults[:FAULTS_LIMIT]), target=", ".join(arguments)[:ECHO_CHARS]
+            )
         return values
 
     def _unknown(self, name: str) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import cache_search as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import IntegerArgument, Parameter, Parameters, StringArgument
+from scraper.tools.common_parameters import FORMAT, compact, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, compact, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -27,11 +27,11 @@ def tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter(
             "query",
-            Text(MAX_QUERY_CHARS),
+            StringArgument(MAX_QUERY_CHARS),
             'Words that must all be there; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        Parameter("limit", Whole(1, MAX_HITS), "Pages to return.", default=10),
+        Parameter("limit", IntegerArgument(1, MAX_HITS), "Pages to return.", default=10),
         FORMAT,
     )
     return Tool(
@@ -44,10 +44,10 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     found = await app.library.search(given["query"], principal=call.principal, limit=given["limit"])
     if given["format"] == "json":
         rows = render.as_json(found)
-        return Answer(compact(rows), rows)
+        return ToolAnswer(compact(rows), rows)
     text = render.as_markdown(given["query"], found, region=new_region(), now=datetime.now(UTC))
-    return Answer(text, is_error=not found.usable)
+    return ToolAnswer(text, is_error=not found.usable)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from scraper.render import compare as render
 from scraper.search.compare import MAX_URLS, MIN_URLS, checked, compare
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Text, Texts
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import Parameter, Parameters, StringArgument, StringListArgument
+from scraper.tools.common_parameters import FORMAT, body_budget, compact, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -29,18 +29,18 @@ class _Several:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
-        return Texts(MAX_URLS).schema() | {"minItems": MIN_URLS}
+        return StringListArgument(MAX_URLS).schema() | {"minItems": MIN_URLS}
 
     def read(self, value: object) -> tuple[str, ...]:
         """The URLs."""
         if value in ([], (), "[]"):
             return ()
         given = len(value) if isinstance(value, (list, tuple)) else MAX_URLS
-        return Texts(max(given, MAX_URLS)).read(value)
+        return StringListArgument(max(given, MAX_URLS)).read(value)
 
 
 _PARAMETERS = Parameters(
-    Parameter("question", Text(MAX_QUESTION_CHARS), "What to compare them for.", required=True),
+    Parameter("question", StringArgument(MAX_QUESTION_CHARS), "What to compare them for.", required=True),
     Parameter("urls", _Several(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
     FORMAT,
 )
@@ -57,7 +57,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     question = given["question"]
     pages = await compare(
         app.fetcher,
@@ -71,5 +71,5 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     )
     if given["format"] == "json":
         data = render.as_json(question, pages)
-        return Answer(compact(data), data)
-    return Answer(render.as_markdown(question, pages, region=new_region(), now=datetime.now(UTC)))
+        return ToolAnswer(compact(data), data)
+    return ToolAnswer(render.as_markdown(question, pages, region=new_region(), now=datetime.now(UTC)))

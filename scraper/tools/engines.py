@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
 from scraper.tools.arguments import Parameters
-from scraper.tools.boundary import guarded
+from scraper.tools.common_parameters import compact
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import compact
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -30,7 +30,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     app.searcher.make_ready()
     names = list(app.searcher.engines)
-    return Answer(compact(names), names)
+    return ToolAnswer(compact(names), names)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import structured as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Text
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import Parameter, Parameters, StringArgument
+from scraper.tools.common_parameters import FORMAT, body_budget, compact, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, body_budget, compact, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("url", Text(), "Absolute http(s) URL.", required=True),
+        Parameter("url", StringArgument(), "Absolute http(s) URL.", required=True),
         FORMAT,
     )
     return Tool(
@@ -34,7 +34,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     found = await app.structured.extract(
         given["url"],
         principal=call.principal,
@@ -44,5 +44,5 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     budget = body_budget(app.settings)
     if given["format"] == "json":
         answer = render.as_json(found, budget=budget)
-        return Answer(compact(answer), answer)
-    return Answer(render.as_markdown(found, region=new_region(), budget=budget))
+        return ToolAnswer(compact(answer), answer)
+    return ToolAnswer(render.as_markdown(found, region=new_region(), budget=budget))

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import fetch as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
-from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import (
+from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
+from scraper.tools.common_parameters import (
     FORMAT,
     RENDER,
     RESULT_CHARS,
@@ -21,6 +18,9 @@ from scraper.tools.shared import (
     max_age_s,
     new_region,
 )
+from scraper.tools.descriptions import described
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ MAX_START = 100_000_000
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("url", Text(), "Absolute http(s) URL.", required=True),
+        Parameter("url", StringArgument(), "Absolute http(s) URL.", required=True),
         RENDER,
-        Parameter("force_refresh", Flag(), "Read it anew.", default=False),
+        Parameter("force_refresh", BooleanArgument(), "Read it anew.", default=False),
         max_age("Take a kept page only if younger; 0 reads anew.", settings),
         FORMAT,
-        Parameter("start", Whole(0, MAX_START), "Character to begin at.", default=0),
+        Parameter("start", IntegerArgument(0, MAX_START), "Character to begin at.", default=0),
         Parameter(
             "length",
-            Whole(1, render.MAX_LENGTH),
+            IntegerArgument(1, render.MAX_LENGTH),
             "Characters to return, cut where a paragraph ends. Not given: what fits.",
         ),
     )
@@ -56,7 +56,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     reading = await app.fetcher.fetch(
         given["url"],
         render=given["render"],
@@ -70,8 +70,8 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     start, length, budget = given["start"], given["length"], body_budget(app.settings)
     if given["format"] == "json":
         page = render.as_json(reading, start=start, length=length, budget=budget)
-        return Answer(compact(page), page)
+        return ToolAnswer(compact(page), page)
     text = render.as_markdown(
         reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )
-    return Answer(text)
+    return ToolAnswer(text)

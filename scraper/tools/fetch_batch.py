@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import batch as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Texts
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import Parameter, Parameters, StringListArgument
+from scraper.tools.common_parameters import FORMAT, RENDER, body_budget, compact, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, RENDER, body_budget, compact, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -23,7 +23,7 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's bounds in its schema."""
     parameters = Parameters(
-        Parameter("urls", Texts(settings.batch_limit), "Absolute http(s) URLs.", required=True),
+        Parameter("urls", StringListArgument(settings.batch_limit), "Absolute http(s) URLs.", required=True),
         replace(RENDER, about="As in `fetch`."),
         FORMAT,
     )
@@ -36,7 +36,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     urls = given["urls"]
     outcomes = await app.fetcher.fetch_batch(
         urls,
@@ -45,12 +45,12 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    items = [render.Item(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
+    items = [render.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
     budget = body_budget(app.settings)
     if given["format"] == "json":
         pages = render.as_json(items, budget=budget)
-        return Answer(compact(pages), pages)
+        return ToolAnswer(compact(pages), pages)
     text = render.as_markdown(
         items, region=new_region(), render=given["render"], now=datetime.now(UTC), budget=budget
     )
-    return Answer(text)
+    return ToolAnswer(text)

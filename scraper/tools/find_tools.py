@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from scraper.errors import BadArgument
-from scraper.extract.characters import line
-from scraper.render.sealed import EXPLANATION, seal
+from scraper.errors import InvalidArgumentError
+from scraper.extract.text.sanitize import line
+from scraper.render.untrusted_region import EXPLANATION, seal
 from scraper.settings import Settings
-from scraper.tools.arguments import OneOf, Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import ChoiceArgument, IntegerArgument, Parameter, Parameters, StringArgument
+from scraper.tools.cached_resources import CachedResource, found
+from scraper.tools.common_parameters import new_region
 from scraper.tools.descriptions import described
-from scraper.tools.finding import Offer, ranked, uses_of
-from scraper.tools.kept import Item, found
-from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.tools.prompts import Prompt, prompts_for
-from scraper.tools.shared import new_region
+from scraper.tools.tool_ranking import SearchableItem, ranked, uses_of
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -36,33 +36,35 @@ MAX_QUERY_CHARS = 2_000
 _SNIPPET_CHARS = 300
 
 _PARAMETERS = Parameters(
-    Parameter("query", Text(), "What you want to do or read.", required=True),
+    Parameter("query", StringArgument(), "What you want to do or read.", required=True),
     Parameter(
         "kind",
-        OneOf(("tools", "prompts", "resources")),
+        ChoiceArgument(("tools", "prompts", "resources")),
         "resources: what is kept.",
         default="tools",
     ),
-    Parameter("start", Whole(0, DEEPEST), "Place to begin at.", default=0),
+    Parameter("start", IntegerArgument(0, DEEPEST), "Place to begin at.", default=0),
 )
 
 
 def tool(settings: Settings, others: Sequence[Tool]) -> Tool:
     """The tool that finds the others."""
 
-    async def run(app: App, given: dict[str, Any], call: Call) -> Answer:
+    async def run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = given["query"], given["kind"], given["start"]
         if len(query) > MAX_QUERY_CHARS:
-            raise BadArgument(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
+            raise InvalidArgumentError(
+                f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken."
+            )
         if kind == "resources":
             items, more = await found(app, call.principal, query, start, PAGE_ITEMS)
-            return Answer(_kept_text(items, start) + _continued(start, more=more))
+            return ToolAnswer(_kept_text(items, start) + _continued(start, more=more))
         every = _tool_lines(query, others) if kind == "tools" else _prompt_lines(query, prompts_for(others))
         end = start + PAGE_ITEMS
         told = "\n".join(every[start:end]) or _nothing(
             start, f"None of the {kind} fits. Say it in other words."
         )
-        return Answer(told + _continued(start, more=len(every) > end))
+        return ToolAnswer(told + _continued(start, more=len(every) > end))
 
     return Tool(
         name=NAME,
@@ -74,17 +76,19 @@ def tool(settings: Settings, others: Sequence[Tool]) -> Tool:
     )
 
 
-def offer_of_tool(offered: Tool) -> Offer:
+def offer_of_tool(offered: Tool) -> SearchableItem:
     """A tool as it is searched: names, title, description and what its arguments are for."""
     properties = offered.input_schema.get("properties", {})
     arguments = " ".join(f"{name} {entry.get('description', '')}" for name, entry in properties.items())
-    return Offer(offered.name, offered.title, f"{offered.description} {arguments}", uses_of(offered.name))
+    return SearchableItem(
+        offered.name, offered.title, f"{offered.description} {arguments}", uses_of(offered.name)
+    )
 
 
-def offer_of_prompt(prompt: Prompt) -> Offer:
+def offer_of_prompt(prompt: Prompt) -> SearchableItem:
     """A prompt as it is searched."""
     arguments = " ".join(f"{argument.name} {argument.about}" for argument in prompt.arguments)
-    return Offer(prompt.name, prompt.title, f"{prompt.about} {arguments}", uses_of(prompt.name))
+    return SearchableItem(prompt.name, prompt.title, f"{prompt.about} {arguments}", uses_of(prompt.name))
 
 
 def _tool_lines(query: str, tools: Sequence[Tool]) -> list[str]:
@@ -105,7 +109,7 @@ def _prompt_lines(query: str, prompts: Sequence[Prompt]) -> list[str]:
     ]
 
 
-def _kept_text(items: Sequence[Item], start: int) -> str:
+def _kept_text(items: Sequence[CachedResource], start: int) -> str:
     if not items:
         return _nothing(start, "Nothing that is kept holds these words. `search` finds pages on the web.")
     region = new_region()
@@ -113,7 +117,7 @@ def _kept_text(items: Sequence[Item], start: int) -> str:
     return f"{EXPLANATION.format(region=region)}\n\n{seal(rows, region)}"
 
 
-def _kept_row(item: Item) -> str:
+def _kept_row(item: CachedResource) -> str:
     title = f"{item.title}\n" if item.title else ""
     snippet = line(item.snippet, _SNIPPET_CHARS)
     return f"- {title}<{item.uri}> {item.about}\n{snippet}".rstrip()

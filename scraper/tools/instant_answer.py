@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import instant_answer as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Text
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import Parameter, Parameters, StringArgument
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -19,7 +19,7 @@ __all__ = ["tool"]
 
 def tool(settings: Settings) -> Tool:
     """The tool."""
-    parameters = Parameters(Parameter("query", Text(), "検索キーワード", required=True))
+    parameters = Parameters(Parameter("query", StringArgument(), "検索キーワード", required=True))
     return Tool(
         name="instant_answer",
         title="Ask for an instant answer",
@@ -29,8 +29,8 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     answer = await app.instant_answers.answer(
         given["query"], principal=call.principal, deadline_s=call.deadline_s
     )
-    return Answer(render.as_markdown(given["query"], answer))
+    return ToolAnswer(render.as_markdown(given["query"], answer))

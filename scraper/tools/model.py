@@ -6,25 +6,25 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from scraper.reading.progress import Progress
+from scraper.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Answer", "Call", "Checking", "Run", "Tool"]
+__all__ = ["ArgumentValidator", "Run", "Tool", "ToolAnswer", "ToolCall"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """Who calls, how long they wait, and where to tell them how it goes."""
 
     principal: str = "local"
     deadline_s: float = 55.0
-    progress: Progress | None = None
+    progress: ProgressCallback | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What the caller gets: one text, and the same thing as data where data was asked for."""
 
     text: str
@@ -32,14 +32,14 @@ class Answer:
     is_error: bool = False
 
 
-Run = Callable[["App", Mapping[str, Any], Call], Awaitable[Answer]]
+Run = Callable[["App", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
 
 
 @runtime_checkable
-class Checking(Protocol):
+class ArgumentValidator(Protocol):
     """A way to run that can tell what is wrong with arguments before anything is opened."""
 
-    def fault(self, arguments: Mapping[str, Any]) -> Answer | None:
+    def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
         """The answer that these arguments would get; None where they seem right."""
 
 
@@ -63,6 +63,6 @@ class Tool:
     result_chars: int | None = None
     """Characters that an answer may have, where that is more than some clients take unasked."""
 
-    def fault(self, arguments: Mapping[str, Any]) -> Answer | None:
+    def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
         """What is wrong with arguments, as far as can be told before anything is opened."""
-        return self.run.fault(arguments) if isinstance(self.run, Checking) else None
+        return self.run.fault(arguments) if isinstance(self.run, ArgumentValidator) else None

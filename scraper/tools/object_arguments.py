@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from scraper.errors import BadArgument
+from scraper.errors import InvalidArgumentError
 from scraper.tools.arguments import Parameters
 
-__all__ = ["AnyText", "FreeObject", "Settled"]
+__all__ = ["AnyObject", "AnyString", "ObjectWithDefaults"]
 
 
 @dataclass(frozen=True, slots=True)
-class AnyText:
+class AnyString:
     """A text, blank or not: the tool itself says what a blank one means."""
 
     def schema(self) -> dict[str, Any]:
@@ -28,7 +28,7 @@ class AnyText:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeObject:
+class AnyObject:
     """An object of whatever names and values."""
 
     def schema(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class FreeObject:
         return _object(value)
 
 
-class Settled:
+class ObjectWithDefaults:
     """An object of known names, each with its own kind and default."""
 
     def __init__(self, parameters: Parameters) -> None:
@@ -54,7 +54,7 @@ class Settled:
         """A value for every name."""
         try:
             return self._parameters.read(_object(value))
-        except BadArgument as error:
+        except InvalidArgumentError as error:
             raise ValueError(f"right inside: {error}") from None
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.reading.wanted import Wanted
+from scraper.reading.documents.request import DocumentRequest
 from scraper.render import document as render
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
+from scraper.tools.common_parameters import FORMAT, RESULT_CHARS, body_budget, compact, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.page_numbers import page_numbers
-from scraper.tools.shared import FORMAT, RESULT_CHARS, body_budget, compact, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.tools.page_ranges import page_numbers
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -31,22 +31,24 @@ MAX_PASSWORD_CHARS = 1_000
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("source", Text(), "http(s) URL, or a path in the operator's folder.", required=True),
+        Parameter(
+            "source", StringArgument(), "http(s) URL, or a path in the operator's folder.", required=True
+        ),
         Parameter(
             "start",
-            Whole(-MAX_OFFSET, MAX_OFFSET),
+            IntegerArgument(-MAX_OFFSET, MAX_OFFSET),
             "Character to begin at.",
             default=0,
         ),
         Parameter(
             "length",
-            Whole(0, MAX_OFFSET),
+            IntegerArgument(0, MAX_OFFSET),
             f"Most characters to return, {render.MAX_LENGTH:,} at once.",
         ),
         FORMAT,
-        Parameter("pages", Text(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
-        Parameter("outline", Flag(), "Return the headings with their offsets.", default=False),
-        Parameter("password", Text(MAX_PASSWORD_CHARS), "Of a locked PDF."),
+        Parameter("pages", StringArgument(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
+        Parameter("outline", BooleanArgument(), "Return the headings with their offsets.", default=False),
+        Parameter("password", StringArgument(MAX_PASSWORD_CHARS), "Of a locked PDF."),
     )
     return Tool(
         name="read_doc",
@@ -58,16 +60,16 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     pages = page_numbers(given["pages"])
-    wanted = Wanted(given["source"], given["password"], (), call.principal)
+    wanted = DocumentRequest(given["source"], given["password"], (), call.principal)
     reading = await app.documents.read(
         wanted, pages=pages, deadline_s=call.deadline_s, progress=call.progress
     )
-    part = render.Part(given["start"], given["length"], pages, given["outline"])
+    part = render.DocumentPart(given["start"], given["length"], pages, given["outline"])
     budget = body_budget(app.settings)
     if given["format"] == "json":
         answer = render.as_json(reading, part, budget=budget)
-        return Answer(compact(answer), answer)
+        return ToolAnswer(compact(answer), answer)
     text = render.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)
-    return Answer(text)
+    return ToolAnswer(text)

@@ -14,7 +14,7 @@ from scraper.tools import (
     fetch_batch,
     find_tools,
     instant_answer,
-    openai_pair,
+    openai_toolset,
     read_doc,
     research,
     search,
@@ -64,7 +64,7 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
 
 def openai_tools(settings: Settings | None = None) -> tuple[Tool, ...]:
     """`search` and `fetch` as ChatGPT's connectors know them, whatever else the settings offer."""
-    return openai_pair.pair(settings or Settings())
+    return openai_toolset.pair(settings or Settings())
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.render import research as render
-from scraper.search.research import MAX_DEPTH, Inquiry, Researcher
+from scraper.search.research import MAX_DEPTH, Researcher, ResearchQuery
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
+from scraper.tools.common_parameters import FORMAT, body_budget, compact, max_age, max_age_s, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.tools.search import ENGINES_PARAMETER, blocked
-from scraper.tools.shared import FORMAT, body_budget, compact, max_age, max_age_s, new_region
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -25,11 +25,11 @@ __all__ = ["tool"]
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("question", Text(), "What you want to know.", required=True),
-        Parameter("depth", Whole(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
+        Parameter("question", StringArgument(), "What you want to know.", required=True),
+        Parameter("depth", IntegerArgument(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
         replace(ENGINES_PARAMETER, about="As in `search`."),
-        Parameter("fetch", Flag(), "false: only list the sources.", default=True),
-        Parameter("use_cache", Flag(), "Take kept searches and pages.", default=True),
+        Parameter("fetch", BooleanArgument(), "false: only list the sources.", default=True),
+        Parameter("use_cache", BooleanArgument(), "Take kept searches and pages.", default=True),
         max_age("Kept ones only if younger; 0: all anew.", settings),
         FORMAT,
     )
@@ -42,8 +42,8 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
-    inquiry = Inquiry(
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    inquiry = ResearchQuery(
         given["question"],
         depth=given["depth"],
         engines=given["engines"],
@@ -61,5 +61,7 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     is_error = blocked(brief.search)
     if given["format"] == "json":
         data = render.as_json(brief)
-        return Answer(compact(data), data, is_error=is_error)
-    return Answer(render.as_markdown(brief, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
+        return ToolAnswer(compact(data), data, is_error=is_error)
+    return ToolAnswer(
+        render.as_markdown(brief, region=new_region(), now=datetime.now(UTC)), is_error=is_error
+    )

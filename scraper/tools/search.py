@@ -5,18 +5,26 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.engines.categories import CATEGORIES
+from scraper.engines.common.host_categories import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES
 from scraper.model import SearchAnswer
 from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
-from scraper.search.query import MAX_DOMAINS, MAX_RESULTS
+from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
-from scraper.tools.arguments import Flag, OneOf, Parameter, Parameters, Text, Texts, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import (
+    BooleanArgument,
+    ChoiceArgument,
+    IntegerArgument,
+    Parameter,
+    Parameters,
+    StringArgument,
+    StringListArgument,
+)
+from scraper.tools.common_parameters import FORMAT, compact, max_age, max_age_s, new_region
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
-from scraper.tools.shared import FORMAT, compact, max_age, max_age_s, new_region
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -25,7 +33,7 @@ __all__ = ["ENGINES_PARAMETER", "blocked", "tool"]
 
 ENGINES_PARAMETER = Parameter(
     "engines",
-    Texts(len(NAMES)),
+    StringListArgument(len(NAMES)),
     f"Names of `engines`. Not given: {', '.join(DEFAULTS)}.",
 )
 
@@ -33,17 +41,17 @@ ENGINES_PARAMETER = Parameter(
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("query", Text(), "What to look for, in words.", required=True),
+        Parameter("query", StringArgument(), "What to look for, in words.", required=True),
         ENGINES_PARAMETER,
-        Parameter("max_results", Whole(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
-        Parameter("use_cache", Flag(), "Take a kept answer.", default=True),
+        Parameter("max_results", IntegerArgument(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
+        Parameter("use_cache", BooleanArgument(), "Take a kept answer.", default=True),
         max_age("Take a kept answer only if younger; 0 asks anew.", settings),
-        Parameter("freshness", OneOf(tuple(FRESHNESS)), "Only this recent."),
-        Parameter("include_domains", Texts(MAX_DOMAINS), "Only these domains."),
-        Parameter("exclude_domains", Texts(MAX_DOMAINS), "Not these domains."),
-        Parameter("category", OneOf(CATEGORIES), "Only this kind of page."),
-        Parameter("include_text", Text(), "Must stand in title or snippet."),
-        Parameter("exclude_text", Text(), "Must not stand there."),
+        Parameter("freshness", ChoiceArgument(tuple(FRESHNESS)), "Only this recent."),
+        Parameter("include_domains", StringListArgument(MAX_DOMAINS), "Only these domains."),
+        Parameter("exclude_domains", StringListArgument(MAX_DOMAINS), "Not these domains."),
+        Parameter("category", ChoiceArgument(CATEGORIES), "Only this kind of page."),
+        Parameter("include_text", StringArgument(), "Must stand in title or snippet."),
+        Parameter("exclude_text", StringArgument(), "Must not stand there."),
         FORMAT,
     )
     return Tool(
@@ -55,7 +63,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     answer = await app.searcher.search(
         given["query"],
         engines=given["engines"],
@@ -74,9 +82,9 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     )
     if given["format"] == "json":
         data = render.as_json(answer)
-        return Answer(compact(data), data, is_error=blocked(answer))
+        return ToolAnswer(compact(data), data, is_error=blocked(answer))
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
-    return Answer(text, is_error=blocked(answer))
+    return ToolAnswer(text, is_error=blocked(answer))
 
 
 def blocked(answer: SearchAnswer) -> bool:

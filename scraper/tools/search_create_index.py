@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
 from scraper.store.indexes.model import BACKENDS
-from scraper.store.indexes.tokens import Tokenizer
-from scraper.tools.arguments import Flag, Parameter, Parameters, Text, Whole
+from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
 from scraper.tools.descriptions import described
-from scraper.tools.index_values import valued
-from scraper.tools.model import Call, Tool
-from scraper.tools.object_arguments import Settled
+from scraper.tools.index_error_values import valued
+from scraper.tools.model import Tool, ToolCall
+from scraper.tools.object_arguments import ObjectWithDefaults
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -22,17 +22,17 @@ NAME = "search_create_index"
 MAX_MIN_LENGTH = 100
 
 _TOKENIZER = Parameters(
-    Parameter("lowercase", Flag(), "Upper and lower case are one.", default=True),
-    Parameter("min_length", Whole(1, MAX_MIN_LENGTH), "Shorter words are left out.", default=2),
+    Parameter("lowercase", BooleanArgument(), "Upper and lower case are one.", default=True),
+    Parameter("min_length", IntegerArgument(1, MAX_MIN_LENGTH), "Shorter words are left out.", default=2),
 )
 
 
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("index_name", Text(), "Letters, digits, - and _.", required=True),
+        Parameter("index_name", StringArgument(), "Letters, digits, - and _.", required=True),
         Parameter("backend", _Backend(), "sqlite outlives a restart.", default="memory"),
-        Parameter("tokenizer_config", Settled(_TOKENIZER), "How words are cut."),
+        Parameter("tokenizer_config", ObjectWithDefaults(_TOKENIZER), "How words are cut."),
     )
     return Tool(
         name=NAME,
@@ -46,7 +46,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-class _Backend(Text):
+class _Backend(StringArgument):
     """A backend's name; an unknown one has a sentence of its own in the contract."""
 
     def schema(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class _Backend(Text):
         return {"type": "string", "enum": list(BACKENDS)}
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> dict[str, Any]:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     name, backend = given["index_name"], given["backend"]
     tokenizer = Tokenizer(**(given["tokenizer_config"] or {}))
     await app.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)

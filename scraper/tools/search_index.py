@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Whole
+from scraper.tools.arguments import IntegerArgument, Parameter, Parameters
 from scraper.tools.descriptions import described
-from scraper.tools.index_values import INDEX_NAME, valued
-from scraper.tools.model import Call, Tool
-from scraper.tools.object_arguments import AnyText
+from scraper.tools.index_error_values import INDEX_NAME, valued
+from scraper.tools.model import Tool, ToolCall
+from scraper.tools.object_arguments import AnyString
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -23,8 +23,8 @@ MAX_HITS = 100
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("query", AnyText(), 'Words; +must, -not, "exact phrase".', required=True),
-        Parameter("k", Whole(1, MAX_HITS), "Results to return.", default=10),
+        Parameter("query", AnyString(), 'Words; +must, -not, "exact phrase".', required=True),
+        Parameter("k", IntegerArgument(1, MAX_HITS), "Results to return.", default=10),
         INDEX_NAME,
     )
     return Tool(
@@ -37,7 +37,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> dict[str, Any]:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     found = await app.indexes.search(
         given["index_name"], given["query"], principal=call.principal, limit=given["k"]
     )

@@ -8,10 +8,10 @@ from scraper import errors
 from scraper.render import web_search as render
 from scraper.render.search import REASONS
 from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, Text, Whole
-from scraper.tools.boundary import guarded
+from scraper.tools.arguments import IntegerArgument, Parameter, Parameters, StringArgument
 from scraper.tools.descriptions import described
-from scraper.tools.model import Answer, Call, Tool
+from scraper.tools.error_boundary import guarded
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.tools.search import blocked
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ MOST = 30
 def tool(settings: Settings) -> Tool:
     """The tool."""
     parameters = Parameters(
-        Parameter("query", Text(), "検索キーワード", required=True),
-        Parameter("max_results", Whole(1, MOST), "返却する検索結果の最大数（デフォルト: 10）", default=10),
+        Parameter("query", StringArgument(), "検索キーワード", required=True),
+        Parameter(
+            "max_results", IntegerArgument(1, MOST), "返却する検索結果の最大数（デフォルト: 10）", default=10
+        ),
     )
     return Tool(
         name="web_search",
@@ -38,7 +40,7 @@ def tool(settings: Settings) -> Tool:
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
+async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
     answer = await app.searcher.search(
         given["query"],
         engines=(ENGINE,),
@@ -49,10 +51,10 @@ async def _run(app: App, given: dict[str, Any], call: Call) -> Answer:
     )
     if blocked(answer):
         reason = answer.errors[ENGINE]
-        raise errors.Walled(
+        raise errors.BlockedBySiteError(
             f"DuckDuckGo {REASONS.get(reason, 'failed')} ({reason}); this is not an empty result.",
             reason=reason,
             target=answer.query,
             next_step="Use `search` with other engines, or try again in some minutes.",
         )
-    return Answer(render.as_markdown(answer))
+    return ToolAnswer(render.as_markdown(answer))

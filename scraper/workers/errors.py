@@ -9,24 +9,24 @@ WorkerFailed        root; raised itself for an exception that could not travel b
 
 from __future__ import annotations
 
-__all__ = ["NoWorker", "WorkerDied", "WorkerFailed", "WorkerMemory", "WorkerTimeout"]
+__all__ = ["NoWorkerError", "WorkerDiedError", "WorkerFailedError", "WorkerMemoryError", "WorkerTimeoutError"]
 
 
-class WorkerFailed(Exception):
+class WorkerFailedError(Exception):
     """The call has no result, through no wish of the function's."""
 
 
-class WorkerTimeout(WorkerFailed):
+class WorkerTimeoutError(WorkerFailedError):
     """It took longer than its limit."""
 
 
-class WorkerMemory(WorkerFailed):
+class WorkerMemoryError(WorkerFailedError):
     """It needed more memory than it may have."""
 
 
-class WorkerDied(WorkerFailed):
+class WorkerDiedError(WorkerFailedError):
     """Its process died, and so did the one of the second try."""
 
 
-class NoWorker(WorkerDied):
+class NoWorkerError(WorkerDiedError):
     """No process can be started: it says nothing of the call."""

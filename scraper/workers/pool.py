@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import plainly
-from scraper.workers.errors import NoWorker, WorkerDied, WorkerTimeout
-from scraper.workers.process import Gone, Nursery, Worker, packed
+from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
+from scraper.workers.worker_process import ForkServerClient, ProcessGoneError, Worker, packed
 
 __all__ = ["Workers"]
 
@@ -30,8 +30,8 @@ PAUSE_S = 0.2
 
 PRELOAD = (
     "scraper.extract.reader:warm_up",
-    "scraper.extract.bare",
-    "scraper.extract.choice",
+    "scraper.extract.fallback",
+    "scraper.retrieval.selection",
     "scraper.engines.registry",
 )
 
@@ -52,7 +52,7 @@ class Workers:
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
         self._memory_bytes = memory_bytes
         self._preload = preload
-        self._nursery: Nursery | None = None
+        self._nursery: ForkServerClient | None = None
         self._workers: set[Worker] = set()
         self._idle: deque[Worker] = deque()
         self._waiting: deque[asyncio.Future[Worker]] = deque()
@@ -87,16 +87,16 @@ class Workers:
             WorkerFailed: it raised something that cannot travel.
         """
         if limit_s <= 0:
-            raise WorkerTimeout("there was no time left for it")
+            raise WorkerTimeoutError("there was no time left for it")
         request = packed(limit_s, function, args)
         for last in (False, True):
             worker = await self._take()
             try:
                 result: T = await self._call(worker, request, limit_s)
                 return result
-            except Gone as error:
+            except ProcessGoneError as error:
                 if last or not self._open:
-                    raise WorkerDied(
+                    raise WorkerDiedError(
                         "its process died" if self._open else "the workers are closed"
                     ) from error
         raise AssertionError("unreachable")
@@ -108,7 +108,7 @@ class Workers:
             task.cancel()
         for future in self._waiting:
             if not future.done():
-                future.set_exception(WorkerDied("the workers are closed"))
+                future.set_exception(WorkerDiedError("the workers are closed"))
         for worker in self._workers:
             worker.interrupt()
         while self._idle:
@@ -138,7 +138,7 @@ class Workers:
         except TimeoutError as error:
             if not timer.expired():
                 raise
-            raise WorkerTimeout(f"it took longer than {limit_s:g} s") from error
+            raise WorkerTimeoutError(f"it took longer than {limit_s:g} s") from error
         finally:
             if worker.usable and self._open:
                 self._hand_on(worker)
@@ -153,7 +153,7 @@ class Workers:
                 return worker
             self._replace(worker)
         if not self._open:
-            raise WorkerDied("the workers are closed")
+            raise WorkerDiedError("the workers are closed")
         future: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         try:
@@ -195,7 +195,7 @@ class Workers:
                 self._workers.add(worker)
                 async with asyncio.timeout(START_LIMIT_S):
                     await worker.greeted()
-            except (Gone, OSError, TimeoutError) as error:
+            except (ProcessGoneError, OSError, TimeoutError) as error:
                 if worker is not None:
                     self._drop(worker)
                 await self._note_failure(error, began_at)
@@ -213,7 +213,7 @@ class Workers:
             self._nursery.let_go()
             self._nursery = None
         if self._nursery is None:
-            self._nursery = Nursery(preload=self._preload, memory_bytes=self._memory_bytes)
+            self._nursery = ForkServerClient(preload=self._preload, memory_bytes=self._memory_bytes)
         return self._nursery.fork()
 
     async def _note_failure(self, error: Exception, began_at: float) -> None:
@@ -224,5 +224,5 @@ class Workers:
             while self._waiting:
                 future = self._waiting.popleft()
                 if not future.done():
-                    future.set_exception(NoWorker(f"no worker process can be started: {plainly(error)}"))
+                    future.set_exception(NoWorkerError(f"no worker process can be started: {plainly(error)}"))
         await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

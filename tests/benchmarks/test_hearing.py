@@ -14,8 +14,8 @@ from benchmarks.training.batches import Batches, Usual
 from benchmarks.training.hearing import Settings
 from benchmarks.training.table import Row, row_of
 from benchmarks.training.views import Table
-from scraper.extract.content.hashing import SCORES
-from scraper.extract.content.net import Net
+from scraper.extract.content.hashed_features import SCORES
+from scraper.extract.content.neural_net import NeuralNet
 from tests.benchmarks.test_training import sample
 
 SETTINGS = Settings(width=16, epochs=200, blocks=256, rate=1e-2, dropped=0.2)
@@ -44,14 +44,14 @@ def test_the_net_at_work_says_what_it_said_in_training(rows: list[Row], table: T
     batch = batches.of(range(len(rows)), chance)
     told = np.asarray(hearing._logits(learned, batch, jax.random.key(0), dropped=0.0))
     chance = np.random.default_rng(1)
-    at_work = Net(hearing._written(learned, usual))
+    at_work = NeuralNet(hearing._written(learned, usual))
     for row, at in zip(rows, table.slices, strict=True):
         sums = at_work.sums(row.measures, table.page(rows.index(row), chance).T)
         np.testing.assert_allclose(sums, told[at], rtol=1e-3, atol=1e-4)
 
 
 def test_what_the_net_learns_holds_on_other_pages(rows: list[Row], table: Table) -> None:
-    net = Net(hearing.fit(rows, table, _costs(table), range(9), SETTINGS))
+    net = NeuralNet(hearing.fit(rows, table, _costs(table), range(9), SETTINGS))
     for n in range(9, 12):
         sums = net.sums(rows[n].measures, table.seen[table.slices[n]].T)
         content = rows[n].shares > 0.5

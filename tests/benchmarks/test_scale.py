@@ -9,8 +9,8 @@ import pytest
 from benchmarks.scale_machine import Cost, Machine, Site, Slots, simulate
 from benchmarks.scale_plan import Group, groups, read_by
 from benchmarks.scale_site import sizes
-from scraper.bulk.model import Pace
-from scraper.reading.outcome import PAUSE_S
+from scraper.bulk.model import CrawlRate
+from scraper.reading.visiting.response_outcome import PAUSE_S
 
 ROOM = Slots(1_000, 1_000, 1_000)
 COSTS = {"page": Cost(0.0, 0.1, 0.1), "app": Cost(0.0, 0.4, 0.1, rendered=True), "gone": Cost(0.0, 0.1, 0.0)}
@@ -26,20 +26,20 @@ def hosts(count: int, pages: int, kind: str = "page", latency_s: float = 0.8) ->
 
 
 def test_a_host_is_read_at_its_own_pace() -> None:
-    run = simulate(machine(), Pace(per_host=2), hosts(1, 100), pause_s=5)
+    run = simulate(machine(), CrawlRate(per_host=2), hosts(1, 100), pause_s=5)
     assert run.seconds == pytest.approx(100 / 2 * (0.8 + 0.2), rel=0.05)
     assert run.bottleneck(machine()) == "hosts"
 
 
 def test_a_gap_is_kept() -> None:
-    run = simulate(machine(), Pace(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
+    run = simulate(machine(), CrawlRate(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
     # From the end of one page to the beginning of the next.
     assert run.seconds == pytest.approx(10 * (0.8 + 0.2) + 9 * 3, rel=0.05)
 
 
 def test_cores_are_shared() -> None:
     two = machine(cores=2)
-    run = simulate(two, Pace(per_host=2), hosts(100, 10), pause_s=5)
+    run = simulate(two, CrawlRate(per_host=2), hosts(100, 10), pause_s=5)
     assert run.busy_s == pytest.approx(1_000 * 0.2, rel=0.05)
     assert run.seconds == pytest.approx(1_000 * 0.2 / 2, rel=0.1)
     assert run.bottleneck(two) == "cores"
@@ -47,19 +47,19 @@ def test_cores_are_shared() -> None:
 
 def test_one_thread_is_one_thread() -> None:
     slow = machine(cores=64, loop_s=0.05)
-    run = simulate(slow, Pace(per_host=2), hosts(200, 10), pause_s=5)
+    run = simulate(slow, CrawlRate(per_host=2), hosts(200, 10), pause_s=5)
     assert run.seconds == pytest.approx(2_000 * 0.05, rel=0.05)
     assert run.bottleneck(slow) == "one thread"
 
 
 def test_slots_bound_what_is_rendered() -> None:
     narrow = machine(slots=Slots(1_000, 1_000, 4))
-    run = simulate(narrow, Pace(per_host=2), hosts(100, 10, "app"), pause_s=5)
+    run = simulate(narrow, CrawlRate(per_host=2), hosts(100, 10, "app"), pause_s=5)
     assert run.seconds == pytest.approx(1_000 * 0.4 * 0.6 / 4, rel=0.05)
 
 
 def test_a_site_that_fails_is_left_alone_and_asked_again() -> None:
-    run = simulate(machine(), Pace(per_host=2), [Site(0.8, ["busy", "page", "page"])], pause_s=5)
+    run = simulate(machine(), CrawlRate(per_host=2), [Site(0.8, ["busy", "page", "page"])], pause_s=5)
     assert run.tried_again == 1
     first = 2 * (0.8 + 0.1) + PAUSE_S
     assert run.seconds == pytest.approx(first + 5 + (0.8 + 0.2), rel=0.05)
@@ -89,7 +89,7 @@ def test_the_fluid_takes_as_long_as_it_must_and_no_longer(
 def test_page_by_page_and_as_a_fluid_it_is_the_same(cores: float, slots: Slots) -> None:
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
-    run = simulate(machine(cores, slots), Pace(per_host=2), sites, pause_s=5)
+    run = simulate(machine(cores, slots), CrawlRate(per_host=2), sites, pause_s=5)
     fluid = read_by(cores / 0.2, 2 / (0.8 + 0.2), [Group(1, count) for count in counts])
     assert run.seconds == pytest.approx(fluid.seconds, rel=0.1)
 
@@ -98,7 +98,7 @@ def test_more_under_way_than_the_cores_can_serve_makes_the_largest_host_slow() -
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
     few, many = (
-        simulate(machine(2.0, slots), Pace(per_host=2), sites, pause_s=5)
+        simulate(machine(2.0, slots), CrawlRate(per_host=2), sites, pause_s=5)
         for slots in (Slots(24, 24, 24), ROOM)
     )
     assert many.seconds > 1.1 * few.seconds

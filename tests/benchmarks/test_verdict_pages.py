@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.verdict_made import made
 from benchmarks.verdict_pages import Labelled, saved, text_of
-from scraper.extract import verdict
+from scraper.extract.verdict import verdict
 from tests.scraper.extract.snapshots import page
 
 STORY = " ".join(f"sentence{n} about the harbour" for n in range(60))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browsers import Browsers, Limits, Mode, Request, Snapshot
+from browsers import Browsers, Mode, Request, Snapshot, VisitLimits
 from tests.site.running import Site
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 PATIENCE_S = 60.0
-WAITING = Limits(settle_s=50.0)
+WAITING = VisitLimits(settle_s=50.0)
 """For visits that wait for something of the page, which is there when a busy machine comes to it."""
 
 UNANSWERED = frozenset({"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"})
@@ -52,7 +52,7 @@ async def visit(
 def await_answers(patch: pytest.MonkeyPatch) -> None:
     """Take a busy machine's server for no server that hangs; not for the pages of UNANSWERED."""
     for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):
-        patch.setattr(f"browsers.settle_rules.{limit}", 7.0)
+        patch.setattr(f"browsers.navigation.readiness_rules.{limit}", 7.0)
 
 
 async def until(done: Callable[[], bool]) -> None:

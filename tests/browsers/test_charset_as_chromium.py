@@ -7,8 +7,8 @@ import base64
 import pytest
 from playwright.async_api import Browser
 
-from browsers.charset_labels import codec_of, labels
-from browsers.charset_reading import read
+from browsers.http.charset_codecs import read
+from browsers.http.charset_labels import codec_of, labels
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, errors
-from browsers.egress import Egress
+from browsers.egress import EgressProxy
 from tests.browsers.egress.proxies import URL_CREDENTIALS, http_proxy
 from tests.browsers.egress.wire import Handler, Names, hello, reset, served
 from tests.site.certificate import server_context
@@ -73,34 +73,54 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
         hosts = tuple((f"{name}.example", "127.0.0.1", port) for name, port in ports.items())
         settings = BrowserSettings(test_hosts=hosts)
         names = Names(private_example=[PRIVATE], mixed_example=["8.8.8.8", PRIVATE])
-        yield await stack.enter_async_context(Browsers(settings, Egress(settings, names=names)))
+        yield await stack.enter_async_context(Browsers(settings, EgressProxy(settings, names=names)))
 
 
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
 @pytest.mark.parametrize(
     ("url", "error", "words"),
     [
-        ("http://nowhere.example/", errors.NameNotResolved, "no host named nowhere.example"),
-        ("https://nowhere.example/", errors.NameNotResolved, "no host named nowhere.example"),
-        ("http://private.example/", errors.BlockedAddress, "private.example is not on the public internet"),
-        ("https://mixed.example/", errors.BlockedAddress, "mixed.example is not on the public internet"),
-        (f"http://{PRIVATE}/", errors.BlockedAddress, "is not on the public"),
-        ("http://localhost/", errors.BlockedAddress, "localhost is not on the public internet"),
-        ("http://refused.example/", errors.ConnectionRefused, "refused.example refused the connection"),
-        ("https://refused.example/", errors.ConnectionRefused, "refused.example refused the connection"),
-        ("http://close.example/", errors.ConnectionClosed, "close.example closed the connection"),
-        ("https://close.example/", errors.ConnectionClosed, "close.example closed the connection"),
-        ("http://reset.example/", errors.ConnectionClosed, "reset.example closed the connection"),
-        ("https://junk.example/", errors.TlsFailed, "junk.example does not speak TLS"),
-        ("https://selfsigned.example/", errors.TlsFailed, "not issued by an authority"),
-        ("http://loop.example/", errors.TooManyRedirects, "loop.example/ redirects more than"),
-        ("http://file.example/", errors.BadScheme, "file.example leads to an address that is not http"),
-        ("http://program.example/", errors.BadScheme, "program.example leads to an address that is not http"),
-        ("http://files.example/", errors.BadScheme, "files.example leads to an address that is not http"),
-        ("http://inwards.example/", errors.BlockedAddress, "inwards.example redirects to a host that is not"),
-        ("http://gone.example/", errors.NameNotResolved, "nowhere.example, to which gone.example redirects"),
-        ("http://*/", errors.NameNotResolved, "There is no host named *."),
-        ("http://refused.example:6000/", errors.UnsafePort, "this port of refused.example"),
+        ("http://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
+        ("https://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
+        (
+            "http://private.example/",
+            errors.BlockedAddressError,
+            "private.example is not on the public internet",
+        ),
+        ("https://mixed.example/", errors.BlockedAddressError, "mixed.example is not on the public internet"),
+        (f"http://{PRIVATE}/", errors.BlockedAddressError, "is not on the public"),
+        ("http://localhost/", errors.BlockedAddressError, "localhost is not on the public internet"),
+        ("http://refused.example/", errors.RefusedConnectionError, "refused.example refused the connection"),
+        ("https://refused.example/", errors.RefusedConnectionError, "refused.example refused the connection"),
+        ("http://close.example/", errors.ConnectionClosedError, "close.example closed the connection"),
+        ("https://close.example/", errors.ConnectionClosedError, "close.example closed the connection"),
+        ("http://reset.example/", errors.ConnectionClosedError, "reset.example closed the connection"),
+        ("https://junk.example/", errors.TlsFailedError, "junk.example does not speak TLS"),
+        ("https://selfsigned.example/", errors.TlsFailedError, "not issued by an authority"),
+        ("http://loop.example/", errors.TooManyRedirectsError, "loop.example/ redirects more than"),
+        ("http://file.example/", errors.BadSchemeError, "file.example leads to an address that is not http"),
+        (
+            "http://program.example/",
+            errors.BadSchemeError,
+            "program.example leads to an address that is not http",
+        ),
+        (
+            "http://files.example/",
+            errors.BadSchemeError,
+            "files.example leads to an address that is not http",
+        ),
+        (
+            "http://inwards.example/",
+            errors.BlockedAddressError,
+            "inwards.example redirects to a host that is not",
+        ),
+        (
+            "http://gone.example/",
+            errors.NameNotResolvedError,
+            "nowhere.example, to which gone.example redirects",
+        ),
+        ("http://*/", errors.NameNotResolvedError, "There is no host named *."),
+        ("http://refused.example:6000/", errors.UnsafePortError, "this port of refused.example"),
     ],
 )
 async def test_each_way_to_fail_has_its_own_words(
@@ -117,13 +137,13 @@ async def test_a_host_that_answered_and_sent_the_visit_to_a_dead_one_is_told_fro
     door: Browsers,
 ) -> None:
     for url, redirected in (("http://gone.example/", True), ("http://nowhere.example/", False)):
-        with pytest.raises(errors.NameNotResolved) as caught:
+        with pytest.raises(errors.NameNotResolvedError) as caught:
             await door.visit(Request(url, mode=Mode.PEEK))
         assert caught.value.redirected is redirected
 
 
 async def test_a_site_that_accepts_and_stays_silent_runs_into_the_deadline(door: Browsers) -> None:
-    with pytest.raises(errors.DeadlineExceeded, match="did not answer"):
+    with pytest.raises(errors.DeadlineExceededError, match="did not answer"):
         await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
 
 
@@ -132,7 +152,7 @@ async def test_a_proxy_that_rejects_our_password_is_said_to(dead_port: int) -> N
         settings = BrowserSettings(proxy=f"http://me:s3cret@127.0.0.1:{proxy.port}")
         async with Browsers(settings) as door:
             for url in ("http://www.example.com/", "https://www.example.com/"):
-                with pytest.raises(errors.UpstreamProxyFailed, match="it rejected the credentials") as caught:
+                with pytest.raises(errors.UpstreamProxyError, match="it rejected the credentials") as caught:
                     await door.visit(Request(url, mode=Mode.PEEK))
                 assert "s3cret" not in str(caught.value)
 
@@ -143,7 +163,7 @@ async def test_pages_are_read_through_a_proxy_with_credentials() -> None:
         async with Browsers(settings) as door:
             snapshot = await door.visit(Request("http://www.example.com/page", mode=Mode.PEEK))
             assert (snapshot.status, snapshot.body) == (200, b"hello")
-            with pytest.raises(errors.BlockedAddress):
+            with pytest.raises(errors.BlockedAddressError):
                 await door.visit(Request("http://169.254.169.254/", mode=Mode.PEEK))
     assert proxy.asked[0] == "GET http://www.example.com/page"
     assert all("www.example.com" in asked for asked in proxy.asked)

@@ -18,10 +18,10 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
+from browsers.cdp.pipe_transport import PipeHandshake
 from browsers.chromium import processes
-from browsers.chromium.folder import PREFIX, RunFolder, sweep
 from browsers.chromium.processes import tree_pids
-from browsers.wires.pipe import Rendezvous
+from browsers.chromium.profile_dir import PREFIX, ProfileFolder, sweep
 from tests.browsers.reading import WAITING, marks, until, visit
 from tests.site.running import Site
 
@@ -102,7 +102,7 @@ async def test_a_kill_under_load_is_survived(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A page that a busy machine leaves standing is not taken for one in an endless loop.
-    monkeypatch.setattr("browsers.settle.LOOK_LIMIT_S", 30.0)
+    monkeypatch.setattr("browsers.navigation.readiness.LOOK_LIMIT_S", 30.0)
     before = set(ours())
     await visit(fresh, site, "/static/1", tier=tier)
     folder = str(fresh.folder)
@@ -127,7 +127,7 @@ async def served_again(door: Browsers, site: Site, tier: Tier) -> bool:
     """Whether a page is read soon after the kill: nobody waits for a time-out. Tries that fail are typed."""
     async with asyncio.timeout(60):
         while True:
-            with contextlib.suppress(errors.BrowserGone, errors.PageCrashed):
+            with contextlib.suppress(errors.BrowserGoneError, errors.PageCrashedError):
                 return marks(await visit(door, site, "/static/2", tier=tier, deadline_s=120)) == 60
 
 
@@ -141,8 +141,8 @@ async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browse
 async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pulse.EVERY_S", 0.5)
-    monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 1_000_000)
+    monkeypatch.setattr("browsers.pool.heartbeat.EVERY_S", 0.5)
+    monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
         await until(lambda: door.status().ready)
         pid = door._pool._supplies[Tier.LIGHT].chromium.pid
@@ -153,9 +153,9 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
         await until(lambda: door.status().ready)
         assert door.status().restarts == 0
         os.kill(pid, signal.SIGSTOP)
-        monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 2)
+        monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 2)
         await until(lambda: door.status().restarts > 0)
-        monkeypatch.setattr("browsers.pulse.MISSED_TOLERATED", 1_000_000)
+        monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 1_000_000)
         await until(lambda: door.status().ready)
         assert marks(await visit(door, site, "/static/1")) == 60
 
@@ -188,13 +188,13 @@ async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     await process.communicate()
     await until(lambda: not of_profile(everyone(), folder))
     assert os.path.exists(folder)
-    with RunFolder():
+    with ProfileFolder():
         assert not os.path.exists(folder)
     shutil.rmtree(common)
 
 
 async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
-    with RunFolder() as living:
+    with ProfileFolder() as living:
         sweep()
         assert living.path.exists()
         assert living.path.name.startswith(PREFIX)
@@ -208,7 +208,7 @@ async def test_a_door_that_is_being_closed_starts_no_other_browser(
     async with Browsers(browser_settings) as door:
         running = asyncio.create_task(door.visit(Request(site.url("/never"), deadline_s=60)))
         await until(lambda: site.open("/never") > 0)
-    with pytest.raises(errors.BrowserGone):
+    with pytest.raises(errors.BrowserGoneError):
         await running
     await until(lambda: not victims("driver", before) + victims("browser", before))
 
@@ -220,7 +220,7 @@ async def test_a_browser_that_came_up_while_its_door_was_closed_is_ended(
     async with Browsers(browser_settings) as door:
         running = asyncio.create_task(visit(door, site, "/static/1"))
         await until(lambda: victims("driver", before) != [])
-    with pytest.raises(errors.BrowserGone):
+    with pytest.raises(errors.BrowserGoneError):
         await running
     await until(lambda: not victims("driver", before) + victims("browser", before))
 
@@ -228,7 +228,7 @@ async def test_a_browser_that_came_up_while_its_door_was_closed_is_ended(
 async def test_without_the_shared_pipe_the_nested_wire_serves(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Rendezvous, "open", lambda self: False)
+    monkeypatch.setattr(PipeHandshake, "open", lambda self: False)
     async with Browsers(browser_settings) as door:
         assert marks(await visit(door, site, "/static/1", Mode.PEEK)) == 60
         assert marks(await visit(door, site, "/spa/1")) == 60
@@ -257,7 +257,7 @@ async def test_without_a_chromium_the_error_says_how_to_get_one(
 ) -> None:
     broken = replace(browser_settings, light_executable="/nonexistent", full_executable="/nonexistent")
     async with Browsers(broken) as door:
-        with pytest.raises(errors.NoBrowser) as caught:
+        with pytest.raises(errors.NoBrowserError) as caught:
             await visit(door, site, "/static/1")
         assert "search-mcp install-browser" in caught.value.next_step
         assert not door.status().ready

@@ -14,7 +14,7 @@ from playwright.async_api import async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
 from browsers.chromium.locate import find, version
-from browsers.identity import Identity
+from browsers.identity.fingerprint import Identity
 from tests.browsers.chromium.machines import program
 from tests.browsers.portrait import HOST, URL, portrait, served
 from tests.browsers.reading import WAITING

@@ -50,7 +50,7 @@ async def test_a_page_without_rest_ends_within_its_limits(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What there is of it is read, however long that takes here.
-    monkeypatch.setattr("browsers.visit.CAPTURE_LIMIT_S", 60.0)
+    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", 60.0)
     snapshot = await visit(browsers, site, path, deadline_s=90.0)
     assert snapshot.status == 200
     assert snapshot.timing.total_s < 90

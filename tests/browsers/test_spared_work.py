@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Snapshot, Tier
+from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier, VisitLimits
 from tests.browsers.reading import WAITING
 
 pytestmark = pytest.mark.browser
@@ -56,7 +56,7 @@ class Visits:
     asked: Counter[str] = field(default_factory=Counter)
 
     async def read(self, path: str, tier: Tier, wait: str | None = None) -> Snapshot:
-        limits = WAITING if wait else Limits()
+        limits = WAITING if wait else VisitLimits()
         url = f"http://{HOST}{path}"
         request = Request(url, mode=Mode.RENDER, tier=tier, wait=wait, limits=limits, deadline_s=60)
         return await self.browsers.visit(request)

@@ -17,10 +17,10 @@ from browsers.chromium.switches import (
     LaunchPlan,
     plan,
 )
-from browsers.host import Host
-from browsers.identity import Identity
+from browsers.identity.fingerprint import Identity
+from browsers.identity.host import BrowserHost
 
-HOST = Host(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
+HOST = BrowserHost(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
 BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
 
 NEVER = frozenset(
@@ -96,7 +96,7 @@ LEFT_OUT_FEATURES = frozenset(
 )
 
 
-def planned(tier: Tier, settings: BrowserSettings | None = None, host: Host = HOST) -> LaunchPlan:
+def planned(tier: Tier, settings: BrowserSettings | None = None, host: BrowserHost = HOST) -> LaunchPlan:
     settings = settings or BrowserSettings()
     return plan(tier, Identity.of("Chromium 156.0.8078.79", tier, settings, host), settings)
 
@@ -170,7 +170,7 @@ def test_browser_inherits_no_secret() -> None:
         "http_proxy": "x",
     }
     noise = {"LC_ALL": "C", "LANGUAGE": "fr", "TZ": "UTC"}
-    host = Host(timezone="Europe/Paris", environment={**HOST.environment, **secrets, **noise})
+    host = BrowserHost(timezone="Europe/Paris", environment={**HOST.environment, **secrets, **noise})
     assert planned(Tier.FULL, host=host).env == {
         "PATH": "/usr/bin",
         "HOME": "/home/reader",
@@ -181,8 +181,8 @@ def test_browser_inherits_no_secret() -> None:
 
 
 def test_shared_memory_is_used_where_there_is_enough() -> None:
-    roomy = Host(shared_memory_bytes=2**30)
-    container = Host(shared_memory_bytes=64 * 2**20)
+    roomy = BrowserHost(shared_memory_bytes=2**30)
+    container = BrowserHost(shared_memory_bytes=64 * 2**20)
     assert "--disable-dev-shm-usage" in planned(Tier.LIGHT, host=roomy).ignore_default_args
     assert "--disable-dev-shm-usage" not in planned(Tier.LIGHT, host=container).ignore_default_args
 

@@ -7,16 +7,16 @@ import time
 import pytest
 
 from browsers import errors
-from browsers.browsers import _retrying
+from browsers.client import _retrying
 
 
 @pytest.mark.parametrize(
     ("error", "tries"),
     [
-        (errors.ConnectionRefused, 2),
-        (errors.NameLookupTimeout, 1),
-        (errors.ConnectTimeout, 1),
-        (errors.NameNotResolved, 1),
+        (errors.RefusedConnectionError, 2),
+        (errors.NameLookupTimeoutError, 1),
+        (errors.ConnectTimeoutError, 1),
+        (errors.NameNotResolvedError, 1),
     ],
 )
 async def test_who_did_not_answer_in_ten_seconds_is_not_asked_again(

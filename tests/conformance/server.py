@@ -17,7 +17,8 @@ from mcp.server.request_state import RequestStateBoundary
 from mcp.server.subscriptions import ListenHandler
 from mcp.types import EmptyResult, SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams
 
-from scraper.server import protocol, start
+from scraper.server import entrypoints
+from scraper.server.protocol import server as protocol
 from scraper.settings import Settings
 from scraper.tools import registry
 from tests.conformance import offers, rounds, tools
@@ -39,10 +40,10 @@ def main() -> None:
     protocol.build = _building(protocol.build)
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})
-    start.logs.configure(settings.log_level, settings.log_format)
+    entrypoints.logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings)
-    opening = start._opening(settings)
-    serving = start.serve_http(settings, registry.tools(settings), opening, version="0.0.0", pair=pair)
+    opening = entrypoints._opening(settings)
+    serving = entrypoints.serve_http(settings, registry.tools(settings), opening, version="0.0.0", pair=pair)
     asyncio.run(serving)
 
 

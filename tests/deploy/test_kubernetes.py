@@ -10,11 +10,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from browsers.egress.addresses import PUBLIC_IPV6, SPECIAL_IPV4, SPECIAL_IPV6
-from scraper.server.calls import Calls
-from scraper.server.health import Health
-from scraper.server.household import household
-from scraper.server.metrics import Metrics
+from browsers.egress.ip_rules import PUBLIC_IPV6, SPECIAL_IPV4, SPECIAL_IPV6
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.http.health import Health
+from scraper.server.lifecycle.app_holder import household
+from scraper.server.telemetry.metrics import Metrics
 from scraper.settings import Settings, setting_table, unknown_variables
 from tests.deploy.files import DEPLOY, check_manifest, compose, manifest, manifests
 from tests.scraper.server.stand_in import App
@@ -105,7 +105,7 @@ def test_there_is_time_to_drain() -> None:
 
 async def test_the_probes_ask_for_what_is_there() -> None:
     async with household(App.open) as house:
-        calls = Calls((), house, deadline_s=1)
+        calls = CallDispatcher((), house, deadline_s=1)
         routes = {route.path for route in Health(house, calls, queue_limit=1, version="1").routes()}
         answer = await Metrics(house, calls, ()).route().endpoint(None)
     probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]

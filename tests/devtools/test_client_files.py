@@ -68,7 +68,7 @@ def test_the_bundle_holds_what_its_manifest_starts(tmp_path: Path) -> None:
     script = told["server"]["mcp_config"]["args"]
     assert script[-2] in project["scripts"]
     assert script[-1] in COMMANDS
-    assert {"scraper/extract/content/weights.npz", "scraper/server/people/people.js"} <= names
+    assert {"scraper/extract/content/weights.npz", "scraper/server/playground/people.js"} <= names
     assert not any("__pycache__" in name for name in names)
     asked = set(re.findall(r"user_config\.(\w+)", json.dumps(told["server"])))
     assert asked == set(told["user_config"])

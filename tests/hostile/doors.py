@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, Error, async_playwright
 
-from browsers import Browsers, BrowserSettings, Limits, Mode, Request, Tier
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find
-from browsers.egress.hosts import SYNTHETIC
-from browsers.egress.ledger import Denied
-from browsers.egress.opened import Connector, Opened
+from browsers.egress.connectors import Connector, OpenConnection
+from browsers.egress.test_hosts import SYNTHETIC
+from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
 from tests.hostile.assault import host_of
 from tests.hostile.site import HostileSite
@@ -57,10 +57,10 @@ class Watched:
         self.refused: set[int] = set()
         self._connector = connector
 
-    async def connect(self, host: str, port: int) -> Opened:
+    async def connect(self, host: str, port: int) -> OpenConnection:
         try:
             return await self._connector.connect(host, port)
-        except Denied:
+        except ConnectionDeniedError:
             self.refused.add(port)
             raise
 
@@ -76,7 +76,7 @@ class Walled:
         self._mode = mode
 
     async def open(self, url: str, hold_s: float) -> str:
-        limits = Limits(settle_s=hold_s)
+        limits = VisitLimits(settle_s=hold_s)
         request = Request(
             url, tier=self._tier, mode=self._mode, wait=NEVER, limits=limits, deadline_s=hold_s + GRACE_S
         )

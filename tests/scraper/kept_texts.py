@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from scraper.app import App
 from scraper.model import Document, Reading
-from scraper.reading.library import Library
+from scraper.reading.page_cache_queries import Library
 from scraper.settings import Settings
-from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
-from scraper.store.pages import SqlitePages
-from scraper.store.protocols import Entry, Shelf
+from scraper.store.protocols import CacheScope, PageEntry
+from scraper.store.sqlite.pages import SqlitePages
 
 __all__ = ["KeptApp", "kept_app"]
 
@@ -30,7 +30,7 @@ class KeptApp:
     settings: Settings
     pages: SqlitePages
     library: Library
-    indexes: Catalog
+    indexes: IndexService
     browsers: Any = None
 
     @property
@@ -42,7 +42,7 @@ class KeptApp:
         """Put a page into the cache."""
         document = Document(url, title=title, markdown=text, text=text)
         reading = Reading(document, url, url, 200, "http", False, READ_AT)
-        self.pages.put(Entry(Shelf(principal), url, reading))
+        self.pages.put(PageEntry(CacheScope(principal), url, reading))
 
     async def index(
         self, doc_id: str, text: str, *, name: str = "default", principal: str = "local", **metadata: Any
@@ -55,7 +55,7 @@ class KeptApp:
 async def kept_app(folder: Path) -> AsyncIterator[KeptApp]:
     """An empty one in a folder."""
     settings = Settings(data_dir=folder)
-    pages, indexes = SqlitePages(folder, limit_bytes=100_000_000), Catalog(folder)
+    pages, indexes = SqlitePages(folder, limit_bytes=100_000_000), IndexService(folder)
     try:
         yield KeptApp(settings, pages, Library(pages, settings), indexes)
     finally:

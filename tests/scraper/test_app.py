@@ -50,7 +50,7 @@ async def test_opening_does_not_wait_for_the_browser(
         await opened.wait()
         return await launch(*order, **how)
 
-    monkeypatch.setattr("browsers.pool.launch", held)
+    monkeypatch.setattr("browsers.pool.pool.launch", held)
     async with App.open(settings) as app:
         assert not app.browsers.status().ready
         opened.set()
@@ -87,7 +87,7 @@ async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_cl
         await app.fetcher.fetch(url)
         assert (await app.fetcher.fetch(url)).cached
     async with App.open(Settings(data_dir=tmp_path)) as app:
-        with pytest.raises(errors.PrivateAddress):
+        with pytest.raises(errors.PrivateAddressError):
             await app.fetcher.fetch(url)
 
 
@@ -102,7 +102,7 @@ async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, 
             calls = [asyncio.create_task(app.fetcher.fetch(url, deadline_s=120)) for url in urls]
             await until(lambda: sum(call.done() for call in calls) == 18, limit_s=START_S)
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    refused = [outcome for outcome in outcomes if isinstance(outcome, errors.Overloaded)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, errors.OverloadedError)]
     assert len(refused) == 18 and all(error.retry_after_s >= 1 for error in refused)
     assert sum(isinstance(outcome, Reading) for outcome in outcomes) == 2
 

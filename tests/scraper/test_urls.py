@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.errors import BadUrl
+from scraper.errors import InvalidUrlError
 from scraper.urls import cache_key, host_of, parse_target, same_site
 
 
 def refusal(text: str) -> str:
-    with pytest.raises(BadUrl) as caught:
+    with pytest.raises(InvalidUrlError) as caught:
         parse_target(text)
     return caught.value.sentence()
 
@@ -166,7 +166,7 @@ def test_local_paths_are_no_queries() -> None:
 def test_whatever_is_accepted_is_canonical_http_without_user_or_control_characters(text: str) -> None:
     try:
         url = parse_target(text)
-    except BadUrl as error:
+    except InvalidUrlError as error:
         assert error.next_step
         return
     assert url.startswith(("http://", "https://"))

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from scraper.bulk.cluster.desk import Begun
-from scraper.bulk.model import Outcome, Pace, Page
+from scraper.bulk.cluster.row_collector import StartedBlock
+from scraper.bulk.model import CrawlRate, JobPage, PageOutcome
+from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
-from scraper.bulk.under_way import ReadPage, UnderWay
 
-__all__ = ["BlockPages", "DeskCalls"]
+__all__ = ["BlockPageRunner", "RowCollectorCalls"]
 
 GATHER_S = 0.2
 """How long outcomes are gathered before they are handed in."""
@@ -26,10 +26,10 @@ ASK_S = 2.0
 """Between two looks whether the job was told to stop."""
 
 
-class DeskCalls(Protocol):
+class RowCollectorCalls(Protocol):
     """The desk, from afar."""
 
-    def begin(self, block: int, numbers: tuple[int, ...]) -> Awaitable[Begun]: ...
+    def begin(self, block: int, numbers: tuple[int, ...]) -> Awaitable[StartedBlock]: ...
 
     def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> Awaitable[bool]: ...
 
@@ -52,14 +52,14 @@ class _Block:
             self.done.set()
 
 
-class BlockPages:
+class BlockPageRunner:
     """All blocks of this process."""
 
     def __init__(
         self,
-        desk: DeskCalls,
+        desk: RowCollectorCalls,
         read: ReadPage,
-        pace: Pace,
+        pace: CrawlRate,
         *,
         concurrency: int,
         hosts_are_heard: bool = False,
@@ -70,12 +70,12 @@ class BlockPages:
         self._pace = pace
         self._on_again = on_again
         self._schedule = Schedule(pace, hosts_are_heard=hosts_are_heard)
-        self._pages = UnderWay(
+        self._pages = PageRunner(
             self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
         )
         self._blocks: dict[int, _Block] = {}
         """By page."""
-        self._gathered: list[Outcome] = []
+        self._gathered: list[PageOutcome] = []
         self._some = asyncio.Event()
         self._room = asyncio.Event()
         self._stopped = False
@@ -102,7 +102,7 @@ class BlockPages:
             for block in self._blocks.values():
                 block.done.set()
 
-    async def read(self, number: int, pages: Sequence[Page]) -> int:
+    async def read(self, number: int, pages: Sequence[JobPage]) -> int:
         """Read one block to its end; how many of its pages this process read.
 
         Raises:
@@ -125,8 +125,8 @@ class BlockPages:
             raise self._fault
         return read
 
-    def _take_up(self, pages: Sequence[Page], block: _Block, *, rest: bool) -> None:
-        by_host: dict[str, list[Page]] = defaultdict(list)
+    def _take_up(self, pages: Sequence[JobPage], block: _Block, *, rest: bool) -> None:
+        by_host: dict[str, list[JobPage]] = defaultdict(list)
         for page in pages:
             by_host[page.host].append(page)
             self._blocks[page.number] = block
@@ -137,7 +137,7 @@ class BlockPages:
         self._schedule.wanting()
         self._pages.look()
 
-    async def _deliver(self, outcome: Outcome) -> None:
+    async def _deliver(self, outcome: PageOutcome) -> None:
         # Where nobody hands in any more, whoever waits here is cancelled.
         while len(self._gathered) >= HELD:
             self._room.clear()

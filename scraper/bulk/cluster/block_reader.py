@@ -15,10 +15,10 @@ import pyarrow as pa
 from ray.actor import ActorHandle
 
 from scraper.app import App
-from scraper.bulk.cluster.block_pages import BlockPages
-from scraper.bulk.cluster.desk import Begun
-from scraper.bulk.model import Order, Page
-from scraper.bulk.page_reader import PageReader
+from scraper.bulk.cluster.block_pages import BlockPageRunner
+from scraper.bulk.cluster.row_collector import StartedBlock
+from scraper.bulk.model import JobPage, JobSpec
+from scraper.bulk.page_reader import JobPageReader
 from scraper.settings import Settings
 
 __all__ = ["BlockReader", "table_of"]
@@ -34,7 +34,7 @@ class BlockReader:
 
     def __init__(
         self,
-        order: Order,
+        order: JobSpec,
         settings: Settings,
         desk: ActorHandle[Any],
         *,
@@ -52,7 +52,7 @@ class BlockReader:
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
         self._services = contextlib.AsyncExitStack()
-        self._pages: BlockPages = self._submit(self._open()).result(OPEN_LIMIT_S)
+        self._pages: BlockPageRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
 
     def __call__(self, block: pa.Table) -> dict[str, list[int]]:
         """Read one block; what of it was read here."""
@@ -69,13 +69,13 @@ class BlockReader:
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _open(self) -> BlockPages:
+    async def _open(self) -> BlockPageRunner:
         app = await self._services.enter_async_context(App.open(self._settings))
-        reader = PageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
+        reader = JobPageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
         if self._resumed:
             app.fetcher.hosts_were_asked()
         at_once = self._order.pace.concurrency or self._settings.peek_slots + self._settings.render_slots
-        pages = BlockPages(
+        pages = BlockPageRunner(
             self._desk,
             reader.read,
             self._order.pace,
@@ -93,8 +93,8 @@ class _Desk:
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor
 
-    async def begin(self, block: int, numbers: tuple[int, ...]) -> Begun:
-        begun: Begun = await self._actor.begin.remote(block, numbers)
+    async def begin(self, block: int, numbers: tuple[int, ...]) -> StartedBlock:
+        begun: StartedBlock = await self._actor.begin.remote(block, numbers)
         return begun
 
     async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
@@ -107,7 +107,7 @@ class _Desk:
 
 
 @contextlib.asynccontextmanager
-async def _running(pages: BlockPages) -> AsyncIterator[None]:
+async def _running(pages: BlockPageRunner) -> AsyncIterator[None]:
     task = asyncio.create_task(pages.run(), name="bulk pages")
     try:
         yield
@@ -116,7 +116,7 @@ async def _running(pages: BlockPages) -> AsyncIterator[None]:
         await asyncio.wait({task})
 
 
-def table_of(number: int, pages: list[Page]) -> pa.Table:
+def table_of(number: int, pages: list[JobPage]) -> pa.Table:
     """A block as Ray Data carries it."""
     return pa.table(
         {
@@ -129,6 +129,6 @@ def table_of(number: int, pages: list[Page]) -> pa.Table:
     )
 
 
-def _pages_of(block: pa.Table) -> list[Page]:
+def _pages_of(block: pa.Table) -> list[JobPage]:
     columns = (block.column(name).to_pylist() for name in ("number", "url", "host", "problem"))
-    return [Page(*values) for values in zip(*columns, strict=True)]
+    return [JobPage(*values) for values in zip(*columns, strict=True)]

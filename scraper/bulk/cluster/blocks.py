@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from scraper.bulk.frontier import HostLeft
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Page
+from scraper.bulk.model import JobPage
 
 __all__ = ["block_size", "blocks"]
 
@@ -21,9 +21,9 @@ def block_size(pages: int, processes: int) -> int:
     return max(LEAST, min(MOST, pages // (processes * BLOCKS_A_PROCESS)))
 
 
-async def blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[Page]]:
+async def blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
     """The pages that are left, largest hosts first: they are what a job ends with."""
-    gathered: list[Page] = []
+    gathered: list[JobPage] = []
     hosts = await job.hosts()
     for start in range(0, len(hosts), HOSTS_AT_ONCE):
         for pages in await _pages(job, hosts[start : start + HOSTS_AT_ONCE]):
@@ -35,6 +35,6 @@ async def blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[Page]]:
         yield gathered
 
 
-async def _pages(job: BulkJob, hosts: list[HostLeft]) -> list[list[Page]]:
+async def _pages(job: BulkJob, hosts: list[HostLeft]) -> list[list[JobPage]]:
     most = max(host.waiting for host in hosts)
     return await job.waiting([(host.number, 0) for host in hosts], count=most)

@@ -17,14 +17,14 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from scraper.bulk.cluster.aside import aside
 from scraper.bulk.cluster.block_reader import BlockReader, table_of
 from scraper.bulk.cluster.blocks import block_size, blocks
-from scraper.bulk.cluster.connection import connected, first_line
-from scraper.bulk.cluster.desk import Desk
+from scraper.bulk.cluster.daemon_thread import aside
+from scraper.bulk.cluster.ray_connection import connected, first_line
+from scraper.bulk.cluster.row_collector import RowCollector
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Outcome
+from scraper.bulk.model import PageOutcome
 from scraper.settings import Settings
 
 __all__ = ["run_on_cluster"]
@@ -111,7 +111,7 @@ class _Run:
         """On the node where the job is: no other that dies takes it along. It waits most of the time."""
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         rest_s = self._job.order.pace.gap_s if self._resumed else 0.0
-        return ray.remote(Desk).options(num_cpus=0, scheduling_strategy=here).remote(rest_s)
+        return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=here).remote(rest_s)
 
     async def _dataset(self, desk: ActorHandle[Any], pages: int) -> ray.data.Dataset:
         number = 0
@@ -165,7 +165,7 @@ class _Run:
 
     async def _write(self, packed: list[bytes]) -> None:
         for part in packed:
-            outcomes: list[Outcome] = pickle.loads(part)
+            outcomes: list[PageOutcome] = pickle.loads(part)
             for outcome in outcomes:
                 await self._job.deliver(outcome)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scraper.bulk.model import Outcome, Place, Row
-from scraper.bulk.outputs.appended import AppendedFile
-from scraper.bulk.outputs.growing import GrowingOutput
+from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
+from scraper.bulk.outputs.append_file import AppendedFile
+from scraper.bulk.outputs.rolling_output import RollingOutput
 
 __all__ = ["JsonlOutput", "as_object"]
 
@@ -17,16 +17,16 @@ FILE_BYTES = 1 << 30
 """Above this a new file is begun, for tools that take a file whole."""
 
 
-class JsonlOutput(GrowingOutput):
+class JsonlOutput(RollingOutput):
     """The `Output` protocol over `pages-NNNNN.jsonl`."""
 
     wants_snapshots = False
 
-    def __init__(self, folder: Path, place: Place, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, place: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
         super().__init__(folder, place, ".jsonl", _encoded, file_bytes)
 
 
-def as_object(row: Row) -> dict[str, Any]:
+def as_object(row: OutputRow) -> dict[str, Any]:
     """The row as JSON has it."""
     return {
         "url": row.url,
@@ -44,11 +44,11 @@ def as_object(row: Row) -> dict[str, Any]:
     }
 
 
-def _encoded(outcomes: Sequence[Outcome], _file: AppendedFile) -> bytes:
+def _encoded(outcomes: Sequence[PageOutcome], _file: AppendedFile) -> bytes:
     return b"".join(_line(outcome.row) for outcome in outcomes)
 
 
-def _line(row: Row) -> bytes:
+def _line(row: OutputRow) -> bytes:
     text = json.dumps(as_object(row), ensure_ascii=False, separators=(",", ":"))
     # A page's script can leave half a surrogate pair in its text, which no encoding can carry.
     return text.encode("utf-8", "replace") + b"\n"

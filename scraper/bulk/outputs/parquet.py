@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scraper.bulk.errors import MissingExtra
-from scraper.bulk.model import Outcome, Place, Row
-from scraper.bulk.outputs.appended import AppendedFile, remove_behind, to_disk
+from scraper.bulk.errors import MissingExtraError
+from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
+from scraper.bulk.outputs.append_file import AppendedFile, remove_behind, to_disk
 
 try:
     import pyarrow as pa
     from pyarrow import ipc, parquet
 except ImportError:
-    raise MissingExtra("--format parquet", "pyarrow") from None
+    raise MissingExtraError("--format parquet", "pyarrow") from None
 
 __all__ = ["SCHEMA", "ParquetOutput"]
 
@@ -64,7 +64,7 @@ class ParquetOutput:
 
     wants_snapshots = False
 
-    def __init__(self, folder: Path, place: Place, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, place: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
         self._folder = folder
         self._number = place.file
         self._file_bytes = file_bytes
@@ -74,14 +74,14 @@ class ParquetOutput:
         self._gathered = self._opened(place.offset)
         self.tidied()
 
-    def append(self, outcomes: Sequence[Outcome]) -> Place:
+    def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         """Write rows, and say how far the output is safe with them."""
         batch = pa.RecordBatch.from_pylist([_values(outcome.row) for outcome in outcomes], schema=SCHEMA)
         head = b"" if self._gathered.offset else SCHEMA.serialize().to_pybytes()
         self._gathered.append(head + batch.serialize().to_pybytes())
-        return Place(self._number, self._gathered.offset)
+        return OutputPosition(self._number, self._gathered.offset)
 
-    def turned(self) -> Place | None:
+    def turned(self) -> OutputPosition | None:
         """Make a Parquet file where enough is gathered."""
         return self._written() if self._gathered.offset >= self._file_bytes else None
 
@@ -92,10 +92,10 @@ class ParquetOutput:
             if found is not None and int(found[1]) < self._number:
                 path.unlink()
 
-    def finished(self) -> Place:
+    def finished(self) -> OutputPosition:
         """Make a Parquet file of what is gathered; of nothing at all one with the columns alone."""
-        has_none = self._number == Place().file
-        return self._written() if self._gathered.offset or has_none else Place(self._number)
+        has_none = self._number == OutputPosition().file
+        return self._written() if self._gathered.offset or has_none else OutputPosition(self._number)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -104,7 +104,7 @@ class ParquetOutput:
     def _opened(self, offset: int) -> AppendedFile:
         return AppendedFile(self._folder / _GATHERED.format(self._number), offset)
 
-    def _written(self) -> Place:
+    def _written(self) -> OutputPosition:
         path = self._folder / _NAME.format(self._number)
         part = path.with_name(path.name + ".part")
         try:
@@ -121,7 +121,7 @@ class ParquetOutput:
         following = self._opened(0)
         self._gathered.close()
         self._gathered = following
-        return Place(self._number)
+        return OutputPosition(self._number)
 
 
 def _groups(path: Path) -> Iterator[pa.Table]:
@@ -139,7 +139,7 @@ def _groups(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches(batches)
 
 
-def _values(row: Row) -> dict[str, Any]:
+def _values(row: OutputRow) -> dict[str, Any]:
     return {
         "url": _clean(row.url),
         "final_url": _clean(row.final_url),

@@ -16,11 +16,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from browsers.model import Snapshot
-from scraper.bulk.errors import MissingExtra
-from scraper.bulk.model import Outcome, Place, Row
-from scraper.bulk.outputs.appended import AppendedFile
-from scraper.bulk.outputs.growing import GrowingOutput
+from scraper.bulk.errors import MissingExtraError
+from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
+from scraper.bulk.outputs.append_file import AppendedFile
 from scraper.bulk.outputs.jsonl import as_object
+from scraper.bulk.outputs.rolling_output import RollingOutput
 
 try:
     from warcio.recordbuilder import RecordBuilder
@@ -28,7 +28,7 @@ try:
     from warcio.statusandheaders import StatusAndHeaders
     from warcio.warcwriter import WARCWriter
 except ImportError:
-    raise MissingExtra("--format warc", "warcio") from None
+    raise MissingExtraError("--format warc", "warcio") from None
 
 __all__ = ["WarcOutput"]
 
@@ -43,16 +43,16 @@ an equals sign behind the letters."""
 _PLAIN = re.compile(r"[!-~]+")
 
 
-class WarcOutput(GrowingOutput):
+class WarcOutput(RollingOutput):
     """The `Output` protocol over `pages-NNNNN.warc.gz`."""
 
     wants_snapshots = True
 
-    def __init__(self, folder: Path, place: Place, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, place: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
         super().__init__(folder, place, ".warc.gz", _encoded, file_bytes)
 
 
-def _encoded(outcomes: Sequence[Outcome], file: AppendedFile) -> bytes:
+def _encoded(outcomes: Sequence[PageOutcome], file: AppendedFile) -> bytes:
     buffer = io.BytesIO()
     writer = WARCWriter(buffer, gzip=True)
     if not file.offset:
@@ -68,7 +68,7 @@ def _head(builder: RecordBuilder, name: str) -> ArcWarcRecord:
     return builder.create_warcinfo_record(name, about)
 
 
-def _records(builder: RecordBuilder, outcome: Outcome) -> Iterator[ArcWarcRecord]:
+def _records(builder: RecordBuilder, outcome: PageOutcome) -> Iterator[ArcWarcRecord]:
     row, snapshot = outcome.row, outcome.snapshot
     address = _address(row.final_url or row.url)
     headers = {"WARC-Date": _date(row)} if row.fetched_at else {}
@@ -106,7 +106,7 @@ def _text(
     )
 
 
-def _about(builder: RecordBuilder, address: str, row: Row, headers: Mapping[str, str]) -> ArcWarcRecord:
+def _about(builder: RecordBuilder, address: str, row: OutputRow, headers: Mapping[str, str]) -> ArcWarcRecord:
     told = as_object(row)
     del told["markdown"]
     data = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
@@ -143,6 +143,6 @@ def _address(url: str) -> str:
     return url if _PLAIN.fullmatch(url) else "urn:x-line:" + quote(url, errors="replace")
 
 
-def _date(row: Row) -> str:
+def _date(row: OutputRow) -> str:
     assert row.fetched_at is not None
     return row.fetched_at.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_LEAVES", "Forest", "Nodes"]
+__all__ = ["MAX_LEAVES", "DecisionForest", "TreeNodes"]
 
 MAX_LEAVES = 32
 _PLANES = 5
@@ -39,7 +39,7 @@ _NO_ROWS: Ints = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes:
+class TreeNodes:
     """The inner nodes of all trees, and the values of their leaves (trees x 32)."""
 
     trees: NDArray[np.int64]
@@ -52,10 +52,10 @@ class Nodes:
     leaves: NDArray[np.float32]
 
 
-class Forest:
+class DecisionForest:
     """The sum of all trees of a forest: what asks the same of a value is asked once."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: TreeNodes) -> None:
         self._trees = len(nodes.leaves)
         levels, comes_from = _levels(nodes)
         order = np.concatenate(levels)
@@ -139,7 +139,7 @@ class Forest:
         return right
 
 
-def _levels(nodes: Nodes) -> tuple[list[Ints], Ints]:
+def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     """The nodes of each level from the roots down, and for each where its rows come from.
 
     That is the place of the node above in the row of all left sides, with all right sides behind it. Leaves
@@ -169,7 +169,7 @@ def _levels(nodes: Nodes) -> tuple[list[Ints], Ints]:
     return levels, np.concatenate(sources)
 
 
-def _questions(nodes: Nodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
+def _questions(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
     """The different questions (feature and threshold), and which of them each node asks."""
     keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
     _, places, asks = np.unique(keys, return_index=True, return_inverse=True)
@@ -177,7 +177,7 @@ def _questions(nodes: Nodes, order: Ints) -> tuple[Ints, NDArray[np.float32], In
     return nodes.features[chosen], nodes.thresholds[chosen][:, None], asks
 
 
-def _plane_rows(nodes: Nodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
+def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     """Which nodes' right sides make up each plane of each tree, in one row, and where each begins.
 
     Going right changes the number of the first leaf that can still be reached. The bits that change, over all

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.columns import Matrix
-from scraper.extract.content.measures import Floats
+from scraper.extract.content.feature_matrix import Matrix
+from scraper.extract.content.page_statistics import Floats
 
-__all__ = ["PAGE_TYPES", "PageTypes", "page_vector"]
+__all__ = ["PAGE_TYPES", "PageTypeClassifier", "page_vector"]
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _MAX_DEVIATION = 6.0
@@ -23,7 +23,7 @@ def page_vector(matrix: Matrix, lengths: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class PageTypes:
+class PageTypeClassifier:
     """Coefficients by type, and what a usual page is like."""
 
     coefficients: NDArray[np.float32]

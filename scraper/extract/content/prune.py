@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.segment import Segments
-from scraper.extract.markup import remove
-from scraper.extract.xpath import Element
+from scraper.extract.content.segmentation import Segments
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["prune"]
 

@@ -8,26 +8,26 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.forest import Nodes
-from scraper.extract.content.net import Hearing, Round
-from scraper.extract.content.page_type import PageTypes
+from scraper.extract.content.forest import TreeNodes
+from scraper.extract.content.neural_net import AttentionLayer, AttentionRound
+from scraper.extract.content.page_type import PageTypeClassifier
 
-__all__ = ["Weights"]
+__all__ = ["ModelWeights"]
 
 _STEPS = 32_767
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ModelWeights:
     """A trained model."""
 
     linear: NDArray[np.float32]
     """By bucket."""
     names: tuple[str, ...]
     """The columns that trees, net and page types look at, in their order."""
-    forest: Nodes
-    net: Hearing
-    page_types: PageTypes
+    forest: TreeNodes
+    net: AttentionLayer
+    page_types: PageTypeClassifier
 
     def save(self, file: IO[bytes]) -> None:
         """Write them; equal weights give equal bytes."""
@@ -44,33 +44,38 @@ class Weights:
         np.savez_compressed(file, **packed)
 
     @classmethod
-    def load(cls, file: IO[bytes]) -> Weights:
+    def load(cls, file: IO[bytes]) -> ModelWeights:
         """Read what `save` wrote."""
         with np.load(file, allow_pickle=False) as data:
-            rounds = [Round(**_taken(f"round{number}", Round, data)) for number in range(int(data["rounds"]))]
+            rounds = [
+                AttentionRound(**_taken(f"round{number}", AttentionRound, data))
+                for number in range(int(data["rounds"]))
+            ]
             return cls(
                 linear=data["linear"].astype(np.float32) * data["linear_scale"],
                 names=tuple(str(data["names"]).split("\n")),
                 forest=_forest(data),
-                net=Hearing(rounds=tuple(rounds), **_taken("net", Hearing, data)),
-                page_types=PageTypes(**_taken("types", PageTypes, data)),
+                net=AttentionLayer(rounds=tuple(rounds), **_taken("net", AttentionLayer, data)),
+                page_types=PageTypeClassifier(**_taken("types", PageTypeClassifier, data)),
             )
 
 
-def _parts(name: str, whole: PageTypes | Hearing | Round) -> dict[str, NDArray[np.generic]]:
+def _parts(
+    name: str, whole: PageTypeClassifier | AttentionLayer | AttentionRound
+) -> dict[str, NDArray[np.generic]]:
     """Each array of a part under a name of its own."""
     parts = {field.name: getattr(whole, field.name) for field in fields(whole)}
     return {f"{name}_{key}": value for key, value in parts.items() if isinstance(value, np.ndarray)}
 
 
 def _taken(
-    name: str, kind: type[PageTypes | Hearing | Round], data: np.lib.npyio.NpzFile
+    name: str, kind: type[PageTypeClassifier | AttentionLayer | AttentionRound], data: np.lib.npyio.NpzFile
 ) -> dict[str, NDArray[np.float32]]:
     keys = [field.name for field in fields(kind) if f"{name}_{field.name}" in data]
     return {key: data[f"{name}_{key}"] for key in keys}
 
 
-def _forest_packed(nodes: Nodes) -> dict[str, NDArray[np.generic]]:
+def _forest_packed(nodes: TreeNodes) -> dict[str, NDArray[np.generic]]:
     return {
         "forest_trees": nodes.trees.astype(np.int16),
         "forest_features": nodes.features.astype(np.int16),
@@ -81,11 +86,11 @@ def _forest_packed(nodes: Nodes) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def _forest(data: np.lib.npyio.NpzFile) -> Nodes:
+def _forest(data: np.lib.npyio.NpzFile) -> TreeNodes:
     def take(part: str) -> NDArray[np.int64]:
         return np.asarray(data[f"forest_{part}"], np.int64)
 
-    return Nodes(
+    return TreeNodes(
         take("trees"),
         take("features"),
         data["forest_thresholds"],

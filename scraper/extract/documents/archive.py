@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from io import BytesIO
 
-from scraper.extract.characters import line
-from scraper.extract.documents.grids import pipe_table
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.pipe_tables import pipe_table
+from scraper.extract.text.sanitize import line
 
 __all__ = ["read"]
 
@@ -31,7 +31,7 @@ _KINDS = (
 )  # fmt: skip
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """What the archive says it holds."""
     kind = next((name for mark, name in _KINDS if data.startswith(mark)), "tar")
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
@@ -41,14 +41,14 @@ def read(data: bytes, asked: Asked) -> Parsed:
         inside = _inflated(data, kind)
         entries = _tar_entries(inside)
         if entries is None and inside:
-            return Parsed("archive", f"{head}\n\n{_alone(data, inside)}")
+            return ParsedDocument("archive", f"{head}\n\n{_alone(data, inside)}")
     if entries is None:
-        return Parsed("archive", f"{head}\n\nThe list of {kind} files is not read here.")
+        return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here.")
     rows = [[line(name, _MAX_NAME), f"{size:,}"] for name, size in entries[:MAX_SHOWN]]
     parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
     parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
     warnings = (f"Only the first {MAX_SHOWN:,} entries are shown.",) if len(entries) > MAX_SHOWN else ()
-    return Parsed("archive", "\n\n".join(parts), warnings=warnings)
+    return ParsedDocument("archive", "\n\n".join(parts), warnings=warnings)
 
 
 def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:

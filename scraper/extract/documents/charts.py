@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from scraper.errors import ScraperError
-from scraper.extract.documents.grids import pipe_table
-from scraper.extract.documents.workbook import related, sheet_parts
-from scraper.extract.documents.zips import Parts
-from scraper.extract.xpath import Element
+from scraper.extract.documents.pipe_tables import pipe_table
+from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.workbook_parts import related, sheet_parts
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["chart_text", "charts_of"]
 

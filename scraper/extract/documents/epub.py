@@ -6,14 +6,14 @@ import posixpath
 import re
 from urllib.parse import unquote
 
-from browsers.charset import decode
-from scraper.errors import Encrypted, Malformed
-from scraper.extract import markdown
-from scraper.extract.documents.model import MAX_CHARACTERS, Asked, Parsed
+from browsers.http.charset import decode
+from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.office_html import without_inner_links
-from scraper.extract.documents.zips import Parts
-from scraper.extract.markup import parse
-from scraper.extract.xpath import Element
+from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.xpath import Element
+from scraper.extract.markdown import converter
 
 __all__ = ["read"]
 
@@ -33,7 +33,7 @@ _LOCKS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
 _TEXTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The text of a book.
 
     Raises:
@@ -41,12 +41,14 @@ def read(data: bytes, asked: Asked) -> Parsed:
     """
     parts = Parts(data)
     if _LOCK in parts and any(lock.encode() in parts.read(_LOCK) for lock in _LOCKS):
-        raise Encrypted("The book is locked by its seller (DRM).", next_step="Look for an unlocked edition.")
+        raise EncryptedDocumentError(
+            "The book is locked by its seller (DRM).", next_step="Look for an unlocked edition."
+        )
     package_name = _package(parts)
     package = parts.xml_if_there(package_name) if package_name is not None else None
     names = _spine(package, package_name, parts) if package is not None and package_name else _texts(parts)
     if not names:
-        raise Malformed("The book holds no chapters.", next_step="Look for another copy.")
+        raise MalformedDocumentError("The book holds no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
     for name in names[:MAX_CHAPTERS]:
         text = _chapter(parts, name)
@@ -56,7 +58,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
         if size > MAX_CHARACTERS:
             break
     warnings = () if package is not None else ("The book's list of chapters is damaged: they stand by name.",)
-    return Parsed(
+    return ParsedDocument(
         "epub",
         "\n\n".join(chapters),
         title=_said(package, "title"),
@@ -100,13 +102,13 @@ def _chapter(parts: Parts, name: str) -> str:
     try:
         text = decode(parts.read(name), "application/xhtml+xml")
         root = parse(_TYPE.sub("", text, count=1)).root
-    except Malformed:
+    except MalformedDocumentError:
         return ""
     body = None if root is None else root.find("body")
     if body is None:
         return ""
     _name_notes(body)
-    return without_inner_links(markdown.convert(body, _NOWHERE + name).markdown, _NOWHERE)
+    return without_inner_links(converter.convert(body, _NOWHERE + name).markdown, _NOWHERE)
 
 
 def _name_notes(body: Element) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from scraper.extract import feeds
-from scraper.extract.documents.letters import letters
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.decode import letters
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.text import read_xml
 
 __all__ = ["read"]
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The entries of a feed; the XML where it turns out to be none."""
     text, warnings = letters(data, asked)
     feed = feeds.read(text, asked.url or "http://feed.invalid/", whole=True)
     if feed is None:
         return read_xml(data, asked)
-    return Parsed("feed", feed.markdown, title=feed.title, warnings=warnings)
+    return ParsedDocument("feed", feed.markdown, title=feed.title, warnings=warnings)

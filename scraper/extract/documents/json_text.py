@@ -6,23 +6,23 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scraper.extract.code import fence
-from scraper.extract.documents.letters import letters
-from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.json_layout import laid_out
+from scraper.extract.code.blocks import fence
+from scraper.extract.documents.decode import letters
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.text.json_format import laid_out
 
 __all__ = ["read", "read_notebook"]
 
 _MAX_OUTPUT = 4_000
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The JSON, indented where it is short and sound."""
     text, warnings = letters(data, asked)
-    return Parsed("json", fence(laid_out(text), "json"), warnings=warnings)
+    return ParsedDocument("json", fence(laid_out(text), "json"), warnings=warnings)
 
 
-def read_notebook(data: bytes, asked: Asked) -> Parsed:
+def read_notebook(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """A Jupyter notebook as text and code."""
     text, warnings = letters(data, asked)
     try:
@@ -30,8 +30,8 @@ def read_notebook(data: bytes, asked: Asked) -> Parsed:
         cells, language = notebook["cells"], _language(notebook)
         parts = [part for cell in cells for part in _cell(cell, language)]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        return Parsed("json", fence(text.strip(), "json"), warnings=warnings)
-    return Parsed("ipynb", "\n\n".join(parts), warnings=warnings)
+        return ParsedDocument("json", fence(text.strip(), "json"), warnings=warnings)
+    return ParsedDocument("ipynb", "\n\n".join(parts), warnings=warnings)
 
 
 def _language(notebook: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["CUT_OFF", "MAX_CHARACTERS", "Asked", "Parsed"]
+__all__ = ["CUT_OFF", "MAX_CHARACTERS", "ParseRequest", "ParsedDocument"]
 
 MAX_CHARACTERS = 4_000_000
 """Of Markdown; a million tokens, beyond what any caller can page through."""
@@ -15,7 +15,7 @@ CUT_OFF = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParseRequest:
     """What is known of a document beside its bytes, and what is wanted of it."""
 
     media_type: str = ""
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedDocument:
     """One document as Markdown. None means unknown; empty means known to be empty."""
 
     format: str
@@ -60,7 +60,7 @@ class Parsed:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> Parsed:
+    def of_json(cls, data: Mapping[str, Any]) -> ParsedDocument:
         """From what `as_json` made, in a process that is not trusted.
 
         Raises:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract import markdown
-from scraper.extract.markup import parse
-from scraper.extract.tables import cells_of, rows_of
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.markdown import converter
+from scraper.extract.markdown.table_model import cells_of, rows_of
 
 __all__ = ["ITEM", "markdown_of", "prepare", "without_inner_links"]
 
@@ -33,7 +33,7 @@ def markdown_of(html: str, url: str) -> str:
     if root is None:
         return ""
     prepare(root)
-    return without_inner_links(markdown.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
+    return without_inner_links(converter.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
 
 
 def without_inner_links(text: str, base: str) -> str:

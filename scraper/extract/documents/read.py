@@ -7,66 +7,66 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from scraper.errors import Empty, OcrNeeded
-from scraper.extract.characters import clean, line
-from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, Asked, Parsed
-from scraper.extract.documents.plain_words import plain_words
-from scraper.extract.documents.sniff import Kind, kind_of
+from scraper.errors import NoContentError, OcrNeededError
+from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.extract.documents.sniff import DocumentKind, kind_of
+from scraper.extract.documents.strip_markdown import plain_words
+from scraper.extract.text.sanitize import clean, line
 
 __all__ = ["Reader", "has_second_reader", "read", "reader_of"]
 
-Reader = Callable[[bytes, Asked], Parsed]
+Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 
 _HERE = "scraper.extract.documents"
-_READERS: Mapping[Kind, tuple[str, str]] = {
-    Kind.PDF: ("pdf.reader", "read"),
-    Kind.DOCX: ("docx.reader", "read"),
-    Kind.XLSX: ("sheets", "read"),
-    Kind.XLSB: ("sheets", "read"),
-    Kind.XLS: ("sheets", "read"),
-    Kind.ODS: ("odf.sheets", "read"),
-    Kind.PPTX: ("slides", "read"),
-    Kind.EPUB: ("epub", "read"),
-    Kind.ODT: ("odf.reader", "read"),
-    Kind.ODP: ("odf.reader", "read"),
-    Kind.RTF: ("rtf.reader", "read"),
-    Kind.CSV: ("comma_separated", "read"),
-    Kind.FEED: ("feed", "read"),
-    Kind.JSON: ("json_text", "read"),
-    Kind.NOTEBOOK: ("json_text", "read_notebook"),
-    Kind.XML: ("text", "read_xml"),
-    Kind.HTML: ("page", "read"),
-    Kind.MARKDOWN: ("text", "read_markdown"),
-    Kind.TEXT: ("text", "read_text"),
-    Kind.EMAIL: ("mail", "read"),
-    Kind.IMAGE: ("picture", "read"),
-    Kind.ARCHIVE: ("archive", "read"),
-    Kind.DOC: ("unreadable", "legacy_word"),
-    Kind.PPT: ("unreadable", "legacy_presentation"),
-    Kind.LOCKED_OFFICE: ("unreadable", "locked_office"),
-    Kind.BINARY: ("unreadable", "binary"),
-    Kind.EMPTY: ("unreadable", "empty"),
+_READERS: Mapping[DocumentKind, tuple[str, str]] = {
+    DocumentKind.PDF: ("pdf.reader", "read"),
+    DocumentKind.DOCX: ("docx.reader", "read"),
+    DocumentKind.XLSX: ("sheets", "read"),
+    DocumentKind.XLSB: ("sheets", "read"),
+    DocumentKind.XLS: ("sheets", "read"),
+    DocumentKind.ODS: ("odf.sheets", "read"),
+    DocumentKind.PPTX: ("slides", "read"),
+    DocumentKind.EPUB: ("epub", "read"),
+    DocumentKind.ODT: ("odf.reader", "read"),
+    DocumentKind.ODP: ("odf.reader", "read"),
+    DocumentKind.RTF: ("rtf.reader", "read"),
+    DocumentKind.CSV: ("csv_text", "read"),
+    DocumentKind.FEED: ("feed", "read"),
+    DocumentKind.JSON: ("json_text", "read"),
+    DocumentKind.NOTEBOOK: ("json_text", "read_notebook"),
+    DocumentKind.XML: ("text", "read_xml"),
+    DocumentKind.HTML: ("html", "read"),
+    DocumentKind.MARKDOWN: ("text", "read_markdown"),
+    DocumentKind.TEXT: ("text", "read_text"),
+    DocumentKind.EMAIL: ("email", "read"),
+    DocumentKind.IMAGE: ("image", "read"),
+    DocumentKind.ARCHIVE: ("archive", "read"),
+    DocumentKind.DOC: ("unsupported", "legacy_word"),
+    DocumentKind.PPT: ("unsupported", "legacy_presentation"),
+    DocumentKind.LOCKED_OFFICE: ("unsupported", "locked_office"),
+    DocumentKind.BINARY: ("unsupported", "binary"),
+    DocumentKind.EMPTY: ("unsupported", "empty"),
 }
-_SECOND: Mapping[Kind, tuple[str, str]] = {
-    Kind.PDF: ("pdf.second", "read"),
-    Kind.DOCX: ("docx.second", "read"),
+_SECOND: Mapping[DocumentKind, tuple[str, str]] = {
+    DocumentKind.PDF: ("pdf.fallback_reader", "read"),
+    DocumentKind.DOCX: ("docx.fallback_reader", "read"),
 }
 
 _MAX_FACT = 300
 
 
-def has_second_reader(kind: Kind) -> bool:
+def has_second_reader(kind: DocumentKind) -> bool:
     """Whether a failure of the first reader need not be the end."""
     return kind in _SECOND
 
 
-def reader_of(kind: Kind, *, plain: bool = False) -> Reader:
+def reader_of(kind: DocumentKind, *, plain: bool = False) -> Reader:
     """The reader of a kind; importing it is what takes time."""
     module, name = _SECOND.get(kind, _READERS[kind]) if plain else _READERS[kind]
     return cast(Reader, getattr(importlib.import_module(f"{_HERE}.{module}"), name))
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The document in a file.
 
     Raises:
@@ -76,7 +76,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     return finished(reader_of(kind, plain=asked.plain_reader)(data, asked))
 
 
-def finished(parsed: Parsed) -> Parsed:
+def finished(parsed: ParsedDocument) -> ParsedDocument:
     """What every document's text goes through last.
 
     Raises:
@@ -85,11 +85,11 @@ def finished(parsed: Parsed) -> Parsed:
     markdown, _ = clean(parsed.markdown)
     if not markdown.strip():
         if parsed.ocr_pages:
-            raise OcrNeeded(
+            raise OcrNeededError(
                 "The document holds pictures of pages without any letters: it was scanned.",
                 next_step="Text in pictures is not read here. Look for another edition.",
             )
-        raise Empty("The document holds no text.", next_step="There is nothing to read in it.")
+        raise NoContentError("The document holds no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
         warnings, markdown = (*warnings, CUT_OFF), markdown[:MAX_CHARACTERS]

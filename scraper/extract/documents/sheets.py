@@ -11,15 +11,15 @@ from typing import Any
 import python_calamine
 from python_calamine import CalamineWorkbook
 
-from scraper.errors import Encrypted, Malformed, TooLarge
-from scraper.extract.documents.blocks_of_cells import block_text, regions
+from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
+from scraper.extract.documents.cell_comments import comments_of
 from scraper.extract.documents.charts import charts_of
-from scraper.extract.documents.comments import comments_of
-from scraper.extract.documents.long_sheets import MAX_ROWS, cut_sheets
-from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.documents.sniff import Kind, kind_of
-from scraper.extract.documents.workbook import sheet_parts
-from scraper.extract.documents.zips import Parts
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.sheet_truncation import MAX_ROWS, cut_sheets
+from scraper.extract.documents.sniff import DocumentKind, kind_of
+from scraper.extract.documents.table_regions import block_text, regions
+from scraper.extract.documents.workbook_parts import sheet_parts
 
 __all__ = ["read"]
 
@@ -43,16 +43,16 @@ _SHARED = re.compile(
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The sheets of a workbook.
 
     Raises:
         Malformed, TooLarge, Encrypted: it cannot be read.
     """
     kind = kind_of(data)
-    parts = Parts(data) if kind in (Kind.XLSX, Kind.XLSB) else None
+    parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     long_rows: dict[str, int] = {}
-    if parts is not None and kind is Kind.XLSX:
+    if parts is not None and kind is DocumentKind.XLSX:
         cut = cut_sheets(data, parts)
         _check(parts, cut.sheets)
         data, places = cut.data, dict(sheet_parts(parts))
@@ -74,7 +74,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
     if len(workbook.sheet_names) > _SHEETS:
         warnings.append(f"Only the first {_SHEETS} sheets are shown.")
-    return Parsed(
+    return ParsedDocument(
         kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings)
     )
 
@@ -83,11 +83,11 @@ def _opened(data: bytes) -> CalamineWorkbook:
     try:
         return CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError:
-        raise Encrypted(
+        raise EncryptedDocumentError(
             "The spreadsheet is locked with a password.", next_step="Save it without one."
         ) from None
     except (python_calamine.CalamineError, ValueError, OSError) as error:
-        raise Malformed(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
+        raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
 
 def _rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
@@ -153,7 +153,7 @@ def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
     for xml in sheets.values():
         rows, columns = _extent(xml)
         if rows * columns > MAX_CELLS:
-            raise TooLarge(
+            raise ContentTooLargeError(
                 f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.",
                 next_step=_SMALLER,
             )
@@ -163,7 +163,7 @@ def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
             index = int(match[1])
             total += lengths[index] if index < len(lengths) else 0
             if total > MAX_STRING_BYTES:
-                raise TooLarge("The cells hold more text than is read.", next_step=_SMALLER)
+                raise ContentTooLargeError("The cells hold more text than is read.", next_step=_SMALLER)
 
 
 def _extent(xml: bytes) -> tuple[int, int]:

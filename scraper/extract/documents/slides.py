@@ -12,11 +12,11 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
-from scraper.errors import Malformed
+from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.charts import chart_text
-from scraper.extract.documents.grids import pipe_table
-from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.documents.zips import Parts
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.pipe_tables import pipe_table
+from scraper.extract.documents.safe_zip import Parts
 
 __all__ = ["read"]
 
@@ -35,7 +35,7 @@ _BREAKS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImple
 """What damaged files make of code that trusts them."""
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The slides of a presentation.
 
     Raises:
@@ -49,13 +49,13 @@ def read(data: bytes, asked: Asked) -> Parsed:
         facts = presentation.core_properties
         title, author = facts.title or None, facts.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_BREAKS) as error:
-        raise Malformed(f"The presentation is damaged ({type(error).__name__}).") from None
+        raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
     texts = [
         f"<!-- page {number} -->\n\n{_slide(slide, parts)}".rstrip() for number, slide in enumerate(slides, 1)
     ]
     if not any(text.partition("-->")[2].strip() for text in texts):
         texts = []
-    return Parsed("pptx", "\n\n".join(texts), title=title, author=author, pages=len(slides))
+    return ParsedDocument("pptx", "\n\n".join(texts), title=title, author=author, pages=len(slides))
 
 
 def _inflate(parts: Parts) -> None:

@@ -9,10 +9,10 @@ import zipfile
 import zlib
 from io import BytesIO
 
-__all__ = ["Kind", "kind_of"]
+__all__ = ["DocumentKind", "kind_of"]
 
 
-class Kind(enum.StrEnum):
+class DocumentKind(enum.StrEnum):
     """Everything that is told apart."""
 
     PDF = "pdf"
@@ -52,32 +52,32 @@ _ZIP_NAMES = 3_000
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
-    ("EncryptedPackage", Kind.LOCKED_OFFICE),
-    ("WordDocument", Kind.DOC),
-    ("PowerPoint Document", Kind.PPT),
-    ("Workbook", Kind.XLS),
-    ("Book", Kind.XLS),
+    ("EncryptedPackage", DocumentKind.LOCKED_OFFICE),
+    ("WordDocument", DocumentKind.DOC),
+    ("PowerPoint Document", DocumentKind.PPT),
+    ("Workbook", DocumentKind.XLS),
+    ("Book", DocumentKind.XLS),
 )
 _ODF = {
-    "application/epub+zip": Kind.EPUB,
-    "application/vnd.oasis.opendocument.text": Kind.ODT,
-    "application/vnd.oasis.opendocument.spreadsheet": Kind.ODS,
-    "application/vnd.oasis.opendocument.presentation": Kind.ODP,
+    "application/epub+zip": DocumentKind.EPUB,
+    "application/vnd.oasis.opendocument.text": DocumentKind.ODT,
+    "application/vnd.oasis.opendocument.spreadsheet": DocumentKind.ODS,
+    "application/vnd.oasis.opendocument.presentation": DocumentKind.ODP,
 }
 _OFFICE_PARTS = (
-    ("word/document", Kind.DOCX),
-    ("xl/workbook.bin", Kind.XLSB),
-    ("xl/workbook", Kind.XLSX),
-    ("ppt/presentation", Kind.PPTX),
-    ("META-INF/container.xml", Kind.EPUB),
+    ("word/document", DocumentKind.DOCX),
+    ("xl/workbook.bin", DocumentKind.XLSB),
+    ("xl/workbook", DocumentKind.XLSX),
+    ("ppt/presentation", DocumentKind.PPTX),
+    ("META-INF/container.xml", DocumentKind.EPUB),
 )
 _CONTENT_TYPES = (
-    (b"wordprocessingml.document.main", Kind.DOCX),
-    (b"ms-word.document.macroEnabled.main", Kind.DOCX),
-    (b"wordprocessingml.template.main", Kind.DOCX),
-    (b"ms-excel.sheet.binary", Kind.XLSB),
-    (b"spreadsheetml.", Kind.XLSX),
-    (b"presentationml.", Kind.PPTX),
+    (b"wordprocessingml.document.main", DocumentKind.DOCX),
+    (b"ms-word.document.macroEnabled.main", DocumentKind.DOCX),
+    (b"wordprocessingml.template.main", DocumentKind.DOCX),
+    (b"ms-excel.sheet.binary", DocumentKind.XLSB),
+    (b"spreadsheetml.", DocumentKind.XLSX),
+    (b"presentationml.", DocumentKind.PPTX),
 )
 _IMAGES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
@@ -107,19 +107,19 @@ _CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
-def kind_of(data: bytes, *, media_type: str = "", name: str = "") -> Kind:
+def kind_of(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
     """The kind of a file."""
     head = data[:_HEAD]
     if not data.strip():
-        return Kind.EMPTY
+        return DocumentKind.EMPTY
     if _is_pdf(data):
-        return Kind.PDF
+        return DocumentKind.PDF
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
         return _in_zip(data)
     if head.startswith(_OLE):
         return _in_ole(data)
     if head.startswith(b"{\\rtf"):
-        return Kind.RTF
+        return DocumentKind.RTF
     return _picture_or_archive(data, head) or _text(data, head, media_type.partition(";")[0], name.lower())
 
 
@@ -129,7 +129,7 @@ def _is_pdf(data: bytes) -> bool:
     return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
 
 
-def _in_zip(data: bytes) -> Kind:
+def _in_zip(data: bytes) -> DocumentKind:
     """What a zip holds; its parts tell, and where they lie, the list of their types."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -149,7 +149,7 @@ def _in_zip(data: bytes) -> Kind:
     for part, kind in _OFFICE_PARTS:
         if any(name.startswith(part) for name in names):
             return kind
-    return Kind.ARCHIVE
+    return DocumentKind.ARCHIVE
 
 
 def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
@@ -160,29 +160,29 @@ def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
         return b""
 
 
-def _in_broken_zip(data: bytes) -> Kind:
+def _in_broken_zip(data: bytes) -> DocumentKind:
     """A zip without its directory still names its parts."""
     for part, kind in _OFFICE_PARTS:
         if part.encode() in data:
             return kind
-    return Kind.ARCHIVE
+    return DocumentKind.ARCHIVE
 
 
-def _in_ole(data: bytes) -> Kind:
+def _in_ole(data: bytes) -> DocumentKind:
     """What a compound file of the old office holds: its directory names the streams in UTF-16."""
     for stream, kind in _OLE_STREAMS:
         if stream.encode("utf-16-le") + b"\0\0" in data:
             return kind
-    return Kind.BINARY
+    return DocumentKind.BINARY
 
 
-def _picture_or_archive(data: bytes, head: bytes) -> Kind | None:
+def _picture_or_archive(data: bytes, head: bytes) -> DocumentKind | None:
     boxed = head[4:8] == b"ftyp" and head[8:12] in _BOXED_IMAGES
     webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
     if boxed or webp or (head.startswith(_IMAGES) and not _is_plain(head)):
-        return Kind.IMAGE
+        return DocumentKind.IMAGE
     if head.startswith(_ARCHIVES) or data[257:262] == b"ustar":
-        return Kind.ARCHIVE
+        return DocumentKind.ARCHIVE
     return None
 
 
@@ -190,22 +190,24 @@ def _is_plain(head: bytes) -> bool:
     return len(head.translate(None, _CONTROLS)) == len(head)
 
 
-def _text(data: bytes, head: bytes, media_type: str, name: str) -> Kind:
+def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
     wide = head.startswith(_UTF_MARKS[:2]) or _looks_wide(head)
     if not wide and len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 50:
-        return Kind.BINARY
+        return DocumentKind.BINARY
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_UTF_MARKS[2]).lstrip()
     if _HTML.match(plain):
-        return Kind.HTML
+        return DocumentKind.HTML
     if plain.startswith(b"<") and _XML.match(plain):
         return _markup(plain)
     if plain.startswith((b"{", b"[")) and _is_json(data, media_type, name):
-        return Kind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else Kind.JSON
+        return (
+            DocumentKind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else DocumentKind.JSON
+        )
     if media_type in _CSV_TYPES or name.endswith(_CSV_NAMES):
-        return Kind.CSV
+        return DocumentKind.CSV
     if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
-        return Kind.MARKDOWN
-    return Kind.EMAIL if _EMAIL.match(plain) else Kind.TEXT
+        return DocumentKind.MARKDOWN
+    return DocumentKind.EMAIL if _EMAIL.match(plain) else DocumentKind.TEXT
 
 
 def _looks_wide(head: bytes) -> bool:
@@ -214,12 +216,12 @@ def _looks_wide(head: bytes) -> bool:
     return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)
 
 
-def _markup(plain: bytes) -> Kind:
+def _markup(plain: bytes) -> DocumentKind:
     if _FEED.search(plain):
-        return Kind.FEED
+        return DocumentKind.FEED
     if re.search(rb"<svg[\s>]", plain):
-        return Kind.IMAGE
-    return Kind.HTML if re.search(rb"<html[\s>]", plain, re.IGNORECASE) else Kind.XML
+        return DocumentKind.IMAGE
+    return DocumentKind.HTML if re.search(rb"<html[\s>]", plain, re.IGNORECASE) else DocumentKind.XML
 
 
 def _is_json(data: bytes, media_type: str, name: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from scraper.errors import Empty
-from scraper.extract import outline
-from scraper.extract.code import fence
-from scraper.extract.documents.letters import letters
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.errors import NoContentError
+from scraper.extract.code.blocks import fence
+from scraper.extract.documents.decode import letters
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.text import outline
 
 __all__ = ["read_markdown", "read_text", "read_xml"]
 
@@ -19,23 +19,23 @@ _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
 
 
-def read_text(data: bytes, asked: Asked) -> Parsed:
+def read_text(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """A plain text; what is laid out by its lines as code is fenced."""
     text, warnings = letters(data, asked)
     body = text.strip("\n").rstrip()
     if not body.strip():
-        raise Empty("The file holds no text.", next_step="There is nothing to read in it.")
-    return Parsed("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
+        raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
+    return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
 
 
-def read_markdown(data: bytes, asked: Asked) -> Parsed:
+def read_markdown(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """Markdown, as it stands."""
     text, warnings = letters(data, asked)
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
     headings = outline.of_markdown(text)
     title = _unquoted(titled[1].strip()) if titled else headings[0].text if headings else None
-    return Parsed("markdown", text.strip(), title=title, warnings=warnings)
+    return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
 
 
 def _unquoted(text: str) -> str:
@@ -43,10 +43,10 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if quoted else text
 
 
-def read_xml(data: bytes, asked: Asked) -> Parsed:
+def read_xml(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """XML of no special kind."""
     text, warnings = letters(data, asked)
-    return Parsed("xml", fence(text.strip(), "xml"), warnings=warnings)
+    return ParsedDocument("xml", fence(text.strip(), "xml"), warnings=warnings)
 
 
 def _is_code(text: str) -> bool:

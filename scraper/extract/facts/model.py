@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["CONFIDENCE", "Fact", "Facts", "Source"]
+__all__ = ["CONFIDENCE", "Fact", "FactSource", "Facts"]
 
 
-class Source(enum.StrEnum):
+class FactSource(enum.StrEnum):
     """Where a fact stands."""
 
     JSON_LD = "json_ld"
@@ -34,19 +34,19 @@ class Source(enum.StrEnum):
     """Made from other facts."""
 
 
-CONFIDENCE: Mapping[Source, float] = MappingProxyType(
+CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
     {
-        Source.JSON_LD: 0.9,
-        Source.MICRODATA: 0.9,
-        Source.RDFA: 0.9,
-        Source.OPENGRAPH: 0.85,
-        Source.FRAGMENT: 0.8,
-        Source.STATE: 0.8,
-        Source.ATTRIBUTE: 0.6,
-        Source.XHR: 0.7,
-        Source.VISIBLE: 0.6,
-        Source.ADDRESS: 0.7,
-        Source.SUM: 0.8,
+        FactSource.JSON_LD: 0.9,
+        FactSource.MICRODATA: 0.9,
+        FactSource.RDFA: 0.9,
+        FactSource.OPENGRAPH: 0.85,
+        FactSource.FRAGMENT: 0.8,
+        FactSource.STATE: 0.8,
+        FactSource.ATTRIBUTE: 0.6,
+        FactSource.XHR: 0.7,
+        FactSource.VISIBLE: 0.6,
+        FactSource.ADDRESS: 0.7,
+        FactSource.SUM: 0.8,
     }
 )
 """About the share of right ones, as `python -m benchmarks.structured` counts it by source."""
@@ -57,7 +57,7 @@ class Fact:
     """A value that is stated somewhere."""
 
     value: Any
-    source: Source
+    source: FactSource
     confidence: float
     more: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """What else is worth knowing of it, by name."""
@@ -82,7 +82,7 @@ class Facts:
         return None if fact is None else fact.value
 
     def add(
-        self, name: str, value: Any, source: Source, *, confidence: float | None = None, **more: Any
+        self, name: str, value: Any, source: FactSource, *, confidence: float | None = None, **more: Any
     ) -> None:
         """State a fact, unless it is empty or an earlier source has stated it."""
         if value in (None, "", [], {}) or name in self._facts:
@@ -90,7 +90,7 @@ class Facts:
         sure = CONFIDENCE[source] if confidence is None else confidence
         self._facts[name] = Fact(value, source, sure, {key: part for key, part in more.items() if part})
 
-    def replace(self, name: str, value: Any, source: Source, *, confidence: float, **more: Any) -> None:
+    def replace(self, name: str, value: Any, source: FactSource, *, confidence: float, **more: Any) -> None:
         """State a fact in the place of an earlier one."""
         self._facts.pop(name, None)
         self.add(name, value, source, confidence=confidence, **more)

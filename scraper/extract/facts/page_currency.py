@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from scraper.extract.tree import Script
+from scraper.extract.page.build import ScriptElement
 
 __all__ = ["codes"]
 
@@ -16,7 +16,7 @@ _STATED = re.compile(
 )
 
 
-def codes(scripts: Iterable[Script]) -> frozenset[str]:
+def codes(scripts: Iterable[ScriptElement]) -> frozenset[str]:
     """The codes that stand beside a word for currency in the scripts."""
     found: set[str] = set()
     left = _MAX_CHARACTERS

@@ -8,25 +8,25 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts import (
     money,
-    product_attributes,
     product_brand,
+    product_data_attributes,
+    product_js_state,
     product_markup,
+    product_meta_tags,
     product_price,
-    product_state,
     product_stock,
-    product_tags,
 )
-from scraper.extract.facts.items import Graph, folded
-from scraper.extract.facts.labelled import Labels
-from scraper.extract.facts.model import Facts, Source
+from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin
-from scraper.extract.facts.product_price import Shown
-from scraper.extract.facts.product_words import LABELS
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.facts.product_price import VisiblePrice
+from scraper.extract.facts.product_vocabulary import LABELS
+from scraper.extract.facts.schema_graph import SchemaGraph, folded
 
-__all__ = ["FRAGMENTS", "ORDER", "Told", "read"]
+__all__ = ["FRAGMENTS", "ORDER", "PageEvidence", "read"]
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 FRAGMENTS = frozenset(
@@ -52,20 +52,20 @@ _SHOP_ADDRESS = re.compile(
 )
 _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
-_LABELS = Labels(LABELS)
+_LABELS = LabelValuePairs(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
 _PROOFS = 2
 """Signs that a page is a product's, where no markup says so; each alone stands on other pages too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PageEvidence:
     """What a page tells apart from what it shows."""
 
-    graphs: Mapping[Source, Graph]
+    graphs: Mapping[FactSource, SchemaGraph]
     tags: Sequence[tuple[str, str]]
     fragments: Sequence[tuple[str, Element]]
-    states: Mapping[Source, Sequence[Any]]
+    states: Mapping[FactSource, Sequence[Any]]
     url: str
     country: str
     """Two letters, lower case; empty where it is not known."""
@@ -77,42 +77,44 @@ class Told:
     """What components of the page are given in attributes; asked for where no price is known otherwise."""
 
 
-def read(told: Told, body: Element, title: str) -> dict[str, Any] | None:
+def read(told: PageEvidence, body: Element, title: str) -> dict[str, Any] | None:
     """The facts of the product; None where the page is not about one."""
     facts = Facts()
     place = product_price.title_place(body)
 
     @functools.cache
-    def shown() -> Shown:
+    def shown() -> VisiblePrice:
         return product_price.shown(body, place)
 
     for source, graph in told.graphs.items():
         product_markup.add_items(facts, graph, source, folded(title), shown, told.url)
-    product_tags.add_tags(facts, told.tags)
-    product_tags.add_fragments(facts, told.fragments)
+    product_meta_tags.add_tags(facts, told.tags)
+    product_meta_tags.add_fragments(facts, told.fragments)
     for source, values in told.states.items():
-        product_state.add(facts, values, source, folded(title), told.country, shown)
+        product_js_state.add(facts, values, source, folded(title), told.country, shown)
     is_told = any(name in facts for name in ("price", "availability", "sku"))
-    product_attributes.add(facts, body, shown)
+    product_data_attributes.add(facts, body, shown)
     _add_price(facts, shown, told, body)
     if "price" not in facts:
-        product_state.add(facts, told.given(), Source.STATE, folded(title), told.country, shown)
+        product_js_state.add(facts, told.given(), FactSource.STATE, folded(title), told.country, shown)
         is_told = is_told or "price" in facts
     if "availability" not in facts:
-        facts.add("availability", product_stock.seen(body, place), Source.VISIBLE, confidence=0.9)
+        facts.add("availability", product_stock.seen(body, place), FactSource.VISIBLE, confidence=0.9)
     labels = _LABELS.seen(body)
     if not is_told and _proofs(facts, labels, told, shown) < _PROOFS:
         return None
     _add_labelled(facts, labels, body)
     if "brand" not in facts:
-        facts.add("brand", product_brand.seen(body, place), Source.VISIBLE, confidence=0.5)
-    facts.add("sku", _number_in(told.url), Source.ADDRESS)
-    facts.add("name", title, Source.VISIBLE, confidence=0.9)
-    facts.add("image", told.picture, Source.OPENGRAPH)
+        facts.add("brand", product_brand.seen(body, place), FactSource.VISIBLE, confidence=0.5)
+    facts.add("sku", _number_in(told.url), FactSource.ADDRESS)
+    facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
+    facts.add("image", told.picture, FactSource.OPENGRAPH)
     return facts.as_object(ORDER)
 
 
-def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Callable[[], Shown]) -> int:
+def _proofs(
+    facts: Facts, labels: Mapping[str, str], told: PageEvidence, shown: Callable[[], VisiblePrice]
+) -> int:
     kind = next((content for name, content in told.tags if name == "og:type"), "")
     return sum(
         (
@@ -125,14 +127,16 @@ def _proofs(facts: Facts, labels: Mapping[str, str], told: Told, shown: Callable
     )
 
 
-def _add_price(facts: Facts, shown: Callable[[], Shown], told: Told, body: Element) -> None:
+def _add_price(facts: Facts, shown: Callable[[], VisiblePrice], told: PageEvidence, body: Element) -> None:
     _add_shown_price(facts, shown, told, body)
     codes = told.currencies() if "price" in facts and "currency" not in facts else ()
     if len(codes) == 1:
-        facts.add("currency", next(iter(codes)), Source.STATE, confidence=0.7)
+        facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
 
 
-def _add_shown_price(facts: Facts, shown: Callable[[], Shown], told: Told, body: Element) -> None:
+def _add_shown_price(
+    facts: Facts, shown: Callable[[], VisiblePrice], told: PageEvidence, body: Element
+) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
@@ -145,34 +149,38 @@ def _add_shown_price(facts: Facts, shown: Callable[[], Shown], told: Told, body:
     if amount is None:
         return
     if price is not None and _is_past(price, amount.value, shown(), body):
-        facts.replace("price", money.number(amount.value), Source.VISIBLE, confidence=0.7, marked_up=price)
-    facts.add("price", money.number(amount.value), Source.VISIBLE, confidence=0.65 if shown().sure else 0.4)
+        facts.replace(
+            "price", money.number(amount.value), FactSource.VISIBLE, confidence=0.7, marked_up=price
+        )
+    facts.add(
+        "price", money.number(amount.value), FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4
+    )
     if amount.sign in money.ROUND:
-        facts.add("currency", money.code_of(amount.sign, told.country), Source.VISIBLE)
+        facts.add("currency", money.code_of(amount.sign, told.country), FactSource.VISIBLE)
         return
     code = money.code_of(amount.sign)
     likely = None if code else money.likely_code(amount.sign, told.country, told.currencies())
     beside = amount.sign if code and code != amount.sign else None
-    facts.add("currency", code or amount.sign, Source.VISIBLE, confidence=0.8, likely=likely, sign=beside)
+    facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
 
 
-def _is_past(price: float, seen: float, shown: Shown, body: Element) -> bool:
+def _is_past(price: float, seen: float, shown: VisiblePrice, body: Element) -> bool:
     """Whether the page shows a stated price as an old one alone, and a lower one in its place."""
     return shown.sure and seen < price and product_price.is_past(price, body, shown)
 
 
 def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
     if is_gtin(labels.get("gtin", "")):
-        facts.add("gtin", labels["gtin"], Source.VISIBLE, confidence=0.95)
+        facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
     sku = labels.get("sku", "")
     if _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku)):
         marked = facts.value("sku")
         if marked and sku != marked and not _is_shown(str(marked), body):
             # The shop's own name for it is inside; what a person would order by is this.
-            facts.replace("sku", sku, Source.VISIBLE, confidence=0.8, marked_up=marked)
-        facts.add("sku", sku, Source.VISIBLE, confidence=0.8)
-    facts.add("brand", labels.get("brand"), Source.VISIBLE)
-    facts.add("mpn", labels.get("mpn"), Source.VISIBLE)
+            facts.replace("sku", sku, FactSource.VISIBLE, confidence=0.8, marked_up=marked)
+        facts.add("sku", sku, FactSource.VISIBLE, confidence=0.8)
+    facts.add("brand", labels.get("brand"), FactSource.VISIBLE)
+    facts.add("mpn", labels.get("mpn"), FactSource.VISIBLE)
 
 
 def _is_shown(code: str, body: Element) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.facts.items import cleaned
-from scraper.extract.facts.product_words import LABELS
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.facts.product_vocabulary import LABELS
+from scraper.extract.facts.schema_graph import cleaned
 
 __all__ = ["seen", "trimmed", "unlabelled"]
 

@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scraper.extract.facts import money, product_brand, product_offers
-from scraper.extract.facts.items import (
+from scraper.extract.facts.model import Facts, FactSource
+from scraper.extract.facts.product_price import VisiblePrice
+from scraper.extract.facts.product_vocabulary import LABELS
+from scraper.extract.facts.schema_graph import (
     ELSEWHERE,
-    Graph,
+    SchemaGraph,
     folded,
     held,
     last_word,
@@ -18,10 +21,7 @@ from scraper.extract.facts.items import (
     typed,
     whole_number,
 )
-from scraper.extract.facts.model import Facts, Source
-from scraper.extract.facts.product_price import Shown
-from scraper.extract.facts.product_words import LABELS
-from scraper.extract.jsonld import Item
+from scraper.extract.syntaxes.jsonld import Item
 
 __all__ = [
     "GTINS",
@@ -65,7 +65,12 @@ MAX_CODE = 60
 
 
 def add_items(
-    facts: Facts, graph: Graph, source: Source, title: str, shown: Callable[[], Shown], url: str = ""
+    facts: Facts,
+    graph: SchemaGraph,
+    source: FactSource,
+    title: str,
+    shown: Callable[[], VisiblePrice],
+    url: str = "",
 ) -> None:
     """What the items of one syntax say of the product that the page, at `url`, is about."""
     for item in _products(graph, title):
@@ -104,7 +109,7 @@ def is_gtin(text: str) -> bool:
     return (10 - total) % 10 == int(digits[-1])
 
 
-def _products(graph: Graph, title: str) -> list[Item]:
+def _products(graph: SchemaGraph, title: str) -> list[Item]:
     """The items of the page's own product, best first; of several, those with the page's title for name."""
     own = [item for item in graph.items(without=ELSEWHERE) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
@@ -120,7 +125,7 @@ def _products(graph: Graph, title: str) -> list[Item]:
     )
 
 
-def _is_called(graph: Graph, item: Item, title: str) -> bool:
+def _is_called(graph: SchemaGraph, item: Item, title: str) -> bool:
     """Whether an item has the page's title for a name, by every letter: of variants, the one shown."""
     return folded(graph.text(item, "name")) == title
 
@@ -130,7 +135,11 @@ def _is_product(item: Item) -> bool:
 
 
 def _add_price(
-    facts: Facts, graph: Graph, offers: Sequence[Item], source: Source, shown: Callable[[], Shown]
+    facts: Facts,
+    graph: SchemaGraph,
+    offers: Sequence[Item],
+    source: FactSource,
+    shown: Callable[[], VisiblePrice],
 ) -> None:
     """The first price; of several different ones the one that is shown, where that can be told."""
     stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
@@ -149,7 +158,7 @@ def _add_price(
         facts.add("currency", money.currency(sign), source)
 
 
-def _prices_of(graph: Graph, offer: Item, shown: Callable[[], Shown]) -> Iterator[float | None]:
+def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
     """What an offer costs; several where the old price stands beside the new one."""
     kind = folded((graph.text(offer, "priceType") or "").rpartition("/")[2])
     if kind in _OLD_PRICES:
@@ -177,7 +186,7 @@ def unlabelled_code(text: str | None) -> str | None:
     return None if _OTHER_KIND.match(told) else told or text
 
 
-def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source: Source) -> None:
+def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource) -> None:
     """One variant in stock is in stock; a word of the page's own stands as it is."""
     stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
     told = {availability(text) for text in stated}
@@ -187,7 +196,7 @@ def _add_availability(facts: Facts, graph: Graph, offers: Sequence[Item], source
         facts.add("availability", short(stated[0], MAX_CODE), source, confidence=0.5)
 
 
-def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
+def _add_rating(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
     for stated in graph.objects(item, "aggregateRating")[:1]:
         value = rating(graph.text(stated, "ratingValue"))
         count = whole_number(graph.text(stated, "reviewCount", "ratingCount"))
@@ -195,7 +204,7 @@ def _add_rating(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
             facts.add("rating", money.number(value), source, count=count)
 
 
-def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:
+def _gtin(graph: SchemaGraph, places: Iterable[Item]) -> str | None:
     for item in places:
         for name in GTINS:
             value = graph.text(item, name)
@@ -204,7 +213,7 @@ def _gtin(graph: Graph, places: Iterable[Item]) -> str | None:
     return None
 
 
-def _first(graph: Graph, places: Iterable[Item], names: Sequence[str]) -> str | None:
+def _first(graph: SchemaGraph, places: Iterable[Item], names: Sequence[str]) -> str | None:
     for item in places:
         value = graph.text(item, *names)
         if value and len(value) <= MAX_CODE:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scraper.extract.facts.items import ELSEWHERE, Graph, held, typed
-from scraper.extract.jsonld import Item
+from scraper.extract.facts.schema_graph import ELSEWHERE, SchemaGraph, held, typed
+from scraper.extract.syntaxes.jsonld import Item
 
 __all__ = ["alone", "chosen", "has_any", "of"]
 
@@ -20,7 +20,7 @@ def has_any(item: Item) -> bool:
     return bool(held(item, "offers") or held(item, "hasVariant"))
 
 
-def of(graph: Graph, item: Item) -> Iterator[Item]:
+def of(graph: SchemaGraph, item: Item) -> Iterator[Item]:
     """Every offer of an item, those of its variants behind its own, and what they specify."""
     waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
     seen: set[int] = set()
@@ -35,19 +35,19 @@ def of(graph: Graph, item: Item) -> Iterator[Item]:
             waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
 
 
-def _offering(graph: Graph, item: Item) -> list[Item]:
+def _offering(graph: SchemaGraph, item: Item) -> list[Item]:
     """The offers that name the item as what they offer, where it names none."""
     every = (offer for offer in graph.items(without=ELSEWHERE) if typed(offer, _OFFERS))
     return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
 
 
-def alone(graph: Graph) -> Item | None:
+def alone(graph: SchemaGraph) -> Item | None:
     """The only offer of a page, where it is one of nothing that has a name: what is sold is the page's."""
     found = [item for item in graph.items(without=_OF_SOMETHING) if typed(item, _OFFERS)]
     return found[0] if len(found) == 1 and not held(found[0], "itemOffered") else None
 
 
-def chosen(graph: Graph, offers: Sequence[Item], url: str) -> list[Item]:
+def chosen(graph: SchemaGraph, offers: Sequence[Item], url: str) -> list[Item]:
     """The variant that the page's address chooses, and its offer; none where it chooses none."""
     asked = _query(url)
     found = [offer for offer in offers if asked and _leads_to(graph, offer, asked)]
@@ -55,7 +55,7 @@ def chosen(graph: Graph, offers: Sequence[Item], url: str) -> list[Item]:
     return [*found, *(one for one in inner if all(one is not other for other in found))]
 
 
-def _leads_to(graph: Graph, offer: Item, asked: frozenset[str]) -> bool:
+def _leads_to(graph: SchemaGraph, offer: Item, asked: frozenset[str]) -> bool:
     places = (offer, *graph.objects(offer, "offers"))
     queries = [_query(graph.text(place, "url") or "") for place in places]
     return any(query and query <= asked for query in queries)

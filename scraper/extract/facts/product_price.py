@@ -7,19 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
-from scraper.extract.facts import money, price_texts
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.facts import money, price_text
 from scraper.extract.facts.money import Amount
-from scraper.extract.facts.price_texts import (
-    MAX_PRICE_TEXT,
-    current,
-    is_struck,
-    names_of,
-    without_past_amount,
-)
-from scraper.extract.facts.product_words import PRICE_NAMES
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.facts.price_text import MAX_PRICE_TEXT, current, is_struck, names_of, without_past_amount
+from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 
-__all__ = ["Shown", "is_past", "shown", "speaks_against", "title_place"]
+__all__ = ["VisiblePrice", "is_past", "shown", "speaks_against", "title_place"]
 
 MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
@@ -79,7 +73,7 @@ _ANCESTORS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisiblePrice:
     """The best looking price, whether much speaks for it, and the signs of all amounts on the page."""
 
     amount: Amount | None
@@ -99,7 +93,7 @@ class _Candidate:
     against: int
 
 
-def shown(body: Element, title: Element | None) -> Shown:
+def shown(body: Element, title: Element | None) -> VisiblePrice:
     """The price near the title; none where nothing looks like it."""
     place, found = _candidates(body, title)
     alike = Counter(one.names for one in found if one.names)
@@ -110,14 +104,14 @@ def shown(body: Element, title: Element | None) -> Shown:
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
     clear = {one.amount.value for one in found if not one.against}
-    return Shown(amount, score >= _SURE_SCORE, signs, clear)
+    return VisiblePrice(amount, score >= _SURE_SCORE, signs, clear)
 
 
-def is_past(price: float, body: Element, shown: Shown) -> bool:
+def is_past(price: float, body: Element, shown: VisiblePrice) -> bool:
     """Whether a price stands on the page, but as an old one alone: struck out, or called so."""
     if price in shown.clear:
         return False
-    texts = (text_of(element) for element in _elements(body) if price_texts.is_past(element))
+    texts = (text_of(element) for element in _elements(body) if price_text.is_past(element))
     amounts = (money.seen(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
     return any(amount is not None and amount.value == price for amount in amounts)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scraper.extract.facts.product_words import BUY, IN_STOCK, NOT_IN_STOCK
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, NOT_IN_STOCK
 
 __all__ = ["seen"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract.facts import recipe_markup, recipe_seen, recipe_times
-from scraper.extract.facts.items import Graph, folded
-from scraper.extract.facts.model import Facts, Source
-from scraper.extract.xpath import Element
+from scraper.extract.dom.xpath import Element
+from scraper.extract.facts import recipe_markup, recipe_times, recipe_visible
+from scraper.extract.facts.model import Facts, FactSource
+from scraper.extract.facts.schema_graph import SchemaGraph, folded
 
 __all__ = ["ORDER", "read"]
 
@@ -22,7 +22,7 @@ _LEAST_AMOUNTS = 0.3
 
 
 def read(
-    graphs: Mapping[Source, Graph],
+    graphs: Mapping[FactSource, SchemaGraph],
     body: Element,
     title: str,
     *,
@@ -38,18 +38,18 @@ def read(
         recipe_markup.add_items(facts, graph, source, folded(title))
     is_told = any(recipe_markup.own(graph, folded(title)) for graph in graphs.values())
     if "ingredients" not in facts:
-        facts.add("ingredients", recipe_seen.ingredients(body), Source.VISIBLE)
+        facts.add("ingredients", recipe_visible.ingredients(body), FactSource.VISIBLE)
     if not is_told and not _looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
-        facts.add("instructions", recipe_seen.instructions(body), Source.VISIBLE)
+        facts.add("instructions", recipe_visible.instructions(body), FactSource.VISIBLE)
     if not is_told and "instructions" not in facts:
         return None
-    facts.add("title", title, Source.VISIBLE, confidence=0.9)
-    facts.add("author", author, Source.VISIBLE)
-    facts.add("image", picture, Source.OPENGRAPH)
+    facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
+    facts.add("author", author, FactSource.VISIBLE)
+    facts.add("image", picture, FactSource.OPENGRAPH)
     if "yields" not in facts:
-        facts.add("yields", recipe_seen.yields(body), Source.VISIBLE)
+        facts.add("yields", recipe_visible.yields(body), FactSource.VISIBLE)
     _add_times(facts, body)
     return facts.as_object(ORDER)
 
@@ -59,12 +59,12 @@ def _add_times(facts: Facts, body: Element) -> None:
     if not facts.value("total_time"):
         facts.forget("total_time")
         for name, span in recipe_times.seen(body).items():
-            facts.add(name, span, Source.VISIBLE)
+            facts.add(name, span, FactSource.VISIBLE)
     parts = [facts.value("prep_time"), facts.value("cook_time")]
     if None not in parts:
-        facts.add("total_time", sum(parts), Source.SUM)
+        facts.add("total_time", sum(parts), FactSource.SUM)
     elif any(parts):  # of a dish that is not cooked, or that takes no work
-        facts.add("total_time", sum(filter(None, parts)), Source.SUM, confidence=_OF_ONE_PART)
+        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # what plugins write for a time that nobody gave
             facts.forget(name)

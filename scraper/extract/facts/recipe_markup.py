@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from scraper.extract.facts.durations import minutes
-from scraper.extract.facts.items import (
+from scraper.extract.facts.model import Facts, FactSource
+from scraper.extract.facts.schema_graph import (
     ELSEWHERE,
-    Graph,
+    SchemaGraph,
     cleaned,
     folded,
     held,
@@ -19,8 +20,7 @@ from scraper.extract.facts.items import (
     typed,
     whole_number,
 )
-from scraper.extract.facts.model import Facts, Source
-from scraper.extract.jsonld import Item, names
+from scraper.extract.syntaxes.jsonld import Item, names
 
 __all__ = ["add_items", "own"]
 
@@ -37,7 +37,7 @@ _NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
 _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
 
 
-def own(graph: Graph, title: str) -> list[Item]:
+def own(graph: SchemaGraph, title: str) -> list[Item]:
     """The items of the page's recipe: called as the page is, the fullest first; none of a list of others."""
     found = [item for item in graph.items(without=ELSEWHERE) if typed(item, _RECIPES)]
     found = found or [item for item in graph.items() if typed(item, _RECIPES)]
@@ -48,7 +48,7 @@ def own(graph: Graph, title: str) -> list[Item]:
     return found if len({folded(graph.text(item, "name")) for item in told}) <= _MOST_NAMES else []
 
 
-def add_items(facts: Facts, graph: Graph, source: Source, title: str) -> None:
+def add_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
     """What the items of one syntax say of the page's recipe."""
     found = own(graph, title)
     for item in found:
@@ -58,7 +58,7 @@ def add_items(facts: Facts, graph: Graph, source: Source, title: str) -> None:
             _add(facts, graph, item, source)
 
 
-def _is_titled(graph: Graph, item: Item, title: str) -> bool:
+def _is_titled(graph: SchemaGraph, item: Item, title: str) -> bool:
     return same_thing(folded(graph.text(item, "name")), title)
 
 
@@ -68,7 +68,7 @@ def _fullness(item: Item) -> int:
     )
 
 
-def _add(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
+def _add(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
     title = graph.text(item, "name", "headline")
     facts.add("title", title[:_MAX_TITLE] if title else None, source)
     ingredients = held(item, "recipeIngredient") or held(item, "ingredients")
@@ -88,7 +88,7 @@ def _add(facts: Facts, graph: Graph, item: Item, source: Source) -> None:
         facts.add("nutrients", _nutrients(nutrition), source)
 
 
-def _lines(graph: Graph, value: Any) -> list[str]:
+def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     """The lines of a list in whatever shape: texts, steps, sections of steps, one text with breaks in it."""
     found: list[str] = []
     for text in _texts(graph, value, 0):
@@ -99,7 +99,7 @@ def _lines(graph: Graph, value: Any) -> list[str]:
     return found[:_MAX_LINES]
 
 
-def _texts(graph: Graph, value: Any, depth: int) -> Iterator[str]:
+def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif depth > _MAX_DEPTH:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from scraper.extract.dom.xpath import Element, having, text_of
 from scraper.extract.facts.durations import minutes
-from scraper.extract.facts.items import cleaned
-from scraper.extract.facts.labelled import Labels
-from scraper.extract.xpath import Element, having, text_of
+from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.schema_graph import cleaned
 
 __all__ = ["seen"]
 
-_LABELS = Labels(
+_LABELS = LabelValuePairs(
     {
         "total_time": (
             r"total(?: cook(?:ing)?)? time|time|ready in|total|totale tijd|totale bereidingstijd|"

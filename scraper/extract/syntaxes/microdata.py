@@ -7,8 +7,8 @@ from typing import Any
 import html_text
 from extruct.w3cmicrodata import LxmlMicrodataExtractor
 
-from scraper.extract.jsonld import Item
-from scraper.extract.xpath import Element, having
+from scraper.extract.dom.xpath import Element, having
+from scraper.extract.syntaxes.jsonld import Item
 
 __all__ = ["MAX_PROPERTIES", "fragments", "read"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urljoin
 
-from scraper.extract.xpath import Element
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["as_lists", "picture", "properties"]
 

@@ -9,8 +9,8 @@ from extruct.rdfa import RDFaExtractor
 from extruct.utils import parse_xmldom_html
 from lxml import etree
 
-from scraper.extract.jsonld import Item
-from scraper.extract.xpath import Element, having, text_of
+from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.syntaxes.jsonld import Item
 
 __all__ = ["MAX_ELEMENTS", "is_carried", "linked", "read"]
 

@@ -11,23 +11,23 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scraper.store.fulltext.query_tokens import Token, columns, tokens
-from scraper.store.fulltext.tree import (
+from scraper.store.fulltext.query_tokens import QueryToken, columns, tokens
+from scraper.store.fulltext.query_tree import (
     AllOf,
     AnyOf,
+    InColumns,
     Near,
     Node,
-    Row,
-    Unit,
-    Within,
+    PhraseSequence,
+    QueryTerm,
     Without,
     expression,
     joined,
     rows,
 )
-from scraper.store.fulltext.words import has_words, is_unspaced
+from scraper.store.fulltext.tokenization import has_words, is_unspaced
 
-__all__ = ["Unit", "Wanted", "as_words", "parse"]
+__all__ = ["CacheQuery", "QueryTerm", "as_words", "parse"]
 
 WORDS_LIMIT = 64
 """Words of a query that count; a pasted page is no query, and each word costs a look into the index."""
@@ -49,12 +49,12 @@ _PLAIN = re.compile(r"[\w\u0080-\U0010ffff]+\*?")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CacheQuery:
     """A query, understood."""
 
     expression: str
     """For MATCH; empty when there is nothing to look for."""
-    units: tuple[Unit, ...]
+    units: tuple[QueryTerm, ...]
     """What a hit shows; nothing that is excluded."""
     phrases: tuple[str, ...] = ()
     """Every word or phrase of the expression in its order, each an expression of its own."""
@@ -68,7 +68,7 @@ class _Malformed(Exception):
     """Not FTS5's language."""
 
 
-def parse(query: str) -> Wanted:
+def parse(query: str) -> CacheQuery:
     """Read a query; whatever was written, there is a meaning and no error."""
     pieces = tokens(query.replace("\0", " "))
     cut = sum(piece.kind in {"phrase", "word"} for piece in pieces) > WORDS_LIMIT
@@ -86,7 +86,7 @@ def parse(query: str) -> Wanted:
     return _wanted(tree, parser.units, _note(parser))
 
 
-def as_words(query: str) -> Wanted:
+def as_words(query: str) -> CacheQuery:
     """Every word of a query, whatever stands between them."""
     return _literal(tokens(query.replace("\0", " ")), _SAID_LITERAL)
 
@@ -107,22 +107,24 @@ def _note(parser: _Parser) -> str:
     return " ".join(said)
 
 
-def _literal(pieces: list[Token], note: str) -> Wanted:
+def _literal(pieces: list[QueryToken], note: str) -> CacheQuery:
     """Every word as it stands, all of them wanted."""
     texts = [piece.text[:PHRASE_CHARS].rstrip(": ") for piece in pieces]
-    units = [Unit(text) for text in texts if has_words(text)][:WORDS_LIMIT]
-    return _wanted(joined(AllOf, [Row((unit,)) for unit in units]), units, note)
+    units = [QueryTerm(text) for text in texts if has_words(text)][:WORDS_LIMIT]
+    return _wanted(joined(AllOf, [PhraseSequence((unit,)) for unit in units]), units, note)
 
 
-def _wanted(tree: Node | None, units: list[Unit], note: str) -> Wanted:
-    return Wanted(expression(tree), tuple(units), tuple(expression(row) for row in rows(tree)), note, tree)
+def _wanted(tree: Node | None, units: list[QueryTerm], note: str) -> CacheQuery:
+    return CacheQuery(
+        expression(tree), tuple(units), tuple(expression(row) for row in rows(tree)), note, tree
+    )
 
 
 class _Parser:
     """Recursive descent over FTS5's grammar."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.units: list[Unit] = []
+    def __init__(self, tokens: list[QueryToken]) -> None:
+        self.units: list[QueryTerm] = []
         self.quoted: list[str] = []
         self.too_short: list[str] = []
         self.beside_brackets = self.passed_over = False
@@ -185,7 +187,7 @@ class _Parser:
             if self._is("columns"):
                 raise _Malformed
             inner = self._one()
-            return Within(columns(token.text), inner) if inner is not None else None
+            return InColumns(columns(token.text), inner) if inner is not None else None
         if token.text == "NEAR" and token.kind == "word" and self._is("("):
             return self._near()
         return self._row_of_words(token)
@@ -201,13 +203,13 @@ class _Parser:
         self._depth -= 1
         return inner
 
-    def _row_of_words(self, token: Token) -> Node | None:
+    def _row_of_words(self, token: QueryToken) -> Node | None:
         """A word or phrase, with what `+` and `*` add to it."""
         first = token.kind == "word" and token.text.startswith("^")
         if first and token.text == "^":
             token = self._next_text()
         elif first:
-            token = Token("word", token.text[1:])
+            token = QueryToken("word", token.text[1:])
         units = [self._starred(token)]
         while self._is_word("+"):
             self._at += 1
@@ -217,17 +219,17 @@ class _Parser:
         if not said:
             return None
         if not self._excluding:
-            self.units.append(Unit(" ".join(unit.text for unit in said), said[-1].prefix))
-        return Row(tuple(said), first)
+            self.units.append(QueryTerm(" ".join(unit.text for unit in said), said[-1].prefix))
+        return PhraseSequence(tuple(said), first)
 
-    def _starred(self, token: Token) -> Unit:
+    def _starred(self, token: QueryToken) -> QueryTerm:
         unit = self._unit(token)
         if not self._is_word("*") or unit.prefix:
             return unit
         self._at += 1
-        return Unit(unit.text, prefix=True)
+        return QueryTerm(unit.text, prefix=True)
 
-    def _affordable(self, unit: Unit) -> Unit:
+    def _affordable(self, unit: QueryTerm) -> QueryTerm:
         """The unit; without its star where too many words would begin so."""
         letters = len(unit.text.split()[-1].strip("'.,-"))
         cost = PREFIX_COSTS.get(letters, 0) if unit.prefix and not is_unspaced(unit.text[-1]) else 0
@@ -235,9 +237,9 @@ class _Parser:
             self._prefixes -= cost
             return unit
         self.too_short.append(f"{unit.text}*")
-        return Unit(unit.text)
+        return QueryTerm(unit.text)
 
-    def _next_text(self) -> Token:
+    def _next_text(self) -> QueryToken:
         if not (self._is("word") or self._is("phrase")) or self._is_operator():
             raise _Malformed
         token = self._tokens[self._at]
@@ -246,12 +248,12 @@ class _Parser:
         self._at += 1
         return token
 
-    def _unit(self, token: Token) -> Unit:
+    def _unit(self, token: QueryToken) -> QueryTerm:
         if token.kind == "phrase":
-            return Unit(token.text, token.prefix)
+            return QueryTerm(token.text, token.prefix)
         if not _PLAIN.fullmatch(token.text) and has_words(token.text):
             self.quoted.append(token.text.rstrip("*"))
-        return Unit(token.text.rstrip("*"), token.text.endswith("*"))
+        return QueryTerm(token.text.rstrip("*"), token.text.endswith("*"))
 
     def _near(self) -> Node | None:
         """NEAR(word "a phrase" ..., distance)."""
@@ -262,7 +264,7 @@ class _Parser:
             self.units += units
         return Near(tuple(self._affordable(unit) for unit in units), distance)
 
-    def _inside_brackets(self) -> list[Token]:
+    def _inside_brackets(self) -> list[QueryToken]:
         opened = self._at
         while not self._is(")"):
             self._at += 1
@@ -286,9 +288,9 @@ class _Parser:
         return self._is("word") and self._tokens[self._at].text in _OPERATORS
 
 
-def _near_parts(tokens: list[Token]) -> tuple[list[Unit], int]:
+def _near_parts(tokens: list[QueryToken]) -> tuple[list[QueryTerm], int]:
     """The words, and how far apart they may stand."""
-    units: list[Unit] = []
+    units: list[QueryTerm] = []
     after_comma: list[str] | None = None
     for token in tokens:
         pieces = [token.text] if token.kind == "phrase" else _COMMA.split(token.text)
@@ -298,7 +300,7 @@ def _near_parts(tokens: list[Token]) -> tuple[list[Unit], int]:
             elif after_comma is not None:
                 after_comma.append(piece)
             elif has_words(piece):
-                units.append(Unit(piece.rstrip("*"), token.prefix or piece.endswith("*")))
+                units.append(QueryTerm(piece.rstrip("*"), token.prefix or piece.endswith("*")))
     said = "".join(after_comma or [])
     if after_comma is not None and not said.isdecimal():
         raise _Malformed

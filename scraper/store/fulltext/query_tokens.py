@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scraper.store.fulltext.tree import COLUMNS
+from scraper.store.fulltext.query_tree import COLUMNS
 
-__all__ = ["Token", "columns", "tokens"]
+__all__ = ["QueryToken", "columns", "tokens"]
 
 _NAME = r"(?:title|text)"
 _TOKEN = re.compile(
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QueryToken:
     """One piece of a query."""
 
     kind: str
@@ -30,19 +30,19 @@ class Token:
     prefix: bool = False
 
 
-def tokens(query: str) -> list[Token]:
+def tokens(query: str) -> list[QueryToken]:
     """Its pieces in their order."""
     found = []
     for match in _TOKEN.finditer(query):
         named, phrase, star, bracket, word = match.groups()
         if named:
-            found.append(Token("columns", named))
+            found.append(QueryToken("columns", named))
         elif phrase is not None:
-            found.append(Token("phrase", phrase.replace('""', '"'), bool(star)))
+            found.append(QueryToken("phrase", phrase.replace('""', '"'), bool(star)))
         elif bracket:
-            found.append(Token(bracket, bracket))
+            found.append(QueryToken(bracket, bracket))
         else:
-            found.append(Token("word", word))
+            found.append(QueryToken("word", word))
     return found
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from scraper.store.fulltext.query import Wanted
+from scraper.store.fulltext.query import CacheQuery
 
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
 
-__all__ = ["Hit", "Only", "hits", "register"]
+__all__ = ["DocumentFilter", "SqliteHit", "hits", "register"]
 
 WEIGHED = 1_500
 """Pages that are ranked: 7 microseconds each."""
@@ -33,7 +33,7 @@ _FUNCTION = "relevance"
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SqliteHit:
     """A page that matches: its number, and how well."""
 
     number: int
@@ -41,7 +41,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class DocumentFilter:
     """Which pages may be looked at: a condition in SQL, and the values that go with it."""
 
     condition: str
@@ -54,8 +54,12 @@ def register(connection: apsw.Connection) -> None:
 
 
 def hits(
-    connection: apsw.Connection, table: str, wanted: Wanted, limit: int, only: Only | None = None
-) -> list[Hit]:
+    connection: apsw.Connection,
+    table: str,
+    wanted: CacheQuery,
+    limit: int,
+    only: DocumentFilter | None = None,
+) -> list[SqliteHit]:
     """The best `limit` pages, best first."""
     if not wanted.expression:
         return []
@@ -67,7 +71,7 @@ def hits(
     values = (*weights, wanted.expression, *(only.values if only else ()), WEIGHED)
     newest = connection.execute(statement, values).fetchall()
     best = heapq.nlargest(limit, newest)
-    return [Hit(int(str(number)), float(str(score))) for score, number in best]
+    return [SqliteHit(int(str(number)), float(str(score))) for score, number in best]
 
 
 def _weight(connection: apsw.Connection, table: str, phrase: str) -> float:

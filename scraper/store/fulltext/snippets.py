@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.query import Unit
-from scraper.store.fulltext.words import SIGNS, aligned, folded, is_unspaced
+from scraper.store.fulltext.query import QueryTerm
+from scraper.store.fulltext.tokenization import SIGNS, aligned, folded, is_unspaced
 
-__all__ = ["Passage", "best_passage"]
+__all__ = ["Snippet", "best_passage"]
 
 PASSAGE_CHARS = 240
 """Two or three lines: enough to see what a hit is about, in what a list of ten may cost."""
@@ -25,26 +25,26 @@ _NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Snippet:
     """A piece of a page's Markdown; `start` is where to begin reading there."""
 
     text: str
     start: int
 
 
-def best_passage(markdown: str, units: tuple[Unit, ...]) -> Passage:
+def best_passage(markdown: str, units: tuple[QueryTerm, ...]) -> Snippet:
     """The window with the most different words, then the most words; the beginning when there is none."""
     text = markdown[:SCANNED_CHARS]
     found = _matches(aligned(text), units)
     if not found:
-        return Passage(_one_line(text[:PASSAGE_CHARS]), 0)
+        return Snippet(_one_line(text[:PASSAGE_CHARS]), 0)
     first, last = _densest(found)
     low, high = _widened(text, found[first][0], found[last][1])
     inside = [(start, end) for start, end, _ in found[first : last + 1]]
-    return Passage(_one_line(_marked(text, low, high, inside)), _paragraph_start(text, low))
+    return Snippet(_one_line(_marked(text, low, high, inside)), _paragraph_start(text, low))
 
 
-def _matches(text: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]:
+def _matches(text: str, units: tuple[QueryTerm, ...]) -> list[tuple[int, int, int]]:
     """Places (start, end, number of the unit) in order, none inside another."""
     found: list[tuple[int, int, int]] = []
     for number, unit in enumerate(units):
@@ -61,7 +61,7 @@ def _matches(text: str, units: tuple[Unit, ...]) -> list[tuple[int, int, int]]:
     return apart
 
 
-def _places(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+def _places(text: str, unit: QueryTerm) -> Iterator[tuple[int, int]]:
     """Where the unit stands in folded text."""
     first, pattern = _pattern(unit)
     at = text.find(first) if first else -1
@@ -73,7 +73,7 @@ def _places(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
         at = text.find(first, at + 1 if match is None else match.end())
 
 
-def _tolerant(unit: Unit) -> re.Pattern[str]:
+def _tolerant(unit: QueryTerm) -> re.Pattern[str]:
     """The unit as it may be written too: with ligatures, or points and vowel signs between its letters."""
     words = [word for word in _GAP.split(folded(unit.text)) if word]
     if not words:
@@ -84,7 +84,7 @@ def _tolerant(unit: Unit) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){pattern}{'' if unit.prefix else rf'{_SIGNS_BETWEEN}(?!{chr(92)}w)'}")
 
 
-def _pattern(unit: Unit) -> tuple[str, re.Pattern[str]]:
+def _pattern(unit: QueryTerm) -> tuple[str, re.Pattern[str]]:
     """The unit's first word, and the whole; what stands between its words does not count."""
     text = aligned(unit.text).strip()
     sign = _SIGNED.search(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.store.indexes.query import IndexQuery
-from scraper.store.indexes.tokens import Tokenizer
+from scraper.store.indexes.tokenizer import Tokenizer
 
 __all__ = ["highlights"]
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from scraper.store.indexes.query import IndexQuery
-from scraper.store.indexes.tokens import Tokenizer
+from scraper.store.indexes.tokenizer import Tokenizer
 
 __all__ = [
     "BACKENDS",
     "DEFAULT_INDEX",
-    "Added",
+    "DocumentAdded",
     "IndexDocument",
     "IndexFacts",
-    "IndexFault",
+    "IndexFaultError",
     "IndexHit",
     "IndexHits",
-    "Indexes",
+    "NamedIndexes",
 ]
 
 DEFAULT_INDEX = "default"
@@ -26,7 +26,7 @@ DEFAULT_INDEX = "default"
 BACKENDS = ("memory", "sqlite")
 
 
-class IndexFault(Exception):
+class IndexFaultError(Exception):
     """What cannot be done, in the words that the caller gets."""
 
 
@@ -40,7 +40,7 @@ class IndexDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class DocumentAdded:
     """What adding a document came to."""
 
     replaced: bool
@@ -75,7 +75,7 @@ class IndexFacts:
     documents: int
 
 
-class Indexes(Protocol):
+class NamedIndexes(Protocol):
     """Named indexes, each principal's own. Raises IndexFault with the sentence for the caller."""
 
     async def create(
@@ -83,7 +83,7 @@ class Indexes(Protocol):
     ) -> None:
         """Make an index that is not there yet."""
 
-    async def add(self, name: str, document: IndexDocument, *, principal: str) -> Added:
+    async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
         """Index a document in place of an older one of that id; returns once it is kept."""
 
     async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scraper.store.indexes.tokens import Tokenizer
+from scraper.store.indexes.tokenizer import Tokenizer
 
 __all__ = ["IndexQuery", "parse"]
 

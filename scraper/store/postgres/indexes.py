@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import asyncpg
 
-from scraper.store.indexes.model import IndexDocument, IndexFault
-from scraper.store.indexes.shelves import Kept, Shelf
-from scraper.store.indexes.tokens import Tokenizer
-from scraper.store.postgres.faults import Unavailable
+from scraper.store.indexes.document_stores import DocumentStore, StoredIndex
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.errors import PostgresUnavailableError
 from scraper.store.postgres.page_rows import storable
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.server import Server
 
 __all__ = ["PostgresIndexes"]
 
@@ -33,11 +33,11 @@ THREAD_LIMIT_S = 90.0
 class PostgresIndexes:
     """The `KeptIndexes` protocol; made in the event loop that it is served by, used from another thread."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: PostgresPool) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
 
-    def create(self, principal: str, name: str, tokenizer: Tokenizer) -> Kept | None:
+    def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
         """Make an index; None when it is there already."""
         now = time.time()
         number = self.done(
@@ -53,9 +53,9 @@ class PostgresIndexes:
             LIMIT_S,
             writes=True,
         )
-        return None if number is None else Kept(number, name, tokenizer, now)
+        return None if number is None else StoredIndex(number, name, tokenizer, now)
 
-    def find(self, principal: str, name: str | None = None) -> list[Kept]:
+    def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
         """One principal's kept indexes, or the one of that name."""
         rows = self.done(
             lambda connection: connection.fetch(
@@ -67,10 +67,11 @@ class PostgresIndexes:
             LIMIT_S,
         )
         return [
-            Kept(number, found, Tokenizer(lower, least), made) for number, found, lower, least, made in rows
+            StoredIndex(number, found, Tokenizer(lower, least), made)
+            for number, found, lower, least, made in rows
         ]
 
-    def shelf(self, number: int) -> Shelf:
+    def shelf(self, number: int) -> DocumentStore:
         """The documents of an index."""
         return _PostgresShelf(self, number)
 
@@ -86,10 +87,10 @@ class PostgresIndexes:
         running = asyncio.run_coroutine_threadsafe(self._server.run(work, limit_s, writes=writes), self._loop)
         try:
             return running.result(THREAD_LIMIT_S)
-        except (Unavailable, TimeoutError, CancelledError):
+        except (PostgresUnavailableError, TimeoutError, CancelledError):
             running.cancel()
             problem = self._server.problem or f"{self._server.address} cannot be used"
-            raise IndexFault(f"Kept indexes are not available: {problem}") from None
+            raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
 
 
 class _PostgresShelf:

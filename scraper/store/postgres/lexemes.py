@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from scraper.store.fulltext.words import TOKENIZER, indexable
+from scraper.store.fulltext.tokenization import TOKENIZER, indexable
 
 __all__ = [
     "BEGINNING",
@@ -22,8 +22,8 @@ __all__ = [
     "LONG",
     "TITLE",
     "TITLE_WEIGHT",
-    "Cutter",
-    "Words",
+    "Lexemes",
+    "Lexer",
     "fingerprint",
     "owner_mark",
     "vector",
@@ -58,7 +58,7 @@ _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
 
 
-class Cutter:
+class Lexer:
     """SQLite's tokenizer without a database behind it; for one thread."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ def _arguments() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Lexemes:
     """A page's words, ready for the database."""
 
     places: Mapping[str, list[int]]
@@ -97,7 +97,7 @@ class Words:
     """Whether some places are missing, or some words."""
 
 
-def words_of(title: list[str], text: list[str]) -> Words:
+def words_of(title: list[str], text: list[str]) -> Lexemes:
     """The words of a page."""
     places: dict[str, list[int]] = {TITLE + BEGINNING: [1], BEGINNING: [1]}
     tally: dict[str, int] = {}
@@ -112,7 +112,7 @@ def words_of(title: list[str], text: list[str]) -> Words:
         places.setdefault(TITLE + word, []).append(place)
         tally[word] = tally.get(word, 0) + TITLE_WEIGHT
     is_long = _limited(places, len(title) + len(text))
-    return Words(places, _profile(tally), len(text), is_long)
+    return Lexemes(places, _profile(tally), len(text), is_long)
 
 
 def _limited(places: dict[str, list[int]], words: int) -> bool:

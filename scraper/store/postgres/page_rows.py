@@ -13,17 +13,17 @@ from typing import Any
 
 import asyncpg
 
-from scraper.model import PageFacts, Reading
-from scraper.store import page_rows as sqlite_rows
-from scraper.store.page_rows import ENTRY_BYTES, FUTURE_S, searched_text
-from scraper.store.postgres.lexemes import LONG, Cutter, Words, owner_mark, vector, window_marks, words_of
+from scraper.model import CachedPageSummary, Reading
+from scraper.store.postgres.lexemes import LONG, Lexemes, Lexer, owner_mark, vector, window_marks, words_of
 from scraper.store.postgres.schema import Connection
-from scraper.store.protocols import Entry, Shelf
-from scraper.store.serial import dump_reading, load_reading
+from scraper.store.protocols import CacheScope, PageEntry
+from scraper.store.serialization import dump_reading, load_reading
+from scraper.store.sqlite import page_rows as sqlite_rows
+from scraper.store.sqlite.page_rows import ENTRY_BYTES, FUTURE_S, searched_text
 
 __all__ = [
     "Owner",
-    "Page",
+    "PageRecord",
     "clear_all",
     "clear_some",
     "entries",
@@ -72,7 +72,7 @@ _WHOLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRecord:
     """A page made ready; its number is known when it is written."""
 
     owner: Owner
@@ -80,10 +80,10 @@ class Page:
     fields: tuple[Any, ...]
     """From `profile` on."""
     retrieved_at: float
-    words: Words
+    words: Lexemes
 
 
-def page_of(entry: Entry, cutter: Cutter, limit_bytes: int) -> Page | None:
+def page_of(entry: PageEntry, cutter: Lexer, limit_bytes: int) -> PageRecord | None:
     """The entry made ready; None when it is too large to be kept.
 
     Raises:
@@ -96,7 +96,7 @@ def page_of(entry: Entry, cutter: Cutter, limit_bytes: int) -> Page | None:
     title = storable(reading.document.title or "")
     words = words_of(cutter.document(title), cutter.document(storable(searched_text(reading.document))))
     texts = (shelf.profile, shelf.language, entry.key, reading.url, title)
-    return Page(
+    return PageRecord(
         (shelf.principal, json.dumps(sorted(entry.allowances))),
         place_of(shelf, entry.key, reading.method),
         (*map(storable, texts), zlib.compress(data, 1)),
@@ -105,7 +105,7 @@ def page_of(entry: Entry, cutter: Cutter, limit_bytes: int) -> Page | None:
     )
 
 
-def place_of(shelf: Shelf, key: str, method: str) -> bytes:
+def place_of(shelf: CacheScope, key: str, method: str) -> bytes:
     """Where a page is kept; addresses are longer than an index takes.
 
     Raises:
@@ -146,7 +146,7 @@ async def _known_owners(connection: Connection, digests: list[bytes]) -> dict[by
     return {row["digest"]: row["id"] for row in rows}
 
 
-def rows_of(page: Page, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def rows_of(page: PageRecord, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The page's row, and that of its words."""
     words = page.words
     marks = [owner_mark(owner), *window_marks(number), *([LONG] if words.is_long else [])]
@@ -173,18 +173,18 @@ async def get(
     connection: Connection,
     *,
     places: list[bytes],
-    shelf: Shelf,
+    shelf: CacheScope,
     key: str,
     max_age_s: float,
     allowed: frozenset[str],
-) -> tuple[Entry, int | None] | None:
+) -> tuple[PageEntry, int | None] | None:
     """The newest fitting page; and its number when its use should be noted."""
     now = time.time()
     for row in await connection.fetch(_GET, places, now - max_age_s, now + FUTURE_S):
         allowances = frozenset(json.loads(row["allowances"]))
         if allowances <= allowed and (reading := reading_of(row["reading"])) is not None:
             is_stale = now - row["used_at"] > sqlite_rows.TOUCH_AFTER_S
-            return Entry(shelf, key, reading, allowances), row["id"] if is_stale else None
+            return PageEntry(shelf, key, reading, allowances), row["id"] if is_stale else None
     return None
 
 
@@ -208,7 +208,7 @@ async def valid_owners(connection: Connection, principal: str, allowed: frozense
 
 async def recent(
     connection: Connection, *, principal: str, allowed: frozenset[str], limit: int, before: int | None
-) -> list[PageFacts]:
+) -> list[CachedPageSummary]:
     """Pages of one principal, newest first; `before` is the number of the last one that is known."""
     rows = await connection.fetch(
         "SELECT p.* FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL "
@@ -218,12 +218,12 @@ async def recent(
         before if before is not None else (1 << 62),
         limit,
     )
-    return [PageFacts(*row) for row in rows]
+    return [CachedPageSummary(*row) for row in rows]
 
 
 async def found_at(
     connection: Connection, *, url: str, principal: str, allowed: frozenset[str]
-) -> Entry | None:
+) -> PageEntry | None:
     """The newest reading of one principal's page by the address at which it was found."""
     owners = await valid_owners(connection, principal, allowed)
     rows = await connection.fetch(
@@ -311,13 +311,13 @@ def reading_of(data: bytes) -> Reading | None:
         return None
 
 
-def entry_of(row: asyncpg.Record) -> Entry | None:
+def entry_of(row: asyncpg.Record) -> PageEntry | None:
     """The entry that a whole row holds."""
     reading = reading_of(row["reading"])
     if reading is None:
         return None
-    shelf = Shelf(row["principal"], row["profile"], row["language"])
-    return Entry(shelf, row["key"], reading, frozenset(json.loads(row["allowances"])))
+    shelf = CacheScope(row["principal"], row["profile"], row["language"])
+    return PageEntry(shelf, row["key"], reading, frozenset(json.loads(row["allowances"])))
 
 
 def storable(text: str) -> str:

@@ -10,35 +10,41 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from scraper.model import PageHit, PageHits, Reading
-from scraper.store.fulltext.query import Wanted, parse
+from scraper.store.fulltext.query import CacheQuery, parse
 from scraper.store.fulltext.ranking import WEIGHED
-from scraper.store.page_rows import searched_text
-from scraper.store.page_search import FIRST_LOOK, hit_of
 from scraper.store.postgres import page_rows
-from scraper.store.postgres.counting import Counts
-from scraper.store.postgres.lexemes import Cutter
-from scraper.store.postgres.matching import matches
-from scraper.store.postgres.ranking import Hit, Search, hits
+from scraper.store.postgres.document_filters import matches
+from scraper.store.postgres.document_frequencies import DocumentFrequencies
+from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.ranking import PostgresHit, RankedSearch, hits
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.tsquery import Asked, asked
+from scraper.store.postgres.tsquery import TsQuery, asked
+from scraper.store.sqlite.page_rows import searched_text
+from scraper.store.sqlite.page_search import FIRST_LOOK, hit_of
 
-__all__ = ["Desk", "search"]
+__all__ = ["PageSearchSession", "search"]
 
 READ_AT_ONCE = 50
 """Pages fetched together, to look at them or to show their passages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class PageSearchSession:
     """Where texts are read: a thread, its tokenizer, and what was learnt of words."""
 
     thread: Executor
-    cutter: Cutter
-    counts: Counts = field(default_factory=Counts)
+    cutter: Lexer
+    counts: DocumentFrequencies = field(default_factory=DocumentFrequencies)
 
 
 async def search(
-    connection: Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int, desk: Desk
+    connection: Connection,
+    *,
+    query: str,
+    principal: str,
+    allowed: frozenset[str],
+    limit: int,
+    desk: PageSearchSession,
 ) -> PageHits:
     """The pages of one principal that hold what is asked for, best first, each page once."""
     loop = asyncio.get_running_loop()
@@ -47,7 +53,7 @@ async def search(
     owners = await page_rows.valid_owners(connection, principal, allowed)
     if not question.conditions or not owners:
         return PageHits((), wanted.note)
-    wish = Search(
+    wish = RankedSearch(
         question.conditions, question.ranked, question.needed, tuple(owners), question.counts_places
     )
     look = WEIGHED if question.is_near else limit * FIRST_LOOK
@@ -61,12 +67,12 @@ async def search(
 
 async def _shown(
     connection: Connection,
-    ranked: list[Hit],
+    ranked: list[PostgresHit],
     owners: list[int],
-    wanted: Wanted,
-    question: Asked,
+    wanted: CacheQuery,
+    question: TsQuery,
     limit: int,
-    desk: Desk,
+    desk: PageSearchSession,
 ) -> list[PageHit]:
     """The first hits of different addresses that are what was asked for."""
     loop = asyncio.get_running_loop()
@@ -91,12 +97,12 @@ async def _shown(
 
 
 def _read(
-    ranked: Sequence[Hit],
+    ranked: Sequence[PostgresHit],
     kept: Mapping[int, asyncpg.Record],
     known: frozenset[str],
-    wanted: Wanted,
-    question: Asked,
-    cutter: Cutter,
+    wanted: CacheQuery,
+    question: TsQuery,
+    cutter: Lexer,
 ) -> list[PageHit]:
     """What of these pages is shown; nothing of those that only looked like hits, or that are `known`."""
     found: dict[str, PageHit] = {}
@@ -114,7 +120,7 @@ def _read(
     return list(found.values())
 
 
-def _is_meant(reading: Reading, wanted: Wanted, cutter: Cutter) -> bool:
+def _is_meant(reading: Reading, wanted: CacheQuery, cutter: Lexer) -> bool:
     assert wanted.tree is not None
     columns = {
         "title": cutter.document(page_rows.storable(reading.document.title or "")),

@@ -11,16 +11,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from scraper.model import PageFacts, PageHits
+from scraper.model import CachedPageSummary, PageHits
+from scraper.store.pending_writes import newest
 from scraper.store.postgres import page_rows
-from scraper.store.postgres.faults import Unavailable, is_of_the_value
-from scraper.store.postgres.lexemes import Cutter
-from scraper.store.postgres.outbox import Outbox
-from scraper.store.postgres.page_search import Desk, search
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.errors import PostgresUnavailableError, is_of_the_value
+from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.page_search import PageSearchSession, search
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, Incomplete, PagesStats, Shelf
-from scraper.store.waiting import newest
+from scraper.store.postgres.write_behind_queue import WriteBehindQueue
+from scraper.store.protocols import CacheScope, IncompleteSearchError, PageEntry, PagesStats
 
 __all__ = ["PostgresPages"]
 
@@ -46,20 +46,20 @@ PRUNE_TO = 0.9
 CHECKED_PAGES = 1_000
 """Own pages after which others' are counted too."""
 
-_Place = tuple[Shelf, str, str]
+_Place = tuple[CacheScope, str, str]
 
 
 class PostgresPages:
     """The `Pages` protocol over the tables of one database."""
 
-    def __init__(self, server: Server, *, limit_bytes: int) -> None:
+    def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
         self._server = server
         self._limit_bytes = limit_bytes
         # Two, so that no search waits until the texts of a batch are cut.
-        self._writing = Desk(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Cutter())
-        self._reading = Desk(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Cutter())
-        self._outbox: Outbox[tuple[_Place, Entry]] = Outbox(self._write, batch=BATCH)
-        self._fresh: dict[_Place, Entry] = {}
+        self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
+        self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
+        self._outbox: WriteBehindQueue[tuple[_Place, PageEntry]] = WriteBehindQueue(self._write, batch=BATCH)
+        self._fresh: dict[_Place, PageEntry] = {}
         """Pages that are not in the database yet."""
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
@@ -71,8 +71,14 @@ class PostgresPages:
         self._hits = self._misses = self._written = self._failed = 0
 
     async def get(
-        self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self,
+        key: str,
+        *,
+        shelf: CacheScope,
+        methods: tuple[str, ...],
+        max_age_s: float,
+        allowed: frozenset[str],
+    ) -> PageEntry | None:
         """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
         entry = None
         if max_age_s > 0:
@@ -83,7 +89,7 @@ class PostgresPages:
         self._misses += entry is None
         return entry
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PageEntry) -> None:
         """Keep a page; returns at once."""
         place = (entry.shelf, entry.key, entry.reading.method)
         document = entry.reading.document
@@ -109,7 +115,7 @@ class PostgresPages:
 
     async def recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[PageFacts]:
+    ) -> list[CachedPageSummary]:
         """One principal's pages, newest first; `before` is the number of the last one that is known."""
         await self._soon()
         work = functools.partial(
@@ -117,13 +123,13 @@ class PostgresPages:
         )
         return await self._tried(work, GET_LIMIT_S) or []
 
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
         """The newest reading of one principal's page by the address at which it was found."""
         await self._soon()
         work = functools.partial(page_rows.found_at, url=url, principal=principal, allowed=allowed)
         return await self._tried(work, GET_LIMIT_S)
 
-    async def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         """Every page, for an export; None is everybody's."""
         await self.settled()
         last = 0
@@ -162,8 +168,10 @@ class PostgresPages:
             raise self._incomplete()
         return count
 
-    def _incomplete(self) -> Incomplete:
-        return Incomplete(self._server.problem or f"{self._server.address} does not answer in time")
+    def _incomplete(self) -> IncompleteSearchError:
+        return IncompleteSearchError(
+            self._server.problem or f"{self._server.address} does not answer in time"
+        )
 
     async def stats(self) -> PagesStats:
         """Numbers for status and metrics."""
@@ -198,14 +206,14 @@ class PostgresPages:
             desk.thread.shutdown(wait=False, cancel_futures=True)
 
     def _unwritten(
-        self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> PageEntry | None:
         waiting = [self._fresh.get((shelf, key, method)) for method in methods]
         return newest(waiting, max_age_s=max_age_s, allowed=allowed)
 
     async def _kept(
-        self, key: str, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> PageEntry | None:
         try:
             places = [page_rows.place_of(shelf, key, method) for method in methods]
         except UnicodeEncodeError:
@@ -226,7 +234,7 @@ class PostgresPages:
     async def _tried(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T | None:
         try:
             return await self._server.run(work, limit_s)
-        except Unavailable:
+        except PostgresUnavailableError:
             return None
 
     async def _touch(self) -> None:
@@ -235,7 +243,7 @@ class PostgresPages:
         touched, self._touched = self._touched, set()
         await self._tried(functools.partial(page_rows.touch, numbers=touched), GET_LIMIT_S)
 
-    async def _write(self, batch: list[tuple[_Place, Entry]]) -> None:
+    async def _write(self, batch: list[tuple[_Place, PageEntry]]) -> None:
         """Keep a batch.
 
         Raises:
@@ -252,7 +260,7 @@ class PostgresPages:
                 del self._fresh[place]
         await self._make_room()
 
-    def _made_ready(self, entries: list[Entry]) -> list[page_rows.Page]:
+    def _made_ready(self, entries: list[PageEntry]) -> list[page_rows.PageRecord]:
         """The entries ready for the database; one that cannot be written down costs itself and no other."""
         pages = []
         for entry in entries:
@@ -265,13 +273,13 @@ class PostgresPages:
                 pages.append(page)
         return pages
 
-    async def _write_together(self, pages: Sequence[page_rows.Page]) -> int:
+    async def _write_together(self, pages: Sequence[page_rows.PageRecord]) -> int:
         """How many were kept: all, or each that can be when one of them cannot."""
         if not pages:
             return 0
         try:
             await self._server.run(functools.partial(self._insert, pages=pages), WRITE_LIMIT_S, writes=True)
-        except Unavailable as unavailable:
+        except PostgresUnavailableError as unavailable:
             if not is_of_the_value(unavailable.reason):
                 raise
             if len(pages) == 1:
@@ -280,7 +288,7 @@ class PostgresPages:
             return sum([await self._write_together([page]) for page in pages])
         return len(pages)
 
-    async def _insert(self, connection: Connection, pages: Sequence[page_rows.Page]) -> None:
+    async def _insert(self, connection: Connection, pages: Sequence[page_rows.PageRecord]) -> None:
         loop = asyncio.get_running_loop()
         owners = await page_rows.owner_numbers(connection, {page.owner for page in pages})
         numbers = await page_rows.numbers(connection, len(pages))
@@ -306,7 +314,7 @@ class PostgresPages:
         is_known = self._counted_at > float("-inf") and self._pages_since_count < CHECKED_PAGES
         if is_known and self._sizes[1] + self._since_count <= self._limit_bytes:
             return
-        with contextlib.suppress(Unavailable):
+        with contextlib.suppress(PostgresUnavailableError):
             pages, size = await self._server.run(self._count, LONG_LIMIT_S)
             while size > self._limit_bytes and pages > 1:
                 surplus = 1 - self._limit_bytes * PRUNE_TO / size

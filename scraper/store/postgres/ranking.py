@@ -13,12 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scraper.store.fulltext.ranking import COUNTED, K1, WEIGHED, B
-from scraper.store.postgres.counting import Counts
+from scraper.store.postgres.document_frequencies import DocumentFrequencies
 from scraper.store.postgres.lexemes import PROFILE_WORDS, fingerprint, owner_mark
+from scraper.store.postgres.scan_windows import (
+    SMALLEST,
+    ScanShares,
+    ScanWindow,
+    back,
+    first_size,
+    next_size,
+    shares,
+)
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.windows import SMALLEST, Shares, Window, back, first_size, next_size, shares
 
-__all__ = ["Hit", "Search", "hits"]
+__all__ = ["PostgresHit", "RankedSearch", "hits"]
 
 LARGE, ENOUGH, ENOUGH_CHECKED = 50_000, 500, 100
 """In a cache of so many pages so few of the newest that match are worth weighing: see docs/store.md for what
@@ -33,7 +41,7 @@ OTHERS_ASKED = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PostgresHit:
     """A page that matches."""
 
     number: int
@@ -42,7 +50,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class RankedSearch:
     """What is looked for, in whose pages."""
 
     conditions: tuple[str, ...]
@@ -54,7 +62,7 @@ class Search:
     counts_places: bool = False
     """Whether PostgreSQL must look into each page that the index names."""
 
-    def within(self, window: Window, *, are_all: bool) -> list[str]:
+    def within(self, window: ScanWindow, *, are_all: bool) -> list[str]:
         """Everything that hits of a window meet; the words come first, as they are on the fewest pages.
 
         `are_all`: nobody else has pages, and the index need not look whose they are.
@@ -63,7 +71,9 @@ class Search:
         return [*self.conditions, *window.conditions, *([] if are_all else [marks])]
 
 
-async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
+async def hits(
+    connection: Connection, search: RankedSearch, limit: int, counts: DocumentFrequencies
+) -> list[PostgresHit]:
     """The best `limit` pages, best first."""
     extent = await _extent(connection, search.owners)
     newest, own = extent.newest, extent.own
@@ -78,7 +88,7 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
     most = _most_pages(search, likely)
     window = back(own + 1, min(first_size(enough, likely), most))
     until = time.monotonic() + (CHECKING_S if search.counts_places else math.inf)
-    found: list[Hit] = []
+    found: list[PostgresHit] = []
     seen = 0
     while True:
         conditions = search.within(window, are_all=extent.is_sole)
@@ -86,7 +96,7 @@ async def hits(connection: Connection, search: Search, limit: int, counts: Count
         rows = await connection.fetch(
             statement, window.high, WEIGHED - seen, limit, extent.usual, *words, *conditions
         )
-        found += [Hit(row["id"], row["score"], row["is_long"]) for row in rows]
+        found += [PostgresHit(row["id"], row["score"], row["is_long"]) for row in rows]
         seen += rows[0]["matching"] if rows else 0
         if window.low <= 0 or seen >= enough or time.monotonic() >= until:
             break
@@ -127,7 +137,7 @@ _EXTENT = f"""
 """
 
 
-def _most_pages(search: Search, likely: Shares | None) -> float:
+def _most_pages(search: RankedSearch, likely: ScanShares | None) -> float:
     """How many pages may be looked through in one step."""
     if not search.counts_places:
         return math.inf

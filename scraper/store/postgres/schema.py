@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
-from scraper.store.postgres.faults import Refused
+from scraper.store.postgres.errors import PostgresRefusedError
 
 __all__ = ["NAME", "VERSION", "WORDS_INDEX", "Connection", "prepare"]
 
@@ -125,12 +125,14 @@ async def prepare(connection: Connection) -> None:
         Refused: they are a newer version's, another program's, or the database cannot hold them.
     """
     if connection.get_server_version().major < OLDEST_SERVER:
-        raise Refused(
+        raise PostgresRefusedError(
             f"is PostgreSQL {connection.get_server_version().major}; {OLDEST_SERVER} or newer is needed"
         )
     encoding = connection.get_settings().server_encoding
     if encoding != ENCODING:
-        raise Refused(f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed")
+        raise PostgresRefusedError(
+            f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed"
+        )
     if await _version(connection) == VERSION:
         return
     async with connection.transaction():
@@ -155,20 +157,22 @@ async def _version(connection: Connection) -> int | None:
     assert found is not None
     if not found["ours"]:
         if found["taken"]:
-            raise Refused(f"has a schema {NAME} of another program")
+            raise PostgresRefusedError(f"has a schema {NAME} of another program")
         return None
     try:
         row = await connection.fetchrow(f"SELECT application, version FROM {NAME}.about")
     except (asyncpg.UndefinedColumnError, asyncpg.WrongObjectTypeError):
         row = None
     if row is None or row["application"] != "search-mcp":
-        raise Refused(f"has a schema {NAME} of another program")
+        raise PostgresRefusedError(f"has a schema {NAME} of another program")
     if row["version"] > VERSION:
-        raise Refused(
+        raise PostgresRefusedError(
             f"was used by a newer version of search-mcp (tables of version {row['version']}, "
             f"this one knows {VERSION})"
         )
     version = int(row["version"])
     if version != VERSION and version not in _MIGRATIONS:
-        raise Refused(f"has tables of version {version}, which no version of search-mcp has made")
+        raise PostgresRefusedError(
+            f"has tables of version {version}, which no version of search-mcp has made"
+        )
     return version

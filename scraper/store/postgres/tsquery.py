@@ -9,11 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.tree import COLUMNS, AllOf, AnyOf, Near, Node, Row, Unit, Within, Without
-from scraper.store.fulltext.words import askable
-from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Cutter
+from scraper.store.fulltext.query_tree import (
+    COLUMNS,
+    AllOf,
+    AnyOf,
+    InColumns,
+    Near,
+    Node,
+    PhraseSequence,
+    QueryTerm,
+    Without,
+)
+from scraper.store.fulltext.tokenization import askable
+from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Lexer
 
-__all__ = ["Asked", "Word", "asked", "either_column", "words_of_row"]
+__all__ = ["TsQuery", "TsQueryWord", "asked", "either_column", "words_of_row"]
 
 CONDITIONS = 16
 """Of a query; what is more is one condition."""
@@ -22,7 +32,7 @@ RANKED_WORDS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TsQueryWord:
     """One word of a query; `prefix` when it may go on."""
 
     text: str
@@ -30,7 +40,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TsQuery:
     """A query for the index."""
 
     conditions: tuple[str, ...]
@@ -45,16 +55,16 @@ class Asked:
     """Whether every page must be."""
 
 
-def asked(tree: Node | None, cutter: Cutter) -> Asked:
+def asked(tree: Node | None, cutter: Lexer) -> TsQuery:
     """The query for the index."""
     if tree is None:
-        return Asked((), (), frozenset(), False, False)
+        return TsQuery((), (), frozenset(), False, False)
     writer = _Writer(cutter)
     conditions = writer.conditions(tree, COLUMNS)
     ranked = dict.fromkeys(
         word.text for row in _wanted(tree) for word in words_of_row(row, cutter) if not word.prefix
     )
-    return Asked(
+    return TsQuery(
         tuple(conditions),
         tuple(ranked)[:RANKED_WORDS],
         frozenset(writer.needed),
@@ -63,43 +73,43 @@ def asked(tree: Node | None, cutter: Cutter) -> Asked:
     )
 
 
-def words_of_row(row: Row | Unit, cutter: Cutter) -> list[Word]:
+def words_of_row(row: PhraseSequence | QueryTerm, cutter: Lexer) -> list[TsQueryWord]:
     """The words that follow one another, as the index holds them."""
-    units = row.units if isinstance(row, Row) else (row,)
-    found: list[Word] = []
+    units = row.units if isinstance(row, PhraseSequence) else (row,)
+    found: list[TsQueryWord] = []
     for unit in units:
         text, single = askable(unit.text.replace('"', " "))
         words = cutter.words(text, query=True)
-        found += [Word(word) for word in words[:-1]]
-        found += [Word(word, unit.prefix or single) for word in words[-1:]]
+        found += [TsQueryWord(word) for word in words[:-1]]
+        found += [TsQueryWord(word, unit.prefix or single) for word in words[-1:]]
     return found
 
 
 def either_column(word: str) -> str:
     """A condition for pages that hold a word anywhere."""
-    return f"({_lexeme(Word(word), '')} | {_lexeme(Word(word), TITLE)})"
+    return f"({_lexeme(TsQueryWord(word), '')} | {_lexeme(TsQueryWord(word), TITLE)})"
 
 
-def _wanted(node: Node) -> Iterator[Row]:
+def _wanted(node: Node) -> Iterator[PhraseSequence]:
     """The words and phrases that hits hold."""
     match node:
-        case Row():
+        case PhraseSequence():
             yield node
         case Near():
-            yield Row(node.units)
+            yield PhraseSequence(node.units)
         case AllOf() | AnyOf():
             for part in node.parts:
                 yield from _wanted(part)
         case Without():
             yield from _wanted(node.wanted)
-        case Within():
+        case InColumns():
             yield from _wanted(node.inner)
 
 
 class _Writer:
     """Writes conditions; empty ones match nothing."""
 
-    def __init__(self, cutter: Cutter) -> None:
+    def __init__(self, cutter: Lexer) -> None:
         self._cutter = cutter
         self.counts_places = self.is_near = False
         self.needed: set[str] = set()
@@ -123,12 +133,12 @@ class _Writer:
             case AllOf():
                 for part in node.parts:
                     yield from self._parts(part, columns)
-            case Within():
+            case InColumns():
                 yield from self._parts(node.inner, columns & node.columns)
             case Without():
                 yield from self._parts(node.wanted, columns)
                 yield self._written(node, columns, True)
-            case Row():
+            case PhraseSequence():
                 yield from self._each(node, columns)
                 yield self._row(node, columns, True)
             case Near():
@@ -138,7 +148,7 @@ class _Writer:
             case AnyOf():
                 yield self._written(node, columns, True)
 
-    def _each(self, row: Row | Unit, columns: frozenset[str]) -> Iterator[str]:
+    def _each(self, row: PhraseSequence | QueryTerm, columns: frozenset[str]) -> Iterator[str]:
         """The words of a row; one that may go on is too costly to ask for twice."""
         for word in words_of_row(row, self._cutter):
             if not word.prefix:
@@ -148,7 +158,7 @@ class _Writer:
     def _written(self, node: Node, columns: frozenset[str], most: bool) -> str:
         """`most`: every matching page meets it; otherwise none meets it but those that match."""
         match node:
-            case Row():
+            case PhraseSequence():
                 return self._row(node, columns, most)
             case Near():
                 return self._near(node, columns, most)
@@ -157,14 +167,14 @@ class _Writer:
                 return _joined("&", parts) if all(parts) else ""
             case AnyOf():
                 return _joined("|", [self._written(part, columns, most) for part in node.parts])
-            case Within():
+            case InColumns():
                 return self._written(node.inner, columns & node.columns, most)
             case Without():
                 wanted = self._written(node.wanted, columns, most)
                 unwanted = self._written(node.unwanted, columns, not most)
                 return f"({wanted} & !{unwanted})" if wanted and unwanted else wanted
 
-    def _row(self, row: Row, columns: frozenset[str], most: bool) -> str:
+    def _row(self, row: PhraseSequence, columns: frozenset[str], most: bool) -> str:
         words = words_of_row(row, self._cutter)
         if not words:
             return ""
@@ -177,7 +187,7 @@ class _Writer:
         rows = [words_of_row(unit, self._cutter) for unit in near.units]
         rows = [words for words in rows if words]
         if len(rows) < 2:
-            return self._row(Row(near.units), columns, most)
+            return self._row(PhraseSequence(near.units), columns, most)
         self.is_near = True
         if not most:
             return ""
@@ -188,21 +198,21 @@ class _Writer:
         return _joined("|", anywhere)
 
 
-def _places(words: list[Word], sign: str, first: bool, most: bool) -> str:
+def _places(words: list[TsQueryWord], sign: str, first: bool, most: bool) -> str:
     """The words one behind the other, in one column."""
     lexemes = [_lexeme(word, sign) for word in words]
-    before = [_lexeme(Word(BEGINNING), sign)] if first else []
+    before = [_lexeme(TsQueryWord(BEGINNING), sign)] if first else []
     said = f"({' <-> '.join([*before, *lexemes])})"
     if not most:
         return said
-    return f"({said} | {_joined('&', [_lexeme(Word(LONG), ''), *lexemes])})"
+    return f"({said} | {_joined('&', [_lexeme(TsQueryWord(LONG), ''), *lexemes])})"
 
 
 def _signs(columns: frozenset[str]) -> list[str]:
     return [sign for name, sign in (("text", ""), ("title", TITLE)) if name in columns]
 
 
-def _lexeme(word: Word, sign: str) -> str:
+def _lexeme(word: TsQueryWord, sign: str) -> str:
     text = (sign + word.text).replace("\\", "\\\\").replace("'", "''")
     return f"'{text}'{':*' if word.prefix else ''}"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.errors import BadArgument
+from scraper.errors import InvalidArgumentError
 from scraper.tools.model import Tool
 
 __all__ = ["Prompt", "PromptArgument", "prompts_for"]
@@ -54,12 +54,12 @@ class Prompt:
         known = [argument.name for argument in self.arguments]
         for name in given:
             if name not in known:
-                raise BadArgument(f'Unknown argument "{name[:60]}". Known: {", ".join(known)}.')
+                raise InvalidArgumentError(f'Unknown argument "{name[:60]}". Known: {", ".join(known)}.')
             if len(given[name]) > MAX_CHARS:
-                raise BadArgument(f"{name} has more than {MAX_CHARS:,} characters.")
+                raise InvalidArgumentError(f"{name} has more than {MAX_CHARS:,} characters.")
         for argument in self.arguments:
             if argument.required and not given.get(argument.name, "").strip():
-                raise BadArgument(f"{argument.name} must be given: {argument.about}")
+                raise InvalidArgumentError(f"{argument.name} must be given: {argument.about}")
 
 
 _ALL = (

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from browsers.chromium.locate import Machine
+from browsers.chromium.locate import InstallRoots
 
 DEBIAN_LIGHT = "usr/lib/chromium/chromium-headless-shell"
 DEBIAN_FULL = "usr/lib/chromium/chromium"
 
 
-def machine(folder: Path, *, platform: str = "linux", **environ: str) -> Machine:
+def machine(folder: Path, *, platform: str = "linux", **environ: str) -> InstallRoots:
     """An empty machine below the folder, with a home."""
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
-    return Machine(root=folder, home=home, platform=platform, environ=environ)
+    return InstallRoots(root=folder, home=home, platform=platform, environ=environ)
 
 
 def program(path: Path, script: str = "echo Chromium 156.0.8078.79") -> Path:

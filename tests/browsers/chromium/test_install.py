@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import install as installer
-from browsers.chromium.install import Host, InstallReport, ensure, install
+from browsers.chromium.install import HostPlatform, InstallReport, ensure, install
 from browsers.model import Tier
 from tests.browsers.chromium.machines import (
     DEBIAN_FULL,
@@ -41,7 +41,7 @@ class Computer:
         (folder / "etc").mkdir()
         (folder / "etc/os-release").write_text(f'PRETTY_NAME="Made"\nID={distribution}\nID_LIKE="{like}"\n')
         playwright = program(self.bin / "playwright", self._noted("playwright", "exit 1"))
-        self.host = Host(
+        self.host = HostPlatform(
             machine=machine(folder),
             is_root=is_root,
             path=str(self.bin),

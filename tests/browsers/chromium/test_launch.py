@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from browsers.browsers import Browsers
 from browsers.chromium import locate, process
 from browsers.chromium.driver import Driver
-from browsers.chromium.folder import RunFolder
 from browsers.chromium.processes import _command_line, tree_pids
+from browsers.chromium.profile_dir import ProfileFolder
 from browsers.chromium.switches import LaunchPlan
-from browsers.errors import NoBrowser
+from browsers.client import Browsers
+from browsers.errors import NoBrowserError
 from browsers.model import Request, Tier
 from browsers.settings import BrowserSettings
 from tests.browsers.chromium.machines import program
@@ -35,9 +35,9 @@ pytestmark = pytest.mark.browser
 SAY_VERSION = '[ "$1" = --version ] && { echo Chromium 156.0.8078.79; exit 0; }'
 
 
-async def refusal_of(settings: BrowserSettings) -> NoBrowser:
+async def refusal_of(settings: BrowserSettings) -> NoBrowserError:
     async with Browsers(settings) as browsers:
-        with pytest.raises(NoBrowser) as caught:
+        with pytest.raises(NoBrowserError) as caught:
             await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
     return caught.value
 
@@ -89,7 +89,7 @@ from browsers.errors import NoBrowser
 async def ask():
     async with Browsers() as browsers:
         try:
-            await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
+            await browsers.navigation.visit(Request("http://somewhere.example/", deadline_s=240))
         except NoBrowser as refusal:
             print(refusal, refusal.next_step)
 
@@ -141,7 +141,7 @@ async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
     async def fails(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("browsers.pool.launch", fails)
+    monkeypatch.setattr("browsers.pool.pool.launch", fails)
     refusal = await refusal_of(BrowserSettings())
     words = getattr(trouble, "strerror", None) or str(trouble)
     assert f"cannot be started: {words}." in str(refusal) and "free some" in refusal.next_step
@@ -155,22 +155,22 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(
 
     async def refuses(_: object, order: process.LaunchOrder, __: object, sandboxed: bool) -> None:
         tried.append(sandboxed)
-        raise NoBrowser("no memory")
+        raise NoBrowserError("no memory")
 
     monkeypatch.setattr(process, "_launch_on_best_wire", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     order = process.LaunchOrder(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
     for may_bare, ways in ((False, [True]), (True, [True, False])):
         tried.clear()
-        with pytest.raises(NoBrowser):
-            await process.launch(Driver(RunFolder()), order, Path(), may_bare=may_bare)
+        with pytest.raises(NoBrowserError):
+            await process.launch(Driver(ProfileFolder()), order, Path(), may_bare=may_bare)
         assert tried == ways
 
 
 async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with RunFolder() as folder:
+    with ProfileFolder() as folder:
         before = set(tree_pids(os.getpid()))
         driver = Driver(folder)
         dead = await driver.playwright()
@@ -191,7 +191,7 @@ def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_star
     long = tmp_path / ("a" * 40)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
-    with RunFolder() as folder:
+    with ProfileFolder() as folder:
         beneath = folder.path / "org.chromium.Chromium.XXXXXX" / "SingletonSocket"
         # What an address of a socket may have on macOS, which allows the least.
         assert len(os.fsencode(beneath)) <= 103
@@ -222,7 +222,7 @@ async def test_a_user_without_a_home_has_a_driver(monkeypatch: pytest.MonkeyPatc
         return await start(*arguments, **options)
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
-    with RunFolder() as folder:
+    with ProfileFolder() as folder:
         driver = Driver(folder)
         await driver.playwright()
         await driver.close()

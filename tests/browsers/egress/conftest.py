@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from browsers.egress import Egress, Gate, NameService, WallLimits
+from browsers.egress import DnsResolver, EgressProxy, ProxyLimits, ProxyListener
 from browsers.settings import BrowserSettings
 
-OpenGate = Callable[..., Awaitable[Gate]]
+OpenGate = Callable[..., Awaitable[ProxyListener]]
 WIRE_BYTES = 64 * 1024 * 1024
 
 
@@ -21,12 +21,12 @@ async def open_gate() -> AsyncIterator[OpenGate]:
     async with AsyncExitStack() as stack:
 
         async def opened(
-            names: NameService | None = None,
-            limits: WallLimits | None = None,
+            names: DnsResolver | None = None,
+            limits: ProxyLimits | None = None,
             wire_bytes: int = WIRE_BYTES,
             **settings: Any,
-        ) -> Gate:
-            egress = Egress(BrowserSettings(**settings), names=names, limits=limits)
+        ) -> ProxyListener:
+            egress = EgressProxy(BrowserSettings(**settings), names=names, limits=limits)
             stack.push_async_callback(egress.close)
             gate = await egress.open_gate()
             gate.begin(wire_bytes)

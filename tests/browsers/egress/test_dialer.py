@@ -10,8 +10,8 @@ import pytest
 
 from browsers.egress import dialer
 from browsers.egress.dialer import Dialer
-from browsers.egress.judgement import Target
-from browsers.egress.ledger import Denied, FailureKind
+from browsers.egress.target_policy import Target
+from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 from tests.browsers.egress.wire import echo, served
 
 IPV4 = ipaddress.IPv4Address("8.8.8.8")
@@ -22,7 +22,7 @@ def target(address: str, port: int, *, own: bool = True) -> Target:
 
 
 async def denied(dialing: Dialer, *targets: Target) -> FailureKind:
-    with pytest.raises(Denied) as caught:
+    with pytest.raises(ConnectionDeniedError) as caught:
         await dialing.connect("a.example", 80, list(targets))
     return caught.value.failure.kind
 

@@ -11,8 +11,8 @@ from playwright.async_api import Browser, Error, async_playwright
 from browsers import BrowserSettings, Tier
 from browsers.chromium import locate
 from browsers.chromium.switches import plan
-from browsers.egress import Egress
-from browsers.identity import Identity
+from browsers.egress import EgressProxy
+from browsers.identity.fingerprint import Identity
 from tests.browsers.egress.wire import hello, served
 from tests.hostile.canary import Canary
 
@@ -54,7 +54,7 @@ async def test_a_context_without_a_gate_goes_nowhere(tier: Tier) -> None:
 async def test_a_page_whose_gate_closes_goes_nowhere(tier: Tier) -> None:
     async with Canary() as canary, served(hello) as port:
         settings = BrowserSettings(test_hosts=(("www.example.com", "127.0.0.1", port),))
-        egress = Egress(settings)
+        egress = EgressProxy(settings)
         gate = await egress.open_gate()
         gate.begin(1 << 20)
         async with started(tier, settings) as browser:

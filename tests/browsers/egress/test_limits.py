@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from browsers.egress import Egress, FailureKind, Gate, WallLimits
+from browsers.egress import EgressProxy, FailureKind, ProxyLimits, ProxyListener
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import WIRE_BYTES, OpenGate
 from tests.browsers.egress.wire import (
@@ -113,7 +113,7 @@ async def test_what_goes_up_is_limited_as_well(open_gate: OpenGate) -> None:
 
 async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None:
     async with served(hello) as port:
-        egress = Egress(BrowserSettings(test_hosts=at(port)))
+        egress = EgressProxy(BrowserSettings(test_hosts=at(port)))
         gate = await egress.open_gate()
         assert await code(gate, SITE) == NOT_ALLOWED
         gate.begin(WIRE_BYTES)
@@ -142,7 +142,7 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate
     assert gate.ledger.idle_s > 0
 
 
-def _lose_patience(gate: Gate, idle_s: float) -> None:
+def _lose_patience(gate: ProxyListener, idle_s: float) -> None:
     assert gate._timer is not None, "nobody would look who is silent"
     gate._timer.cancel()
     gate.idle_s = idle_s
@@ -181,7 +181,7 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
 
 async def test_a_gate_takes_only_so_many_connections_at_once(open_gate: OpenGate) -> None:
     async with served(echo) as port, AsyncExitStack() as stack:
-        gate = await open_gate(test_hosts=at(port), limits=WallLimits(connections=3))
+        gate = await open_gate(test_hosts=at(port), limits=ProxyLimits(connections=3))
         for _ in range(3):
             assert (await stack.enter_async_context(through(gate, SITE))).code == SUCCEEDED
         async with raw(gate) as one_too_many:

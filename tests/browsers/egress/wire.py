@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from browsers.egress import Gate
+from browsers.egress import ProxyListener
 
 PATIENCE_S = 10.0
 """Far beyond what anything here takes: it only proves that nothing hangs."""
@@ -57,7 +57,7 @@ def request(host: str, port: int, command: int = 1) -> bytes:
 
 
 @asynccontextmanager
-async def raw(gate: Gate) -> AsyncIterator[Conversation]:
+async def raw(gate: ProxyListener) -> AsyncIterator[Conversation]:
     """A connection to the gate on which nothing was said yet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
     try:
@@ -69,7 +69,7 @@ async def raw(gate: Gate) -> AsyncIterator[Conversation]:
 
 
 @asynccontextmanager
-async def through(gate: Gate, host: str, port: int = 80) -> AsyncIterator[Conversation]:
+async def through(gate: ProxyListener, host: str, port: int = 80) -> AsyncIterator[Conversation]:
     """A connection that asked the gate for host and port."""
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00")
@@ -79,7 +79,7 @@ async def through(gate: Gate, host: str, port: int = 80) -> AsyncIterator[Conver
         yield conversation
 
 
-async def code(gate: Gate, host: str, port: int = 80) -> int:
+async def code(gate: ProxyListener, host: str, port: int = 80) -> int:
     """What the gate answers."""
     async with through(gate, host, port) as conversation:
         return conversation.code

@@ -9,29 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from browsers.model import Snapshot
-from scraper.bulk.model import Fault, Format, Order, Outcome, Pace, Page, Row
+from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
 
 __all__ = ["order_of", "outcome_of", "rows_in"]
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 
 
-def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more: Any) -> Order:
+def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more: Any) -> JobSpec:
     """An order for a list of these lines."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "urls.txt"
     source.write_text("\n".join(urls))
-    return Order(str(source), folder / "out", form, more.pop("pace", Pace()), **more)
+    return JobSpec(str(source), folder / "out", form, more.pop("pace", CrawlRate()), **more)
 
 
-def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: bool = False) -> Outcome:
+def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: bool = False) -> PageOutcome:
     """What reading a page could come to."""
     url = f"http://host{number % 3}.example/{number}"
-    page = Page(number, url, f"host{number % 3}.example")
+    page = JobPage(number, url, f"host{number % 3}.example")
     if failed:
-        return Outcome(page, Row(url, fetched_at=AT, error=Fault("timed_out", "It took too long.")), 1.0)
+        return PageOutcome(
+            page, OutputRow(url, fetched_at=AT, error=PageFailure("timed_out", "It took too long.")), 1.0
+        )
     markdown = text or f"# Page {number}\n\nŻółw \ud800 {number}"
-    row = Row(
+    row = OutputRow(
         url=url,
         final_url=url + "?seen",
         status=200,
@@ -54,7 +56,7 @@ def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: b
         html=f"<p>{number}</p>",
         rendered=rendered,
     )
-    return Outcome(page, row, 0.5, snapshot=snapshot)
+    return PageOutcome(page, row, 0.5, snapshot=snapshot)
 
 
 def rows_in(folder: Path, form: Format) -> list[dict[str, Any]]:

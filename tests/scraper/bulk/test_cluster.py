@@ -16,13 +16,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.aside import aside
-from scraper.bulk.cluster.block_pages import HELD, BlockPages
+from scraper.bulk.cluster.block_pages import HELD, BlockPageRunner
 from scraper.bulk.cluster.blocks import block_size, blocks
-from scraper.bulk.cluster.desk import Desk
+from scraper.bulk.cluster.daemon_thread import aside
+from scraper.bulk.cluster.row_collector import RowCollector
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Format, Outcome, Pace, Page
+from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome
 from scraper.settings import Settings
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
@@ -36,8 +36,8 @@ RAY_S = 900.0
 """Ray takes seconds to start, and minutes on a machine under load."""
 
 
-def pages_of(host: str, numbers: range) -> list[Page]:
-    return [Page(number, f"http://{host}/{number}", host) for number in numbers]
+def pages_of(host: str, numbers: range) -> list[JobPage]:
+    return [JobPage(number, f"http://{host}/{number}", host) for number in numbers]
 
 
 async def test_a_host_stands_whole_in_one_block(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_blocks_are_small_and_many() -> None:
 
 
 async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> None:
-    desk = Desk()
+    desk = RowCollector()
     first = await desk.begin(7, (1, 2, 3))
     assert (first.left, first.again) == ((1, 2, 3), False)
     assert await desk.hand_in((2,), b"two")
@@ -72,8 +72,8 @@ async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> Non
 
 
 async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.desk.WAITING_BYTES", 10)
-    desk = Desk()
+    monkeypatch.setattr("scraper.bulk.cluster.row_collector.WAITING_BYTES", 10)
+    desk = RowCollector()
     await desk.hand_in((1,), bytes(20))
     second = asyncio.create_task(desk.hand_in((2,), b"x"))
     done, _ = await asyncio.wait({second}, timeout=0.05)
@@ -86,8 +86,8 @@ async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: p
 async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.desk.WAITING_BYTES", 10)
-    desk = Desk()
+    monkeypatch.setattr("scraper.bulk.cluster.row_collector.WAITING_BYTES", 10)
+    desk = RowCollector()
     await desk.hand_in((1,), bytes(20))
     second = asyncio.create_task(desk.hand_in((2,), b"x"))
     await asyncio.sleep(0)
@@ -98,8 +98,8 @@ async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
 
 
 async def test_hosts_of_a_job_that_was_cut_off_are_given_their_rest() -> None:
-    assert not (await Desk().begin(1, (1,))).again
-    assert (await Desk(rest_s=60.0).begin(1, (1,))).again
+    assert not (await RowCollector().begin(1, (1,))).again
+    assert (await RowCollector(rest_s=60.0).begin(1, (1,))).again
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -107,25 +107,25 @@ async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, answers: bool
 ) -> None:
     pytest.importorskip("ray")
-    from scraper.bulk.cluster import connection
+    from scraper.bulk.cluster import ray_connection
 
     # Ray itself asks such an address for ever.
     over = threading.Event()
-    monkeypatch.setattr(connection, "_join", lambda _: over.wait(60))
-    monkeypatch.setattr(connection, "JOIN_S", 0.05)
+    monkeypatch.setattr(ray_connection, "_join", lambda _: over.wait(60))
+    monkeypatch.setattr(ray_connection, "JOIN_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         if not answers:
             listener.close()
         with pytest.raises(BulkError, match=f"^The cluster at {address} cannot be reached: "):
-            async with connection.connected(address):
+            async with ray_connection.connected(address):
                 pass
         over.set()
 
 
 def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
     pytest.importorskip("ray")
-    from scraper.bulk.cluster.connection import _take_back_signals
+    from scraper.bulk.cluster.ray_connection import _take_back_signals
 
     libc = ctypes.CDLL(None)
     libc.signal.argtypes, libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
@@ -143,8 +143,8 @@ def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
 
 
 async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_pace() -> None:
-    desk, pages = Desk(), Pages()
-    blocks_of = BlockPages(desk, pages, Pace(per_host=2), concurrency=6)
+    desk, pages = RowCollector(), Pages()
+    blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=6)
     working = asyncio.create_task(blocks_of.run())
     read = await asyncio.gather(
         *(blocks_of.read(k, pages_of(f"h{k}", range(100 * k, 100 * k + 40))) for k in range(1, 4))
@@ -152,7 +152,7 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
     assert read == [40, 40, 40]
     assert max(pages.most.values()) == 2
     assert set(pages.read.values()) == {1}
-    outcomes: list[Outcome] = [one for part in await desk.collect(1.0) for one in pickle.loads(part)]
+    outcomes: list[PageOutcome] = [one for part in await desk.collect(1.0) for one in pickle.loads(part)]
     assert len({outcome.page.number for outcome in outcomes}) == 120
     await desk.stop()
     assert await blocks_of.read(9, pages_of("h9", range(900, 910))) == 0
@@ -161,9 +161,9 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
 
 
 async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked_just_now() -> None:
-    desk, told = Desk(), list[None]()
+    desk, told = RowCollector(), list[None]()
     await desk.begin(1, (1, 2))
-    blocks_of = BlockPages(desk, Pages(), Pace(), concurrency=2, on_again=lambda: told.append(None))
+    blocks_of = BlockPageRunner(desk, Pages(), CrawlRate(), concurrency=2, on_again=lambda: told.append(None))
     working = asyncio.create_task(blocks_of.run())
     assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
     assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
@@ -171,7 +171,7 @@ async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked
     await asyncio.wait({working})
 
 
-class Slow(Desk):
+class Slow(RowCollector):
     """Takes nothing until it is told to."""
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class Slow(Desk):
 @pytest.mark.parametrize("cancelled", [False, True])
 async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: bool) -> None:
     desk, pages = Slow(), Pages()
-    blocks_of = BlockPages(desk, pages, Pace(per_host=2), concurrency=4)
+    blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=4)
     working = asyncio.create_task(blocks_of.run())
     reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
     await until(lambda: pages.read.total() > HELD)
@@ -202,11 +202,11 @@ async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: 
 
 
 async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
-    class Gone(Desk):
+    class Gone(RowCollector):
         async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
 
-    blocks_of = BlockPages(Gone(), Pages(), Pace(), concurrency=2)
+    blocks_of = BlockPageRunner(Gone(), Pages(), CrawlRate(), concurrency=2)
     working = asyncio.create_task(blocks_of.run())
     with pytest.raises(ConnectionError, match="the desk is gone"):
         async with asyncio.timeout(60):

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from scraper.bulk.model import Format
-from scraper.settings.extras import install_command
+from scraper.settings.optional_dependencies import install_command
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
 from tests.site.running import Site

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import STDIN, Format, Order
+from scraper.bulk.model import STDIN, Format, JobSpec
 from scraper.bulk.runner import run_here
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_job import URLS, Pages
@@ -22,7 +22,7 @@ def piped(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
 
 
-async def run(order: Order) -> list[str]:
+async def run(order: JobSpec) -> list[str]:
     """Run a job to its end; what was said on the way."""
     said: list[str] = []
     async with BulkJob.open(order, tell=said.append) as job:

@@ -9,8 +9,8 @@ import apsw
 import pytest
 
 from scraper.bulk.frontier import Frontier
-from scraper.bulk.lists import Line
-from scraper.bulk.model import Place
+from scraper.bulk.model import OutputPosition
+from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import outcome_of
 
 
@@ -52,14 +52,14 @@ def test_where_the_output_goes_on_is_on_the_disk_before_what_it_replaces_is_remo
 ) -> None:
     frontier = Frontier(tmp_path)
     try:
-        frontier.add([Line("http://a.example/1"), Line("http://a.example/2")])
+        frontier.add([ListLine("http://a.example/1"), ListLine("http://a.example/2")])
         disk.brought.clear()
-        frontier.finish([outcome_of(1)], Place(1, 100))
+        frontier.finish([outcome_of(1)], OutputPosition(1, 100))
         assert not disk.brought  # several times a second; what it could lose is read again
-        frontier.move_to(Place(2))
+        frontier.move_to(OutputPosition(2))
         assert any(name.endswith("-wal") for name in disk.brought)
         disk.brought.clear()
-        frontier.finish([outcome_of(2)], Place(2, 100))
-        assert not disk.brought and frontier.place == Place(2, 100)
+        frontier.finish([outcome_of(2)], OutputPosition(2, 100))
+        assert not disk.brought and frontier.place == OutputPosition(2, 100)
     finally:
         frontier.close()

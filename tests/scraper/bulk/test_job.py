@@ -20,14 +20,30 @@ from typing import Any
 import pytest
 
 from scraper import errors
-from scraper.bulk.errors import BulkError, DiskFull, InUse, MissingExtra, OtherJob, UnusableList
+from scraper.bulk.errors import (
+    BulkError,
+    DiskFullError,
+    JobInUseError,
+    JobMismatchError,
+    MissingExtraError,
+    UrlListError,
+)
 from scraper.bulk.frontier import LINES_AT_ONCE
 from scraper.bulk.job import BulkJob
-from scraper.bulk.lists import Line
-from scraper.bulk.model import STDIN, Fault, Format, Outcome, Pace, Page, Place, Row
+from scraper.bulk.model import (
+    STDIN,
+    CrawlRate,
+    Format,
+    JobPage,
+    OutputPosition,
+    OutputRow,
+    PageFailure,
+    PageOutcome,
+)
 from scraper.bulk.outputs.jsonl import JsonlOutput
-from scraper.bulk.page_reader import Read
+from scraper.bulk.page_reader import PageResult
 from scraper.bulk.runner import run_here
+from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 
 URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
@@ -43,7 +59,7 @@ class Pages:
         self.failing: dict[str, list[errors.ScraperError]] = {}
         self.stop_after: tuple[int, asyncio.Event] | None = None
 
-    async def __call__(self, page: Page) -> Read:
+    async def __call__(self, page: JobPage) -> PageResult:
         self.read[page.url] += 1
         self.at_once[page.host] += 1
         self.most[page.host] = max(self.most[page.host], self.at_once[page.host])
@@ -53,13 +69,15 @@ class Pages:
             self.stop_after[1].set()
         asked_at = asyncio.get_running_loop().time()
         if page.problem:
-            row = Row(page.url, error=Fault("bad_url", page.problem))
-            return Read(Outcome(page, row, 0.0), None)
+            row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
+            return PageResult(PageOutcome(page, row, 0.0), None)
         if self.failing.get(page.url):
             error = self.failing[page.url].pop(0)
-            row = Row(page.url, error=Fault(error.code, str(error)))
-            return Read(Outcome(page, row, 0.1), asked_at, error)
-        return Read(Outcome(page, Row(page.url, markdown=f"text of {page.url}"), 0.1), asked_at)
+            row = OutputRow(page.url, error=PageFailure(error.code, str(error)))
+            return PageResult(PageOutcome(page, row, 0.1), asked_at, error)
+        return PageResult(
+            PageOutcome(page, OutputRow(page.url, markdown=f"text of {page.url}"), 0.1), asked_at
+        )
 
 
 @pytest.mark.parametrize("form", list(Format))
@@ -108,10 +126,10 @@ async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> 
 async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: Path) -> None:
     pages = Pages()
     pages.failing = {
-        URLS[3]: [errors.Broken("The browser died.")],
-        URLS[5]: [errors.HttpError("No such page.", status=404)],
-        URLS[7]: [errors.Overloaded("Too many.", retry_after_s=0.01)] * 3,
-        URLS[9]: [errors.Overloaded("Leave me alone for a week.", retry_after_s=600_000)],
+        URLS[3]: [errors.BrowserFailedError("The browser died.")],
+        URLS[5]: [errors.HttpStatusError("No such page.", status=404)],
+        URLS[7]: [errors.OverloadedError("Too many.", retry_after_s=0.01)] * 3,
+        URLS[9]: [errors.OverloadedError("Leave me alone for a week.", retry_after_s=600_000)],
     }
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         await run_here(job, pages, asyncio.Event(), concurrency=16)
@@ -127,8 +145,8 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
 async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.feed.HOSTS", hosts)
-    monkeypatch.setattr("scraper.bulk.feed.PAGES", 2)
+    monkeypatch.setattr("scraper.bulk.page_feeder.HOSTS", hosts)
+    monkeypatch.setattr("scraper.bulk.page_feeder.PAGES", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
             await run_here(job, Pages(), asyncio.Event(), concurrency=16)
@@ -149,14 +167,14 @@ async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS)
     async with BulkJob.open(order):
         pass
-    with pytest.raises(OtherJob, match="begun with --format jsonl, not warc"):
+    with pytest.raises(JobMismatchError, match="begun with --format jsonl, not warc"):
         async with BulkJob.open(dataclasses.replace(order, format=Format.WARC)):
             pass
-    with pytest.raises(OtherJob, match="begun with --render auto, not browser"):
+    with pytest.raises(JobMismatchError, match="begun with --render auto, not browser"):
         async with BulkJob.open(dataclasses.replace(order, render="browser")):
             pass
     Path(order.source).write_text("http://other.example/\n")
-    with pytest.raises(OtherJob, match=r"its list \(.*urls\.txt\) was another, or has changed since"):
+    with pytest.raises(JobMismatchError, match=r"its list \(.*urls\.txt\) was another, or has changed since"):
         async with BulkJob.open(order):
             pass
 
@@ -165,7 +183,7 @@ async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS)
     order.folder.mkdir()
     (order.folder / "pages-00001.jsonl").write_text("{}\n")
-    with pytest.raises(OtherJob, match="not the job that wrote them"):
+    with pytest.raises(JobMismatchError, match="not the job that wrote them"):
         async with BulkJob.open(order):
             pass
     assert (order.folder / "pages-00001.jsonl").read_text() == "{}\n"
@@ -174,14 +192,14 @@ async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
 async def test_two_processes_do_not_work_in_one_folder(tmp_path: Path) -> None:
     order = order_of(tmp_path, URLS)
     async with BulkJob.open(order):
-        with pytest.raises(InUse, match="Another process is at work"):
+        with pytest.raises(JobInUseError, match="Another process is at work"):
             async with BulkJob.open(order):
                 pass
 
 
 async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
     order = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
-    with pytest.raises(UnusableList, match=r"none\.txt cannot be read: No such file"):
+    with pytest.raises(UrlListError, match=r"none\.txt cannot be read: No such file"):
         async with BulkJob.open(order):
             pass
     assert not order.folder.exists()
@@ -191,7 +209,7 @@ async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> No
     source = tmp_path / "urls.csv"
     source.write_text(f"address\n{URLS[0]}\n")
     order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
-    with pytest.raises(UnusableList):
+    with pytest.raises(UrlListError):
         async with BulkJob.open(order):
             pass
     assert not order.folder.exists()
@@ -207,7 +225,7 @@ async def test_a_format_whose_library_is_not_there_leaves_nothing_in_the_way_of_
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "pyarrow", None)
         patched.delitem(sys.modules, "scraper.bulk.outputs.parquet", raising=False)
-        with pytest.raises(MissingExtra, match="--format parquet needs pyarrow"):
+        with pytest.raises(MissingExtraError, match="--format parquet needs pyarrow"):
             async with BulkJob.open(order):
                 pass
     async with BulkJob.open(dataclasses.replace(order, format=Format.JSONL)) as job:
@@ -220,7 +238,7 @@ async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
     packed = gzip.compress(lines.encode())
     source.write_bytes(packed[: len(packed) * 3 // 4])
     order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
-    with pytest.raises(UnusableList, match="cannot be read"):
+    with pytest.raises(UrlListError, match="cannot be read"):
         async with BulkJob.open(order):
             pass
     source.write_bytes(gzip.compress(URLS[0].encode()))
@@ -235,14 +253,14 @@ async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
     taken_in = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def endless(source: str) -> Iterator[Line]:
+    def endless(source: str) -> Iterator[ListLine]:
         for number in itertools.count():
-            yield Line(URLS[number % len(URLS)])
+            yield ListLine(URLS[number % len(URLS)])
             if number == LINES_AT_ONCE:
                 loop.call_soon_threadsafe(taken_in.set)
 
     with monkeypatch.context() as patched:
-        patched.setattr("scraper.bulk.lists.read", endless)
+        patched.setattr("scraper.bulk.url_lists.read", endless)
         opening = asyncio.create_task(BulkJob.open(order).__aenter__())
         async with asyncio.timeout(60):
             await taken_in.wait()
@@ -275,7 +293,7 @@ async def test_a_list_that_cannot_be_read_on_with_ends_the_job(
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         waiting = job.waiting
 
-        async def breaks(*asked: Any, count: int) -> list[list[Page]]:
+        async def breaks(*asked: Any, count: int) -> list[list[JobPage]]:
             if pages.read.total() > 50:
                 raise BulkError("The disk is gone.")
             return await waiting(*asked, count=16)
@@ -294,7 +312,7 @@ async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
     free = threading.Event()
     append = JsonlOutput.append
 
-    def slowly(output: JsonlOutput, outcomes: Sequence[Outcome]) -> Place:
+    def slowly(output: JsonlOutput, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         assert free.wait(60)
         if fault is not None:
             raise fault
@@ -308,7 +326,7 @@ async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
         free.set()
         async with asyncio.timeout(60):
             told = await asyncio.gather(*delivering, return_exceptions=True)
-    failed = [isinstance(error, DiskFull) for error in told if error is not None]
+    failed = [isinstance(error, DiskFullError) for error in told if error is not None]
     assert (len(failed) > 5 and all(failed)) if fault is not None else not failed
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == (12 if fault is None else 0)
 
@@ -316,7 +334,7 @@ async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
 async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(output: JsonlOutput, outcomes: Sequence[Outcome]) -> Place:
+    def breaks(output: JsonlOutput, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         raise ValueError("Nobody foresaw this.")
 
     monkeypatch.setattr(JsonlOutput, "append", breaks)
@@ -340,7 +358,7 @@ async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path:
                 await job.finish()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert isinstance(caught.value, DiskFull)
+    assert isinstance(caught.value, DiskFullError)
     assert "make room, and the same command goes on" in str(caught.value)
     async with BulkJob.open(order) as job:
         await run_here(job, Pages(), asyncio.Event(), concurrency=4)
@@ -357,10 +375,10 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
-    page = Page(1, URLS[0], "host0.example")
+    page = JobPage(1, URLS[0], "host0.example")
     async with BulkJob.open(order_of(tmp_path, URLS[:1])) as job:
         for _ in range(2):
-            await job.deliver(Outcome(page, Row(page.url, markdown=""), 0.1))
+            await job.deliver(PageOutcome(page, OutputRow(page.url, markdown=""), 0.1))
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == {URLS[0]: 1}
 
@@ -368,7 +386,7 @@ async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
 async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
     pages = Pages()
-    order = order_of(tmp_path, lines, pace=Pace(gap_s=60.0))
+    order = order_of(tmp_path, lines, pace=CrawlRate(gap_s=60.0))
     async with BulkJob.open(order) as job:
         async with asyncio.timeout(60):
             await run_here(job, pages, asyncio.Event(), concurrency=16)
@@ -377,10 +395,10 @@ async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
 
 
 async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     pages = Pages()
     dead = [f"http://dead.example/{number}" for number in range(500)]
-    pages.failing = {url: [errors.HostDown("Nobody is there.", retryable=True)] * 2 for url in dead}
+    pages.failing = {url: [errors.HostDownError("Nobody is there.", retryable=True)] * 2 for url in dead}
     async with BulkJob.open(order_of(tmp_path, [*dead, *URLS])) as job:
         await run_here(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
@@ -397,10 +415,10 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
 async def test_who_is_told_to_end_at_once_waits_for_no_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.under_way.GRACE_S", 3_600.0)
+    monkeypatch.setattr("scraper.bulk.page_runner.GRACE_S", 3_600.0)
     under_way = asyncio.Event()
 
-    async def never(page: Page) -> Read:
+    async def never(page: JobPage) -> PageResult:
         under_way.set()
         await asyncio.Event().wait()
         raise AssertionError

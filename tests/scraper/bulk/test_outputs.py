@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.bulk.model import Format, Place
+from scraper.bulk.model import Format, OutputPosition
 from scraper.bulk.outputs.protocol import Output
 from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
 
@@ -23,7 +23,7 @@ CLASSES = {
 }
 
 
-def opened(form: Format, folder: Path, place: Place, **more: Any) -> Output:
+def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> Output:
     pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
     module, name = CLASSES[form]
     output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(
@@ -34,7 +34,7 @@ def opened(form: Format, folder: Path, place: Place, **more: Any) -> Output:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
-    output = opened(form, tmp_path, Place())
+    output = opened(form, tmp_path, OutputPosition())
     output.append([outcome_of(1), outcome_of(2, failed=True)])
     output.append([outcome_of(3, rendered=True)])
     output.finished()
@@ -64,7 +64,7 @@ def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
         to_disk(file)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    output = opened(form, tmp_path, Place())
+    output = opened(form, tmp_path, OutputPosition())
     for number in range(1, 3):
         output.append([outcome_of(number)])
         assert {path.name for path in tmp_path.iterdir()} <= synced[-1]
@@ -78,7 +78,7 @@ def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    output = opened(Format.PARQUET, tmp_path, Place())
+    output = opened(Format.PARQUET, tmp_path, OutputPosition())
     output.append([outcome_of(1)])
     output.finished()
     output.close()
@@ -97,7 +97,7 @@ def test_parquet_has_row_groups_of_the_size_that_readers_like(
     from scraper.bulk.outputs import parquet as ours
 
     monkeypatch.setattr(ours, "GROUP_BYTES", 100_000)
-    output = opened(Format.PARQUET, tmp_path, Place())
+    output = opened(Format.PARQUET, tmp_path, OutputPosition())
     for number in range(0, 40, 4):
         output.append([outcome_of(number + k, text=f"{number + k} " * 2_000) for k in range(4)])
     output.finished()
@@ -114,7 +114,7 @@ def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
 
-    output = opened(Format.WARC, tmp_path, Place())
+    output = opened(Format.WARC, tmp_path, OutputPosition())
     output.append([outcome_of(1, rendered=True), outcome_of(2, failed=True)])
     output.close()
     with next(tmp_path.glob("pages-*.warc.gz")).open("rb") as stream:
@@ -149,7 +149,7 @@ def test_warc_holds_headers_in_any_letters(tmp_path: Path) -> None:
         "content-disposition": 'inline; filename="żółw.html"',
         "x-broken": "a\udcff; b=\ud800",
     }
-    output = opened(Format.WARC, tmp_path, Place())
+    output = opened(Format.WARC, tmp_path, OutputPosition())
     snapshot = dataclasses.replace(outcome.snapshot, headers=headers)
     output.append([dataclasses.replace(outcome, snapshot=snapshot)])
     output.close()
@@ -167,7 +167,7 @@ def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
     whole = outcome_of(1)
     assert whole.snapshot is not None
     cut = dataclasses.replace(whole, snapshot=dataclasses.replace(whole.snapshot, truncated=True))
-    output = opened(Format.WARC, tmp_path, Place())
+    output = opened(Format.WARC, tmp_path, OutputPosition())
     output.append([whole, cut])
     output.close()
     with next(tmp_path.glob("pages-*.warc.gz")).open("rb") as stream:
@@ -181,7 +181,7 @@ def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format) -> None:
-    output = opened(form, tmp_path, Place())
+    output = opened(form, tmp_path, OutputPosition())
     noted = output.append([outcome_of(1)])
     output.append([outcome_of(2)])
     output.close()
@@ -197,7 +197,7 @@ def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format)
 def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
     tmp_path: Path, form: Format, noted_turn: bool
 ) -> None:
-    output = opened(form, tmp_path, Place(), file_bytes=1)
+    output = opened(form, tmp_path, OutputPosition(), file_bytes=1)
     before = output.append([outcome_of(1), outcome_of(2)])
     after = output.turned()
     assert after is not None and after.file == before.file + 1
@@ -212,7 +212,7 @@ def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_disk_that_takes_no_more_costs_only_what_did_not_fit(tmp_path: Path, form: Format) -> None:
-    output = opened(form, tmp_path, Place())
+    output = opened(form, tmp_path, OutputPosition())
     place = output.append([outcome_of(1)])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (place.offset + 200, hard))

@@ -13,13 +13,13 @@ import pytest
 
 from browsers.model import Snapshot, Timing
 from scraper import errors
-from scraper.bulk.model import Format, Order, Pace, Page
-from scraper.bulk.page_reader import PageReader
+from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
+from scraper.bulk.page_reader import JobPageReader
 from scraper.model import Document, Reading
 from scraper.workers import Workers
 
 URL = "http://a.example/page"
-PAGE = Page(1, URL, "a.example")
+PAGE = JobPage(1, URL, "a.example")
 SNAPSHOT = Snapshot(
     URL, URL, 200, media_type="text/html", html="<p>Words.", timing=Timing(response_s=1.0, total_s=3.0)
 )
@@ -50,11 +50,11 @@ def reading(*, cached: bool = False) -> Reading:
     return Reading(document, URL, URL, 200, "http", cached, datetime(2026, 5, 1, tzinfo=UTC))
 
 
-def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> PageReader:
-    order = Order(
-        "urls.txt", Path("out"), Format.JSONL, Pace(), render="http", max_age_s=60.0, deadline_s=7.0
+def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> JobPageReader:
+    order = JobSpec(
+        "urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0
     )
-    return PageReader(fetcher, cast(Workers, None), order, keep_snapshots=keep_snapshots)
+    return JobPageReader(fetcher, cast(Workers, None), order, keep_snapshots=keep_snapshots)
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
@@ -100,9 +100,9 @@ async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
 @pytest.mark.parametrize(
     ("error", "asked"),
     [
-        (errors.TimedOut("It took too long."), True),
-        (errors.RobotsRefused("Its robots.txt said no."), False),
-        (errors.Overloaded("Full.", retry_after_s=1.0), False),
+        (errors.FetchTimeoutError("It took too long."), True),
+        (errors.RobotsDisallowedError("Its robots.txt said no."), False),
+        (errors.OverloadedError("Full.", retry_after_s=1.0), False),
     ],
 )
 async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperError, asked: bool) -> None:
@@ -114,7 +114,7 @@ async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperE
 
 async def test_how_often_its_host_wants_to_be_asked_is_told_of_each_page() -> None:
     assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
-    elsewhere = Page(2, "http://b.example/", "b.example")
+    elsewhere = JobPage(2, "http://b.example/", "b.example")
     assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
 
 
@@ -128,8 +128,8 @@ class BrokenWorkers:
 async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = Fetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
-    order = Order("urls.txt", Path("out"), Format.JSONL, Pace())
-    reader = PageReader(fetcher, cast(Workers, BrokenWorkers()), order, keep_snapshots=False)
+    order = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
+    reader = JobPageReader(fetcher, cast(Workers, BrokenWorkers()), order, keep_snapshots=False)
     outcome = await (await reader.read(PAGE)).whole()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 
@@ -142,5 +142,5 @@ async def test_a_fault_of_ours_costs_its_page_alone() -> None:
 
 async def test_a_line_that_names_no_page_asks_nobody() -> None:
     fetcher = Fetcher(reading())
-    read = await reader_of(fetcher).read(Page(1, "no url", "", "It is no URL."))
+    read = await reader_of(fetcher).read(JobPage(1, "no url", "", "It is no URL."))
     assert (read.outcome.code, read.asked_at, fetcher.asked) == ("bad_url", None, {})

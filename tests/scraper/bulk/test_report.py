@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scraper.bulk import report
 from scraper.bulk.frontier import Frontier
-from scraper.bulk.lists import Line
-from scraper.bulk.model import Fault, Outcome, Place, Row
+from scraper.bulk.model import OutputPosition, OutputRow, PageFailure, PageOutcome
+from scraper.bulk.url_lists import ListLine
 
 THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0}
 
@@ -16,8 +16,8 @@ THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0
 def filled(folder: Path) -> Frontier:
     frontier = Frontier(folder)
     frontier.note({"run": "20260501T000000-00000000"})
-    frontier.add([*(Line(f"http://host{n % 2}.example/{n}") for n in range(5)), Line("\x1b[31mred")])
-    frontier.add([Line("http://host0.example/0")])
+    frontier.add([*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")])
+    frontier.add([ListLine("http://host0.example/0")])
     return frontier
 
 
@@ -25,14 +25,14 @@ def finish(frontier: Frontier) -> None:
     found = [page for host in frontier.hosts() for page in frontier.waiting(host.number, after=0, count=9)]
     outcomes = []
     for page in sorted(found, key=lambda page: page.number):
-        fault = Fault("bad_url", page.problem) if page.problem else None
+        fault = PageFailure("bad_url", page.problem) if page.problem else None
         if page.number == 2:
-            fault = Fault("timed_out", "It took too long.")
-        row = Row(
+            fault = PageFailure("timed_out", "It took too long.")
+        row = OutputRow(
             page.url, method=None if fault else "http", markdown=None if fault else "x" * 10, error=fault
         )
-        outcomes.append(Outcome(page, row, page.number / 10, cached=page.number == 3))
-    frontier.finish(outcomes[:2] + outcomes[3:], Place(1, 100))
+        outcomes.append(PageOutcome(page, row, page.number / 10, cached=page.number == 3))
+    frontier.finish(outcomes[:2] + outcomes[3:], OutputPosition(1, 100))
 
 
 def test_a_report_counts_by_outcome_host_and_time(tmp_path: Path) -> None:

@@ -15,17 +15,17 @@ import pytest
 
 from browsers.model import Request, Snapshot
 from scraper.app import App
-from scraper.bulk import start
-from scraper.bulk.feed import Feed
+from scraper.bulk import run
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Format, Pace, Page
-from scraper.bulk.page_reader import PageReader, Read
+from scraper.bulk.model import CrawlRate, Format, JobPage
+from scraper.bulk.page_feeder import PageFeeder
+from scraper.bulk.page_reader import JobPageReader, PageResult
+from scraper.bulk.run import settings_for
 from scraper.bulk.runner import run_here
 from scraper.bulk.schedule import Schedule
-from scraper.bulk.start import settings_for
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store.protocols import Pages
+from scraper.store.protocols import PageStore
 from scraper.urls import host_of
 from scraper.workers import Workers
 from tests.scraper.bulk.jobs import order_of, rows_in
@@ -73,11 +73,11 @@ async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path
     stop = asyncio.Event()
     door = Door(stop)
     workers = cast(Workers, ScriptedWorkers())
-    fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), settings)
-    reader = PageReader(fetcher, workers, order, keep_snapshots=True)
+    fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), settings)
+    reader = JobPageReader(fetcher, workers, order, keep_snapshots=True)
     begun: Counter[str] = Counter()
 
-    def read(page: Page) -> Awaitable[Read]:
+    def read(page: JobPage) -> Awaitable[PageResult]:
         begun[page.host] += 1
         return reader.read(page)
 
@@ -112,13 +112,13 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
         @asynccontextmanager
         async def opened(settings: Settings) -> AsyncIterator[OnlyReader]:
             workers = cast(Workers, ScriptedWorkers())
-            reads = Fetcher(doors[-1], workers, cast(Pages, CountingPages()), settings)
+            reads = Fetcher(doors[-1], workers, cast(PageStore, CountingPages()), settings)
             yield OnlyReader(reads, workers)
             await reads.close()
 
         monkeypatch.setattr(App, "open", opened)
         async with asyncio.timeout(60):
-            await start.bulk(order, Settings(robots="obey"), stop=stop)
+            await run.bulk(order, Settings(robots="obey"), stop=stop)
     first, again = (door.pages for door in doors)
     assert first["slow0.example"] == first["slow1.example"] == 1
     # Whoever was cut off may have asked them just now.
@@ -127,12 +127,12 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
 
 
 async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> None:
-    order = order_of(tmp_path, QUICK, pace=Pace(gap_s=3_600))
+    order = order_of(tmp_path, QUICK, pace=CrawlRate(gap_s=3_600))
     for resumed in (False, True):
         async with BulkJob.open(order) as job:
             assert job.resumed == resumed
             schedule, supplied = Schedule(order.pace), asyncio.Event()
-            feeding = asyncio.create_task(Feed(job, schedule, on_supply=supplied.set).run())
+            feeding = asyncio.create_task(PageFeeder(job, schedule, on_supply=supplied.set).run())
             async with asyncio.timeout(60):
                 await supplied.wait()
             now = time.monotonic()
@@ -162,11 +162,11 @@ class Limited:
 async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     order, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with Workers() as workers:
-        fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), Settings())
-        reader = PageReader(fetcher, workers, order, keep_snapshots=False)
+        fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings())
+        reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
         async with BulkJob.open(order) as job:
             await run_here(job, reader.read, asyncio.Event(), concurrency=1)
             await job.finish()
@@ -189,12 +189,12 @@ class Recovering(Limited):
 async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
-    monkeypatch.setattr("scraper.bulk.tries.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr("scraper.reading.politeness.robots.UNREACHABLE_S", 0.05)
+    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     order, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(Workers, ScriptedWorkers())
-    fetcher = Fetcher(door, workers, cast(Pages, CountingPages()), Settings(robots="obey"))
-    reader = PageReader(fetcher, workers, order, keep_snapshots=False)
+    fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
+    reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
     async with BulkJob.open(order) as job:
         await run_here(job, reader.read, asyncio.Event(), concurrency=4, hosts_are_heard=True)
         await job.finish()

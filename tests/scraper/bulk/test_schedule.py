@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from scraper.bulk.model import Pace, Page
+from scraper.bulk.model import CrawlRate, JobPage
 from scraper.bulk.schedule import Schedule
 
 
-def pages(host: str, count: int, first: int = 1) -> list[Page]:
-    return [Page(first + number, f"http://{host}/{number}", host) for number in range(count)]
+def pages(host: str, count: int, first: int = 1) -> list[JobPage]:
+    return [JobPage(first + number, f"http://{host}/{number}", host) for number in range(count)]
 
 
-def schedule_of(pace: Pace, hosts: dict[str, int]) -> Schedule:
+def schedule_of(pace: CrawlRate, hosts: dict[str, int]) -> Schedule:
     schedule = Schedule(pace)
     first = 1
     for host, count in hosts.items():
@@ -24,13 +24,13 @@ def schedule_of(pace: Pace, hosts: dict[str, int]) -> Schedule:
 
 
 def test_the_host_with_most_pages_left_goes_first() -> None:
-    schedule = schedule_of(Pace(per_host=1), {"small": 1, "large": 3, "middle": 2})
+    schedule = schedule_of(CrawlRate(per_host=1), {"small": 1, "large": 3, "middle": 2})
     hosts = [page.host for _ in range(3) if (page := schedule.take(0.0)) is not None]
     assert hosts == ["large", "middle", "small"]
 
 
 def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
-    schedule = schedule_of(Pace(per_host=2), {"one": 5})
+    schedule = schedule_of(CrawlRate(per_host=2), {"one": 5})
     taken = [schedule.take(0.0) for _ in range(5)]
     assert [page is not None for page in taken] == [True, True, False, False, False]
     assert taken[0] is not None
@@ -40,7 +40,7 @@ def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
 
 
 def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
-    schedule = schedule_of(Pace(per_host=1, gap_s=1.0), {"one": 2})
+    schedule = schedule_of(CrawlRate(per_host=1, gap_s=1.0), {"one": 2})
     first = schedule.take(0.0)
     assert first is not None
     schedule.done(first, asked_at=0.4, now=0.6)
@@ -50,7 +50,7 @@ def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
 
 
 def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request_arrived() -> None:
-    schedule = schedule_of(Pace(per_host=2, gap_s=1.0), {"one": 3})
+    schedule = schedule_of(CrawlRate(per_host=2, gap_s=1.0), {"one": 3})
     first = schedule.take(0.0)
     assert first is not None
     assert schedule.take(1.5) is None
@@ -61,7 +61,7 @@ def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request
 
 
 def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
-    schedule = schedule_of(Pace(per_host=2, gap_s=60.0), {"one": 2})
+    schedule = schedule_of(CrawlRate(per_host=2, gap_s=60.0), {"one": 2})
     first = schedule.take(0.0)
     assert first is not None
     schedule.again(first, asked_at=0.5, not_before=5.0, now=0.6)
@@ -70,7 +70,7 @@ def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
 
 
 def test_who_was_not_asked_need_not_rest() -> None:
-    schedule = schedule_of(Pace(per_host=1, gap_s=60.0), {"one": 2})
+    schedule = schedule_of(CrawlRate(per_host=1, gap_s=60.0), {"one": 2})
     first = schedule.take(0.0)
     assert first is not None
     schedule.done(first, asked_at=None, now=0.1)
@@ -78,7 +78,7 @@ def test_who_was_not_asked_need_not_rest() -> None:
 
 
 def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -> None:
-    schedule = schedule_of(Pace(per_host=1), {"one": 2})
+    schedule = schedule_of(CrawlRate(per_host=1), {"one": 2})
     first = schedule.take(0.0)
     assert first is not None
     schedule.again(first, asked_at=0.0, not_before=5.0, now=0.0)
@@ -92,7 +92,7 @@ def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -
 
 
 def test_a_resting_host_holds_up_nobody_else() -> None:
-    schedule = schedule_of(Pace(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
+    schedule = schedule_of(CrawlRate(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
     now, seen = 0.0, Counter[str]()
     while schedule and now < 1_000:
         while (page := schedule.take(now)) is not None:
@@ -105,7 +105,7 @@ def test_a_resting_host_holds_up_nobody_else() -> None:
 
 
 def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
-    schedule = Schedule(Pace(per_host=1))
+    schedule = Schedule(CrawlRate(per_host=1))
     schedule.enter("one", 40)
     assert schedule.wanting() == ["one"]
     schedule.supply("one", pages("one", 20), now=0.0)
@@ -118,7 +118,7 @@ def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
 
 
 def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -> None:
-    schedule = Schedule(Pace(per_host=1, gap_s=2.0))
+    schedule = Schedule(CrawlRate(per_host=1, gap_s=2.0))
     schedule.enter("one", 1, free_at=2.0)
     schedule.supply("one", pages("one", 1), now=0.0)
     assert schedule.take(1.9) is None
@@ -126,7 +126,7 @@ def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -
 
 
 def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() -> None:
-    schedule = Schedule(Pace(per_host=2), hosts_are_heard=True)
+    schedule = Schedule(CrawlRate(per_host=2), hosts_are_heard=True)
     schedule.enter("one", 4)
     schedule.supply("one", pages("one", 4), now=0.0)
     first = schedule.take(0.0)
@@ -137,7 +137,7 @@ def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() 
 
 
 def test_the_gap_that_a_host_asks_for_is_kept() -> None:
-    schedule = Schedule(Pace(per_host=2, gap_s=1.0), hosts_are_heard=True)
+    schedule = Schedule(CrawlRate(per_host=2, gap_s=1.0), hosts_are_heard=True)
     schedule.enter("one", 4)
     schedule.supply("one", pages("one", 4), now=0.0)
     first = schedule.take(0.0)
@@ -154,7 +154,7 @@ def test_the_gap_that_a_host_asks_for_is_kept() -> None:
 
 def skewed(hosts: dict[str, int]) -> Schedule:
     left = sum(hosts.values())
-    schedule = Schedule(Pace(per_host=2), left=lambda: left)
+    schedule = Schedule(CrawlRate(per_host=2), left=lambda: left)
     for host, count in hosts.items():
         schedule.enter(host, count)
         schedule.supply(host, pages(host, count), now=0.0)
@@ -186,7 +186,7 @@ def test_while_the_host_that_ends_last_rests_the_others_get_all_places() -> None
 
 def test_every_page_is_begun_however_few_places_the_others_get() -> None:
     schedule = skewed({"large": 40, **{f"host{number}": 1 for number in range(30)}})
-    under_way: list[Page] = []
+    under_way: list[JobPage] = []
     ended = 0
     while schedule:
         while (page := schedule.take(0.0)) is not None:
@@ -198,8 +198,8 @@ def test_every_page_is_begun_however_few_places_the_others_get() -> None:
 
 
 def test_a_page_knows_whether_others_of_its_host_are_read_beside_it() -> None:
-    schedule = schedule_of(Pace(per_host=2), {"one": 3, "two": 1})
+    schedule = schedule_of(CrawlRate(per_host=2), {"one": 3, "two": 1})
     taken = [page for _ in range(3) if (page := schedule.take(0.0)) is not None]
     assert [(page.host, page.has_company) for page in taken] == [("one", True), ("one", True), ("two", False)]
-    apart = schedule_of(Pace(per_host=2, gap_s=5.0), {"one": 2}).take(0.0)
+    apart = schedule_of(CrawlRate(per_host=2, gap_s=5.0), {"one": 2}).take(0.0)
     assert apart is not None and not apart.has_company

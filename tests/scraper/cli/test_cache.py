@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.store.pages import FILE_NAME
+from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 from tests.scraper.store.conftest import entry, opened

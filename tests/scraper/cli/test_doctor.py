@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import checks, doctor, findings, trial
-from scraper.cli.findings import Level
+from scraper.cli import check_results, checks, doctor, self_test
+from scraper.cli.check_results import CheckLevel
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
 from tests.ports import free_port
@@ -77,8 +77,8 @@ async def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
 @pytest.mark.browser
 async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path: Path) -> None:
     nowhere = (("example.com", "127.0.0.1", free_port()),)
-    (found,) = await trial.of_the_internet(Settings(data_dir=tmp_path, test_hosts=nowhere))
-    assert found.level is Level.POOR
+    (found,) = await self_test.of_the_internet(Settings(data_dir=tmp_path, test_hosts=nowhere))
+    assert found.level is CheckLevel.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
     assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
 
@@ -111,7 +111,7 @@ def test_who_asks_for_no_colour_gets_none(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", asked)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
-    doctor._tell([findings.good("There it is")])
+    doctor._tell([check_results.good("There it is")])
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
@@ -124,22 +124,34 @@ def test_a_port_at_an_address_of_ipv6_is_looked_at() -> None:
 def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         (found,) = checks.port(Settings(port=taken.getsockname()[1]))
-    assert found.level is Level.POOR
+    assert found.level is CheckLevel.POOR
     assert found.text.endswith(": Address already in use")
 
 
 @pytest.mark.parametrize(
     ("given", "level", "told"),
     [
-        ({}, Level.GOOD, "Programs on this machine may call without a token"),
-        ({"host": "0.0.0.0"}, Level.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
-        ({"host": "0.0.0.0", "token": "t"}, Level.GOOD, "Callers are asked for a token"),
-        ({"host": "0.0.0.0", "allow_unauthenticated": True}, Level.POOR, "Whoever reaches 0.0.0.0 may call"),
-        ({"token": "two words"}, Level.BAD, "a token is made of visible ASCII characters"),
-        ({"issuer": "https://login.example"}, Level.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
+        ({}, CheckLevel.GOOD, "Programs on this machine may call without a token"),
+        (
+            {"host": "0.0.0.0"},
+            CheckLevel.BAD,
+            "would not start: Refusing to listen on 0.0.0.0 without a token",
+        ),
+        ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers are asked for a token"),
+        (
+            {"host": "0.0.0.0", "allow_unauthenticated": True},
+            CheckLevel.POOR,
+            "Whoever reaches 0.0.0.0 may call",
+        ),
+        ({"token": "two words"}, CheckLevel.BAD, "a token is made of visible ASCII characters"),
+        (
+            {"issuer": "https://login.example"},
+            CheckLevel.BAD,
+            "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS",
+        ),
     ],
 )
-def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: Level, told: str) -> None:
+def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: CheckLevel, told: str) -> None:
     (found,) = checks.callers(Settings(**given))
     assert found.level is level and told in found.text
 

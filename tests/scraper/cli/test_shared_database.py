@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scraper.cli import checks, shared_database
-from scraper.cli.findings import Level
+from scraper.cli.check_results import CheckLevel
 from scraper.settings import Settings
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
@@ -26,7 +26,7 @@ async def test_nothing_is_said_of_a_database_that_nobody_named(tmp_path: Path) -
 async def test_a_database_that_does_not_answer_is_a_warning_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://keeper:not-to-be-told@127.0.0.1:1/pages"
     (finding,) = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))
-    assert finding.level is Level.POOR
+    assert finding.level is CheckLevel.POOR
     assert "no PostgreSQL answers at 127.0.0.1:1" in finding.text
     assert "not-to-be-told" not in f"{finding.text}{finding.mend}"
 
@@ -48,6 +48,6 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
     assert (slowly.code, slowly.out.partition(",")[0]) == (0, "1 page"), slowly.err
     assert told.out.startswith("1 page,") and str(tmp_path) not in told.out
     assert f"the database test_1 at 127.0.0.1:{server.port}" in told.out and "not-to-be-told" not in told.out
-    assert [finding.level for finding in found] == [Level.GOOD]
+    assert [finding.level for finding in found] == [CheckLevel.GOOD]
     assert list(checks.data_folder(Settings(data_dir=tmp_path, database_url=url))) == []
     assert len(list(checks.data_folder(Settings(data_dir=tmp_path)))) == 1

@@ -6,7 +6,7 @@ import random
 import re
 from datetime import UTC, datetime
 
-from browsers.model import Hop, Snapshot
+from browsers.model import RedirectHop, Snapshot
 from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
 from tests.site.engine_pages import EngineRow, hosts, result_page
@@ -42,7 +42,7 @@ _CLASS = re.compile(r"class='([^']*)'")
 
 
 def snapshot(
-    engine: str, html: str, *, status: int = 200, path: str = "/x", hops: tuple[Hop, ...] = ()
+    engine: str, html: str, *, status: int = 200, path: str = "/x", hops: tuple[RedirectHop, ...] = ()
 ) -> Snapshot:
     """A page of an engine as the browser hands it over."""
     url = f"https://{hosts[engine][0]}{path}"

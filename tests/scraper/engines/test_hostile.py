@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.engines.model import Outcome
+from scraper.engines.model import EngineOutcome
 from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read
 
@@ -48,7 +48,7 @@ def test_a_hostile_page_costs_bounded_time(name: str) -> None:
 def test_broken_pages_are_taken(engine: str) -> None:
     html = page(engine)
     for cut in range(0, len(html), max(1, len(html) // 15)):
-        assert read(engine, html[:cut]).outcome in Outcome
+        assert read(engine, html[:cut]).outcome in EngineOutcome
 
 
 @settings(max_examples=60, deadline=None)

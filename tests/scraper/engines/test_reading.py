@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.engines.model import Outcome
+from scraper.engines.model import EngineOutcome
 from scraper.engines.registry import DEFAULTS, ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read, renamed
 from tests.site.engine_pages import EngineRow
@@ -25,7 +25,7 @@ _AD = EngineRow(
 @pytest.mark.parametrize(("engine", "face"), FACES)
 def test_rows_are_read_in_order_with_their_own_addresses(engine: str, face: str) -> None:
     response = read(engine, page(engine, face))
-    assert response.outcome is Outcome.OK
+    assert response.outcome is EngineOutcome.OK
     assert [row.rank for row in response.results] == list(range(1, len(ROWS) + 1))
     assert [(row.title, row.url, row.snippet) for row in response.results] == [
         (row.title, row.url, row.snippet) for row in ROWS
@@ -73,18 +73,18 @@ def test_two_rows_are_found_by_shape_where_nothing_else_looks_like_a_list() -> N
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_empty_answer_is_none(engine: str) -> None:
     response = read(engine, none_page(engine))
-    assert (response.outcome, response.results) == (Outcome.NONE, ())
+    assert (response.outcome, response.results) == (EngineOutcome.NONE, ())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_empty_answer_is_none_even_when_its_classes_have_other_names(engine: str) -> None:
-    assert read(engine, renamed(none_page(engine))).outcome is Outcome.NONE
+    assert read(engine, renamed(none_page(engine))).outcome is EngineOutcome.NONE
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_wall_has_a_name_and_a_reason(engine: str) -> None:
     response = read(engine, wall_page(engine))
-    assert (response.outcome, response.detail) == (Outcome.WALL, "captcha")
+    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "captcha")
     assert response.wall
     assert response.clears_itself is (engine in {"mojeek", "startpage", "brave"})
 
@@ -92,7 +92,7 @@ def test_each_wall_has_a_name_and_a_reason(engine: str) -> None:
 def test_advertisements_above_an_empty_answer_do_not_make_it_an_answer() -> None:
     note = "<div class='result web-result result--no-result'><h2>No more results found for x.</h2></div>"
     html = page("duckduckgo", "html", (_AD, _AD)).replace("<div id='links'>", f"<div id='links'>{note}")
-    assert read("duckduckgo", html).outcome is Outcome.NONE
+    assert read("duckduckgo", html).outcome is EngineOutcome.NONE
 
 
 def test_the_next_page_is_asked_by_the_form_as_it_stands() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from scraper.extract import markdown, markup
-from scraper.extract.markdown import Converted
+from scraper.extract.dom import parsing
+from scraper.extract.markdown import converter
+from scraper.extract.markdown.converter import ConvertedMarkdown
 
 URL = "https://example.com/dir/page"
 
 
-def converted(html: str, base: str = URL) -> Converted:
-    root = markup.parse(f"<html><body>{html}</body></html>").root
+def converted(html: str, base: str = URL) -> ConvertedMarkdown:
+    root = parsing.parse(f"<html><body>{html}</body></html>").root
     assert root is not None
-    return markdown.convert(root, base)
+    return converter.convert(root, base)
 
 
 def markdown_of(html: str, base: str = URL) -> str:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract import markdown, markup
+from scraper.extract.dom import parsing
+from scraper.extract.markdown import converter
 from tests.scraper.extract.conversion import converted
 
 TAGS = (
@@ -64,9 +65,9 @@ def test_any_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> 
 @settings(deadline=None, max_examples=100)
 @given(st.text(alphabet="<>/=\"' abpdivtrl&#;123\n$\\[]()!*_`|", max_size=300))
 def test_any_text_taken_for_html_converts(text: str) -> None:
-    root = markup.parse(f"<body>{text}").root
+    root = parsing.parse(f"<body>{text}").root
     if root is not None:
-        markdown.convert(root, "https://example.com/")
+        converter.convert(root, "https://example.com/")
 
 
 DEEP = 200_000
@@ -105,10 +106,10 @@ MANY = 20_000
     ],
 )
 def test_hostile_pages_end_within_bounds(html: str) -> None:
-    root = markup.parse(f"<body>{html}").root
+    root = parsing.parse(f"<body>{html}").root
     assert root is not None
     body = root.find("body")
     started = time.process_time()
-    found = markdown.convert(root if body is None else body, "https://example.com/")
+    found = converter.convert(root if body is None else body, "https://example.com/")
     assert time.process_time() - started < 20
     assert "x" in found.markdown or len(found.markdown) > 1_000_000

@@ -14,8 +14,7 @@ from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers import Workers
-
-from .standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 
 URL = "https://example.org/page"
 
@@ -50,7 +49,7 @@ class House:
 
 
 async def refuse(request: Request) -> None:
-    raise door_errors.BlockedAddress("That host is not on the public internet.", url=request.url)
+    raise door_errors.BlockedAddressError("That host is not on the public internet.", url=request.url)
 
 
 async def shortly(request: Request) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.settings import Settings
-from scraper.store.pages import NoPages
-from scraper.store.protocols import Entry, Pages, Shelf
+from scraper.store.protocols import CacheScope, PageEntry, PageStore
+from scraper.store.sqlite.pages import NoPages
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
@@ -86,17 +86,23 @@ class CountingPages:
     """A cache in memory that remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.entries: dict[tuple[Shelf, str, str], Entry] = {}
+        self.entries: dict[tuple[CacheScope, str, str], PageEntry] = {}
         self.asked: list[float] = []
 
     async def get(
-        self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self,
+        key: str,
+        *,
+        shelf: CacheScope,
+        methods: tuple[str, ...],
+        max_age_s: float,
+        allowed: frozenset[str],
+    ) -> PageEntry | None:
         self.asked.append(max_age_s)
         found = [self.entries.get((shelf, key, method)) for method in methods]
         return next((entry for entry in found if entry and entry.allowances <= allowed), None)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PageEntry) -> None:
         self.entries[entry.shelf, entry.key, entry.reading.method] = entry
 
     stats = NoPages.stats
@@ -122,4 +128,4 @@ async def for_ever(request: Request) -> None:
 
 
 SETTINGS = Settings()
-ANY_PAGES: Pages = NoPages()
+ANY_PAGES: PageStore = NoPages()

@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from browsers.charset import decode
+from browsers.http.charset import decode
 from browsers.model import Snapshot
+from scraper.deadline import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import reader, structured
+from scraper.extract import reader
+from scraper.extract.structured import from_snapshot
 from scraper.model import Document, StructuredData
-from scraper.reading.deadline import Deadline
-from scraper.reading.judge import Judge
-from scraper.workers import WorkerFailed, Workers
+from scraper.reading.visiting.render_decision import RenderDecider
+from scraper.workers import WorkerFailedError, Workers
 from tests.scraper.extract.snapshots import URL, WORDS
 from tests.scraper.workers import jobs
 
@@ -91,8 +92,8 @@ async def workers() -> AsyncIterator[Workers]:
         yield pool
 
 
-def judge(workers: Workers) -> Judge:
-    return Judge(workers, Deadline.within(WITHIN_S), on_render=lambda: None)
+def judge(workers: Workers) -> RenderDecider:
+    return RenderDecider(workers, Deadline.within(WITHIN_S), on_render=lambda: None)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -114,8 +115,8 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, 
 async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Workers, name: str) -> None:
     snapshot = PAGES[name]()
     try:
-        found = await workers.run(structured.extract, snapshot, limit_s=WITHIN_S)
-    except (ScraperError, WorkerFailed) as error:
+        found = await workers.run(from_snapshot.extract, snapshot, limit_s=WITHIN_S)
+    except (ScraperError, WorkerFailedError) as error:
         assert str(error)
     else:
         assert isinstance(found, StructuredData)
@@ -138,8 +139,8 @@ async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Wor
 async def test_where_the_reader_fails_the_mere_text_is_read(
     workers: Workers, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.judge.READ_LIMIT_S", 1.0)
-    monkeypatch.setattr("scraper.reading.judge.reader.read", trouble)
+    monkeypatch.setattr("scraper.reading.visiting.render_decision.READ_LIMIT_S", 1.0)
+    monkeypatch.setattr("scraper.reading.visiting.render_decision.reader.read", trouble)
     document = await judge(workers).read(page(f"<title>Log</title><nav>Menu</nav><p>{WORDS} after</p>"))
     assert document.degraded
     assert document.title == "Log"

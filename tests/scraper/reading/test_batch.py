@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper import errors
+from scraper.deadline import Deadline
 from scraper.model import Document, Reading
 from scraper.reading.batch import Read, hosts_of_several, read_all
-from scraper.reading.deadline import Deadline
 
 
 def reading(url: str) -> Reading:
@@ -46,12 +46,12 @@ async def test_the_order_is_that_of_the_question() -> None:
 async def test_a_page_that_fails_is_a_value_in_its_place() -> None:
     async def the_second_fails(url: str, left_s: float) -> Reading:
         if url == page(1):
-            raise errors.Empty("Nothing there.")
+            raise errors.NoContentError("Nothing there.")
         return reading(url)
 
     first, second, third = await read([page(0), page(1), page(2)], the_second_fails)
     assert isinstance(first, Reading) and isinstance(third, Reading)
-    assert isinstance(second, errors.Empty)
+    assert isinstance(second, errors.NoContentError)
 
 
 async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(
@@ -63,16 +63,16 @@ async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(
         return reading(url)
 
     first, second = await read([page(0), page(1)], the_first_is_a_bug)
-    assert isinstance(first, errors.Internal) and "bug" not in first.sentence()
+    assert isinstance(first, errors.InternalError) and "bug" not in first.sentence()
     assert isinstance(second, Reading)
     assert any(record.exc_info and "KeyError" in str(record.exc_info) for record in caplog.records)
 
 
 async def test_what_is_no_url_is_a_value_in_its_place() -> None:
     first, second, third = await read(["best python books", page(0), "ftp://example.org/"])
-    assert isinstance(first, errors.BadUrl) and "`search`" in first.sentence()
+    assert isinstance(first, errors.InvalidUrlError) and "`search`" in first.sentence()
     assert isinstance(second, Reading)
-    assert isinstance(third, errors.BadUrl)
+    assert isinstance(third, errors.InvalidUrlError)
 
 
 async def test_a_url_that_stands_there_twice_is_read_once() -> None:
@@ -110,7 +110,7 @@ async def test_what_is_not_read_in_time_is_said_to_be_late_and_the_rest_is_given
 
     first, second = await read([page(0), page(1)], the_second_hangs, deadline_s=0.2)
     assert isinstance(first, Reading)
-    assert isinstance(second, errors.TimedOut) and second.target == page(1)
+    assert isinstance(second, errors.FetchTimeoutError) and second.target == page(1)
 
 
 async def test_each_page_is_given_a_little_less_than_the_time_that_is_left() -> None:
@@ -161,7 +161,7 @@ async def test_progress_counts_pages_and_names_their_hosts() -> None:
 
 async def test_a_batch_of_nothing_but_nonsense_needs_no_visit() -> None:
     (only,) = await read(["nonsense"])
-    assert isinstance(only, errors.BadUrl)
+    assert isinstance(only, errors.InvalidUrlError)
 
 
 def test_a_host_of_one_page_has_no_series() -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scraper.app import App
-from scraper.errors import ScraperError, Walled
+from scraper.errors import BlockedBySiteError, ScraperError
 from scraper.settings import Settings
 from tests.browsers.reading import MARK
 from tests.scraper.process import START_S, until
@@ -60,5 +60,5 @@ async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App,
 
 @pytest.mark.parametrize("path", ["/wall/captcha", "/wall/consent", "/wall/login", "/wall/challenge"])
 async def test_a_wall_is_told_as_a_wall(app: App, site: Site, path: str) -> None:
-    with pytest.raises(Walled):
+    with pytest.raises(BlockedBySiteError):
         await app.fetcher.fetch(site.url(path), deadline_s=240)

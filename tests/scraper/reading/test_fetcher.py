@@ -12,9 +12,8 @@ from scraper import errors
 from scraper.model import Reading
 from scraper.settings import Settings
 from tests.scraper.process import until
-
-from .house import URL, House, shortly
-from .standins import RENDERED, SERVED, SHELL, ScriptedDoor, for_ever
+from tests.scraper.reading.house import URL, House, shortly
+from tests.scraper.reading.standins import RENDERED, SERVED, SHELL, ScriptedDoor, for_ever
 
 
 def held(house: House) -> asyncio.Event:
@@ -70,12 +69,12 @@ class TestHowFar:
 
     async def test_an_error_page_is_not_rendered(self) -> None:
         house = House(ScriptedDoor(SHELL, status=404))
-        assert isinstance(await house.error(), errors.HttpError)
+        assert isinstance(await house.error(), errors.HttpStatusError)
         assert house.workers.reads == 1
 
     async def test_an_empty_page_is_not_rendered(self) -> None:
         house = House(ScriptedDoor(" "))
-        assert isinstance(await house.error(), errors.Empty)
+        assert isinstance(await house.error(), errors.NoContentError)
         assert house.workers.reads == 0
 
     async def test_an_empty_page_that_sends_its_reader_on_is_rendered(self) -> None:
@@ -89,7 +88,7 @@ class TestHowFar:
 
     async def test_what_is_no_url_is_refused_before_anything_else(self) -> None:
         house = House()
-        assert isinstance(await house.error("best python books"), errors.BadUrl)
+        assert isinstance(await house.error("best python books"), errors.InvalidUrlError)
         assert house.door.requests == []
 
 
@@ -134,7 +133,7 @@ class TestTogether:
         served = held(house)
         patient = asyncio.create_task(house.read())
         await until(lambda: house.door.open)
-        assert isinstance(await house.error(deadline_s=0.02), errors.TimedOut)
+        assert isinstance(await house.error(deadline_s=0.02), errors.FetchTimeoutError)
         served.set()
         assert (await patient).document.text == "Served."
 
@@ -166,13 +165,13 @@ class TestTheFullBrowser:
 
     async def test_a_wall_that_holds_is_told_and_not_remembered(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
-        assert isinstance(await house.error(), errors.Walled)
+        assert isinstance(await house.error(), errors.BlockedBySiteError)
         await house.error()
         assert house.tiers == [Tier.LIGHT, Tier.FULL] * 2
 
     async def test_a_wall_before_any_browser_is_told_at_once(self) -> None:
         house = House(ScriptedDoor("<p>LOGIN</p>", "<p>LOGIN</p>"))
-        assert isinstance(await house.error(), errors.Walled)
+        assert isinstance(await house.error(), errors.BlockedBySiteError)
         assert house.tiers == [Tier.LIGHT]
 
     async def test_where_no_full_browser_is_installed_it_is_asked_for_once(self) -> None:
@@ -185,11 +184,11 @@ class TestTheFullBrowser:
     async def test_where_the_full_browser_fails_the_wall_is_told(self) -> None:
         async def fail(request: Request) -> None:
             if request.tier is Tier.FULL:
-                raise door_errors.NoBrowser("It does not start.")
+                raise door_errors.NoBrowserError("It does not start.")
 
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
         house.door.before = fail
-        assert isinstance(await house.error(), errors.Walled)
+        assert isinstance(await house.error(), errors.BlockedBySiteError)
 
     async def test_an_operator_can_use_the_full_browser_always(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"), Settings(tier="full"))
@@ -214,6 +213,6 @@ async def test_a_batch_reads_each_page_for_its_principal() -> None:
     )
     first, second, third = outcomes
     assert isinstance(first, Reading) and first.document.text == RENDERED[3:-4]
-    assert isinstance(second, errors.BadUrl)
+    assert isinstance(second, errors.InvalidUrlError)
     assert isinstance(third, Reading)
     assert {request.principal for request in house.door.requests} == {"anna"}

@@ -9,9 +9,8 @@ import pytest
 
 from scraper import errors
 from scraper.settings import Settings
-
-from .house import URL, House, refuse
-from .standins import SHELL, ScriptedDoor
+from tests.scraper.reading.house import URL, House, refuse
+from tests.scraper.reading.standins import SHELL, ScriptedDoor
 
 
 class TestTheCache:
@@ -105,7 +104,7 @@ class TestTheCache:
         strict_house = House()
         strict_house.pages.entries = open_house.pages.entries
         strict_house.door.before = refuse
-        assert isinstance(await strict_house.error("http://10.0.0.1/"), errors.PrivateAddress)
+        assert isinstance(await strict_house.error("http://10.0.0.1/"), errors.PrivateAddressError)
 
 
 def _grow_old(house: House, *, hours: float) -> None:

@@ -7,32 +7,31 @@ import pytest
 from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
-from scraper.reading.visits import READ_RESERVE_S
-from scraper.workers import NoWorker, WorkerFailed
-
-from .house import House, refuse
-from .standins import SHELL, ScriptedDoor, for_ever
+from scraper.reading.visiting.visitor import READ_RESERVE_S
+from scraper.workers import NoWorkerError, WorkerFailedError
+from tests.scraper.reading.house import House, refuse
+from tests.scraper.reading.standins import SHELL, ScriptedDoor, for_ever
 
 
 class TestFaults:
     async def test_a_refusal_is_told_and_never_tried_another_way(self) -> None:
         house = House()
         house.door.before = refuse
-        assert isinstance(await house.error(), errors.PrivateAddress)
+        assert isinstance(await house.error(), errors.PrivateAddressError)
         assert len(house.door.requests) == 1
 
     async def test_a_refusal_while_rendering_does_not_fall_back_to_the_page_as_served(self) -> None:
         house = House(ScriptedDoor(SHELL))
         house.door.while_rendering = refuse
-        assert isinstance(await house.error(), errors.PrivateAddress)
+        assert isinstance(await house.error(), errors.PrivateAddressError)
 
     @pytest.mark.parametrize(
         "fault",
         [
-            door_errors.DeadlineExceeded("Late."),
-            door_errors.PageCrashed("Crashed."),
-            door_errors.BrowserGone("Gone."),
-            door_errors.Busy("Full.", retry_after_s=3),
+            door_errors.DeadlineExceededError("Late."),
+            door_errors.PageCrashedError("Crashed."),
+            door_errors.BrowserGoneError("Gone."),
+            door_errors.BusyError("Full.", retry_after_s=3),
         ],
     )
     async def test_where_rendering_fails_the_page_as_served_is_given_with_a_warning(
@@ -50,11 +49,11 @@ class TestFaults:
 
     async def test_where_rendering_fails_and_nothing_was_served_the_fault_is_told(self) -> None:
         async def crash(request: Request) -> None:
-            raise door_errors.PageCrashed("Crashed.")
+            raise door_errors.PageCrashedError("Crashed.")
 
         house = House(ScriptedDoor("<p>BLANK</p>"))
         house.door.while_rendering = crash
-        assert isinstance(await house.error(), errors.Broken)
+        assert isinstance(await house.error(), errors.BrowserFailedError)
 
     async def test_a_page_that_was_rendered_to_nothing_is_given_as_served(self) -> None:
         reading = await House(ScriptedDoor(SHELL, "")).read()
@@ -62,7 +61,7 @@ class TestFaults:
 
     async def test_a_page_that_came_to_nothing_at_all_is_late_or_empty_but_no_file(self) -> None:
         house = House(ScriptedDoor("<p>BLANK</p>", ""))
-        assert isinstance(await house.error(), errors.Empty)
+        assert isinstance(await house.error(), errors.NoContentError)
 
     async def test_a_visit_that_hangs_ends_at_the_deadline_with_what_was_served(self) -> None:
         house = House(ScriptedDoor(SHELL))
@@ -75,7 +74,7 @@ class TestFaults:
         house = House()
         house.door.before = for_ever
         error = await house.error(deadline_s=0.2)
-        assert isinstance(error, errors.TimedOut) and error.retryable
+        assert isinstance(error, errors.FetchTimeoutError) and error.retryable
         assert house.door.open == 0
 
     async def test_the_visit_is_given_less_time_than_the_call(self) -> None:
@@ -89,7 +88,7 @@ class TestFaults:
         async def mend(request: Request) -> None:
             house.workers.failing = None
 
-        house.workers.failing = WorkerFailed("took too long")
+        house.workers.failing = WorkerFailedError("took too long")
         house.door.while_rendering = mend
         assert await house.text() == "Rendered."
 
@@ -97,7 +96,7 @@ class TestFaults:
         house = House(ScriptedDoor(SHELL))
 
         async def break_it(request: Request) -> None:
-            house.workers.failing = WorkerFailed("took too long")
+            house.workers.failing = WorkerFailedError("took too long")
 
         house.door.while_rendering = break_it
         reading = await house.read()
@@ -105,35 +104,35 @@ class TestFaults:
 
     async def test_a_reader_that_always_fails_is_told_with_its_reason(self) -> None:
         house = House()
-        house.workers.failing = WorkerFailed("took too long")
+        house.workers.failing = WorkerFailedError("took too long")
         error = await house.error()
-        assert isinstance(error, errors.TooLarge) and "took too long" in str(error)
+        assert isinstance(error, errors.ContentTooLargeError) and "took too long" in str(error)
 
     async def test_why_a_page_is_read_the_plain_way_stands_in_the_line_that_a_person_reads(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         house = House()
-        house.workers.failing = WorkerFailed("took too long")
-        with caplog.at_level("WARNING", "scraper.reading.judge"):
+        house.workers.failing = WorkerFailedError("took too long")
+        with caplog.at_level("WARNING", "scraper.reading.visiting.render_decision"):
             await house.error()
         (told,) = set(caplog.messages)
         assert told == "a page of example.org is read the plain way: took too long"
 
     async def test_that_nobody_can_read_is_no_fault_of_the_page(self) -> None:
         house = House()
-        house.workers.failing = NoWorker("no worker process can be started")
+        house.workers.failing = NoWorkerError("no worker process can be started")
         error = await house.error()
-        assert isinstance(error, errors.Broken) and error.retryable
+        assert isinstance(error, errors.BrowserFailedError) and error.retryable
 
 
 class TestPatience:
     @pytest.fixture(autouse=True)
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("scraper.reading.outcome.PAUSE_S", 0.01)
+        monkeypatch.setattr("scraper.reading.visiting.response_outcome.PAUSE_S", 0.01)
 
     async def test_a_failing_site_is_asked_once_more(self) -> None:
         house = House(ScriptedDoor(status=503))
-        assert isinstance(await house.error(), errors.HttpError)
+        assert isinstance(await house.error(), errors.HttpStatusError)
         assert len(house.door.requests) == 2
 
     async def test_a_site_that_recovers_is_read(self) -> None:

@@ -14,9 +14,9 @@ from browsers.model import Tier
 from scraper import errors
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.tiers import TierMemory
+from scraper.reading.visiting.tier_memory import TierMemory
 from scraper.settings import Settings
-from scraper.store.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePages
 from scraper.workers import Workers
 from tests.scraper.process import until
 from tests.site.running import Site
@@ -107,7 +107,7 @@ async def test_a_redirect_to_a_private_address_is_refused_and_not_tried_another_
 ) -> None:
     before = site.hits("/redirect-private")
     error = await told(fetcher, site.url("/redirect-private"))
-    assert isinstance(error, errors.PrivateAddress) and "10.0.0.1" not in error.sentence()
+    assert isinstance(error, errors.PrivateAddressError) and "10.0.0.1" not in error.sentence()
     assert site.hits("/redirect-private") == before + 1
 
 
@@ -116,7 +116,7 @@ async def test_a_wall_is_tried_once_more_with_the_full_browser_and_then_told(
 ) -> None:
     before = site.hits("/wall/forbidden")
     error = await told(fetcher, site.url("/wall/forbidden"))
-    assert isinstance(error, errors.Walled) and error.reason == "denied"
+    assert isinstance(error, errors.BlockedBySiteError) and error.reason == "denied"
     assert site.hits("/wall/forbidden") == before + 2
 
 
@@ -140,7 +140,7 @@ async def test_a_document_is_sent_to_the_tool_that_reads_it(fetcher: Fetcher, si
 
 async def test_a_site_that_is_silent_is_late(fetcher: Fetcher, site: Site) -> None:
     async with asyncio.timeout(60):
-        assert isinstance(await told(fetcher, site.url("/api/hang"), deadline_s=3), errors.TimedOut)
+        assert isinstance(await told(fetcher, site.url("/api/hang"), deadline_s=3), errors.FetchTimeoutError)
 
 
 async def test_a_page_that_changes_for_ever_is_read_as_it_stands(fetcher: Fetcher, site: Site) -> None:
@@ -159,7 +159,14 @@ async def test_a_batch_of_good_and_bad_keeps_its_order(fetcher: Fetcher, site: S
     ]
     outcomes = await fetcher.fetch_batch(urls, deadline_s=240)
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds == [Reading, errors.HttpError, errors.BadUrl, Reading, errors.PrivateAddress, Reading]
+    assert kinds == [
+        Reading,
+        errors.HttpStatusError,
+        errors.InvalidUrlError,
+        Reading,
+        errors.PrivateAddressError,
+        Reading,
+    ]
     assert site.hits("/static/75") == 1
 
 
@@ -167,7 +174,7 @@ async def test_one_page_that_breaks_its_reader_costs_its_batch_nothing(fetcher: 
     paths = ("/static/79", "/nested/100000", "/attributes/500000", "/bad-gzip", "/static/80")
     outcomes = await fetcher.fetch_batch([site.url(path) for path in paths], deadline_s=240)
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds == [Reading, Reading, Reading, errors.Malformed, Reading]
+    assert kinds == [Reading, Reading, Reading, errors.MalformedDocumentError, Reading]
     whole = [outcome for outcome in (outcomes[0], outcomes[-1]) if isinstance(outcome, Reading)]
     assert [reading.document.degraded for reading in whole] == [False, False]
 
@@ -179,7 +186,7 @@ async def test_what_cannot_be_decoded_is_told_as_damaged(
     fetcher: Fetcher, site: Site, path: str, render: str
 ) -> None:
     error = await told(fetcher, site.url(path), render=render, deadline_s=120)
-    assert isinstance(error, errors.Malformed)
+    assert isinstance(error, errors.MalformedDocumentError)
     assert "cannot be decoded" in str(error)
 
 
@@ -189,7 +196,7 @@ async def test_a_page_that_asks_for_a_password_is_a_login_in_either_browser(
 ) -> None:
     fetcher._tiers = TierMemory(Tier.FULL)
     error = await told(fetcher, site.url("/wall/unauthorized"), render=render, deadline_s=120)
-    assert isinstance(error, errors.Walled)
+    assert isinstance(error, errors.BlockedBySiteError)
     assert error.reason == "login"
 
 
@@ -199,7 +206,7 @@ async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, s
     await fetcher.fetch(site.url("/static/70"), deadline_s=120)
     first, late, third = await fetcher.fetch_batch(urls, deadline_s=10)
     assert isinstance(first, Reading) and isinstance(third, Reading)
-    assert isinstance(late, errors.TimedOut)
+    assert isinstance(late, errors.FetchTimeoutError)
 
 
 async def test_one_principal_never_gets_what_was_read_for_another(fetcher: Fetcher, site: Site) -> None:

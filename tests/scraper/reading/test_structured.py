@@ -8,12 +8,12 @@ import pytest
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.extract import structured
+from scraper.deadline import Deadline
+from scraper.extract.structured import from_snapshot
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
-from scraper.reading.deadline import Deadline
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visits import Job, Tell, Visited
-from scraper.workers import WorkerTimeout
+from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult
+from scraper.workers import WorkerTimeoutError
 
 URL = "https://shop.example/kettle"
 LD = '<script type="application/ld+json">{"@type": "Product", "name": "Kettle"}</script>'
@@ -23,14 +23,14 @@ class Visitor:
     """Brings the same page each time, judged as it is told."""
 
     def __init__(self, html: str, verdict: Verdict | None = None, text: str = "Words.", **more: Any) -> None:
-        self.jobs: list[Job] = []
+        self.jobs: list[ReadJob] = []
         page: dict[str, Any] = {"status": 200, "media_type": "text/html", "html": html, "rendered": True}
         self._snapshot = Snapshot(URL, URL, **(page | more))
         self._document = Document(URL, markdown=text, text=text, verdict=verdict or Verdict())
 
-    async def visited(self, job: Job, deadline: Deadline, tell: Tell) -> Visited:
+    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult:
         self.jobs.append(job)
-        return Visited(self._snapshot, self._document)
+        return VisitResult(self._snapshot, self._document)
 
 
 class Here:
@@ -42,7 +42,7 @@ class Here:
     async def run(self, work: Any, snapshot: Snapshot, *, limit_s: float) -> StructuredData:
         assert snapshot.body == b"" and limit_s > 0
         if work in self._fail:
-            raise WorkerTimeout("it took longer than 5 s")
+            raise WorkerTimeoutError("it took longer than 5 s")
         found: StructuredData = work(snapshot)
         return found
 
@@ -59,12 +59,12 @@ def blocked(reason: str) -> Verdict:
 async def test_the_page_is_rendered_for_the_caller_and_its_json_kept() -> None:
     visitor = Visitor(LD)
     await read(visitor)
-    assert visitor.jobs == [Job(URL, "browser", "ann", json_responses=True)]
+    assert visitor.jobs == [ReadJob(URL, "browser", "ann", json_responses=True)]
 
 
 @pytest.mark.parametrize("reason", ["captcha", "challenge", "denied", "rate_limit"])
 async def test_a_wall_is_told_even_with_data_in_it(reason: str) -> None:
-    with pytest.raises(errors.Walled):
+    with pytest.raises(errors.BlockedBySiteError):
         await read(Visitor(LD, blocked(reason)))
 
 
@@ -73,33 +73,33 @@ async def test_data_behind_a_dialog_are_given_with_a_warning(reason: str) -> Non
     found = await read(Visitor(LD, blocked(reason)))
     assert found.json_ld[0]["name"] == "Kettle"
     assert "behind it" in found.warnings[0]
-    with pytest.raises(errors.Walled):
+    with pytest.raises(errors.BlockedBySiteError):
         await read(Visitor("<p>Sign in</p>", blocked(reason)))
 
 
 async def test_a_page_without_text_gives_its_data_and_without_both_an_error() -> None:
     assert (await read(Visitor(LD, text=""))).json_ld
-    with pytest.raises(errors.Empty):
+    with pytest.raises(errors.NoContentError):
         await read(Visitor("<p></p>", text=""))
 
 
 async def test_an_error_page_is_told_whatever_it_holds() -> None:
-    with pytest.raises(errors.HttpError):
+    with pytest.raises(errors.HttpStatusError):
         await read(Visitor(LD, status=404))
 
 
 async def test_a_file_and_mere_text_are_no_pages() -> None:
-    with pytest.raises(errors.UnsupportedType, match=r"application/pdf"):
+    with pytest.raises(errors.UnsupportedTypeError, match=r"application/pdf"):
         await read(Visitor("", media_type="application/pdf", rendered=False, body=b"%PDF-1.7"))
-    with pytest.raises(errors.UnsupportedType, match=r"sent application/json, not a page"):
+    with pytest.raises(errors.UnsupportedTypeError, match=r"sent application/json, not a page"):
         await read(Visitor('{"a": 1}', media_type="application/json", rendered=False))
 
 
 async def test_a_page_that_takes_too_long_gives_the_simple_part_and_says_so() -> None:
-    found = await read(Visitor(LD), Here(fail=(structured.extract,)))
+    found = await read(Visitor(LD), Here(fail=(from_snapshot.extract,)))
     assert found.json_ld and "too complex" in found.warnings[0]
 
 
 async def test_a_page_that_breaks_every_reader_is_an_error() -> None:
-    with pytest.raises(errors.TooLarge, match=r"could not be read"):
-        await read(Visitor(LD), Here(fail=(structured.extract, structured.extract_simply)))
+    with pytest.raises(errors.ContentTooLargeError, match=r"could not be read"):
+        await read(Visitor(LD), Here(fail=(from_snapshot.extract, from_snapshot.extract_simply)))

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.errors import BadArgument
-from scraper.extract import tokens
+from scraper.errors import InvalidArgumentError
+from scraper.extract.text import token_estimate
 from scraper.render.fetch import as_json, as_markdown
-from scraper.render.sealed import NOTICE
-
-from .readings import READ_AT, URL, reading
+from scraper.render.untrusted_region import NOTICE
+from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"
 PARAGRAPH = "A sentence of the page stands here, and another one follows it. "
@@ -111,15 +110,15 @@ def test_an_empty_page_says_so() -> None:
 def test_a_default_answer_costs_less_than_nine_thousand_tokens(text: str, separator: str) -> None:
     page = reading(separator.join([text] * (200_000 // len(text))), document=FACTS)
     answer = as_markdown(page, region=REGION)
-    assert 3_000 < tokens.estimate(answer) < 9_000
+    assert 3_000 < token_estimate.estimate(answer) < 9_000
     assert len(answer) < 36_000
-    assert tokens.estimate(str(as_json(page)["content"])) < 9_000
+    assert token_estimate.estimate(str(as_json(page)["content"])) < 9_000
 
 
 def test_an_address_without_end_leaves_room_for_the_page_in_an_answer_of_bounded_size() -> None:
     page = reading(PARAGRAPH * 500, url="https://example.com/?" + "a" * 1_000_000)
     for answer in (as_markdown(page, region=REGION), json.dumps(as_json(page))):
-        assert 3_000 < tokens.estimate(answer) < 9_000
+        assert 3_000 < token_estimate.estimate(answer) < 9_000
 
 
 def test_a_page_forges_neither_header_nor_region_nor_another_document() -> None:
@@ -197,7 +196,7 @@ def test_a_page_that_the_site_cut_is_truncated_and_warnings_are_given() -> None:
 
 
 def test_a_negative_length_is_refused_and_a_huge_one_bounded() -> None:
-    with pytest.raises(BadArgument):
+    with pytest.raises(InvalidArgumentError):
         as_json(reading(), length=-1)
     assert len(str(as_json(reading("x" * 500_000), length=10**9)["content"])) == 100_000
 

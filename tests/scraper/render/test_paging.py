@@ -4,15 +4,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scraper.errors import BadArgument
-from scraper.render.paging import KEEP_WHOLE, Cut, cut
+from scraper.errors import InvalidArgumentError
+from scraper.render.paging import KEEP_WHOLE, TextCut, cut
 
 PARAGRAPH = "One sentence stands here. Another one follows it, and it is a little longer. The last."
 CODE = "```python\n" + "\n".join(f"line_{number} = {number}" for number in range(20)) + "\n\nend = 1\n```"
 TABLE = "| a | b |\n| --- | --- |\n" + "\n".join(f"| row {number} | value |" for number in range(30))
 
 
-def walk(markdown: str, length: int) -> list[Cut]:
+def walk(markdown: str, length: int) -> list[TextCut]:
     pieces = [cut(markdown, 0, length)]
     while pieces[-1].next_start is not None:
         pieces.append(cut(markdown, pieces[-1].next_start, length))
@@ -139,7 +139,7 @@ def test_a_start_outside_of_the_text_moves_to_its_end(start: int, clamped: int) 
 
 def test_length_zero_gives_nothing_and_a_negative_one_is_refused() -> None:
     assert cut(PARAGRAPH, 3, 0).text == ""
-    with pytest.raises(BadArgument, match="must not be negative"):
+    with pytest.raises(InvalidArgumentError, match="must not be negative"):
         cut(PARAGRAPH, 0, -1)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from scraper.extract.tokens import estimate
-from scraper.model import Result, SearchAnswer
+from scraper.extract.text.token_estimate import estimate
+from scraper.model import SearchAnswer, SearchResult
 from scraper.render import web_search
 from scraper.render.search import as_json, as_markdown
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ROW = Result("First\u200b title", "https://a.example/", "A snippet.", ("mojeek", "bing"), 0.0325)
-DATED = Result(
+ROW = SearchResult("First\u200b title", "https://a.example/", "A snippet.", ("mojeek", "bing"), 0.0325)
+DATED = SearchResult(
     "Second", "https://b.example/", "", ("googlenews",), 0.0164,
     datetime(2026, 11, 20, tzinfo=UTC), "Harbour Review", ("https://c.example/copy",),
 )  # fmt: skip
@@ -108,14 +108,14 @@ def test_fifty_long_rows_stay_within_the_budget() -> None:
 
 def test_web_search_has_the_form_of_its_contract() -> None:
     rows = (
-        Result(
+        SearchResult(
             "The Rust Programming Language",
             "https://www.rust-lang.org/",
             "Rust is fast.",
             (),
             1,
         ),
-        Result(
+        SearchResult(
             "Rust - Wikipedia", "https://en.wikipedia.org/wiki/Rust_(programming_language)", "Rust is.", (), 1
         ),
     )

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from scraper.extract import tokens
+from scraper.extract.text import token_estimate
 from scraper.model import StructuredData
 from scraper.render import structured as render
-from scraper.render.shortened import fitted
+from scraper.render.json_truncation import fitted
 
 URL = "https://shop.example/kettle"
 FACTS = {
@@ -42,7 +42,7 @@ def test_no_page_outgrows_the_budget(blocks: int, budget: int) -> None:
     found = huge(blocks)
     text = render.as_markdown(found, region="abc", budget=budget)
     data = json.dumps(render.as_json(found, budget=budget), ensure_ascii=False, separators=(",", ":"))
-    assert tokens.estimate(text) <= budget * 1.1 and tokens.estimate(data) <= budget * 1.1
+    assert token_estimate.estimate(text) <= budget * 1.1 and token_estimate.estimate(data) <= budget * 1.1
     assert len(text) <= 36_000
     assert "shortened" in text and "- price: 49.9" in text
 

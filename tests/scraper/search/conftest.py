@@ -16,7 +16,7 @@ from scraper.search import engine_page
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.searches import MemorySearches, Searches
+from scraper.store.search_cache import MemorySearches, SearchCache
 from scraper.workers import Workers
 from tests.site.engine_server import EngineSite, running_engines
 
@@ -68,12 +68,12 @@ async def workers() -> AsyncIterator[Workers]:
 class MakeSearcher(Protocol):
     """Makes a searcher that makes no pauses, for a caller of its own: no test sees another's cookies."""
 
-    def __call__(self, searches: Searches | None = None, **engines: Engine) -> Searcher: ...
+    def __call__(self, searches: SearchCache | None = None, **engines: Engine) -> Searcher: ...
 
 
 @pytest.fixture
 def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: Workers) -> MakeSearcher:
-    def make(searches: Searches | None = None, **engines: Engine) -> Searcher:
+    def make(searches: SearchCache | None = None, **engines: Engine) -> Searcher:
         hurried = {
             name: dataclasses.replace(engine, spacing_s=0.0)
             for name, engine in {**ENGINES, **engines}.items()

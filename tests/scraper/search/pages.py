@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from scraper import errors
-from scraper.model import Reading, Result, SearchAnswer
+from scraper.model import Reading, SearchAnswer, SearchResult
 from scraper.reading.fetcher import Fetcher
 from tests.scraper.render.readings import READ_AT, reading
 
@@ -32,7 +32,7 @@ class Listed:
         if self._error is not None:
             raise self._error
         results = tuple(
-            Result(f"About {name}", url_of(name), f"All of {name}.", ("mojeek",), 1 / rank)
+            SearchResult(f"About {name}", url_of(name), f"All of {name}.", ("mojeek",), 1 / rank)
             for rank, name in enumerate(self._names, start=1)
         )
         return SearchAnswer(
@@ -54,7 +54,7 @@ class Library:
     async def fetch(self, url: str, **how: Any) -> Reading:
         self.asked.append((url, how))
         if url not in self._pages:
-            raise errors.Empty("Nothing there.", target=url, next_step="Try another one.")
+            raise errors.NoContentError("Nothing there.", target=url, next_step="Try another one.")
         text = self._pages[url]
         if text is None:
             await asyncio.Event().wait()

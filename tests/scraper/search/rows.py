@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from scraper.engines.model import EngineResult
-from scraper.search.fusion import Ranked
+from scraper.search.fusion import RankedResult
 
 __all__ = ["listed", "row"]
 
@@ -17,7 +17,7 @@ def row(
     return EngineResult(rank, title or url, url, snippet, date, **more)
 
 
-def listed(engine: str, *urls: str, family: str = "") -> Ranked:
+def listed(engine: str, *urls: str, family: str = "") -> RankedResult:
     """The rows of an engine in this order."""
     rows = tuple(row(rank, url) for rank, url in enumerate(urls, 1))
-    return Ranked(engine, family or engine, rows)
+    return RankedResult(engine, family or engine, rows)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from browsers.model import Request, Snapshot, Tier
-from scraper.engines.model import Engine, EngineResponse, EngineResult, Outcome, SearchQuery
+from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 
 __all__ = ["InlineWorkers", "StandInDoor", "engine"]
 
@@ -24,12 +24,12 @@ def engine(name: str, family: str = "", spacing_s: float = 0.0) -> Engine:
 
 def _parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     if snapshot.html == "WALL":
-        return EngineResponse(Outcome.WALL, detail="captcha")
+        return EngineResponse(EngineOutcome.WALL, detail="captcha")
     rows = [line.split(" ", 1) for line in snapshot.html.splitlines()]
     results = tuple(
         EngineResult(n, title, url, f"Snippet of {title}.") for n, (url, title) in enumerate(rows, 1)
     )
-    return EngineResponse(Outcome.OK if results else Outcome.NONE, results)
+    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, results)
 
 
 class StandInDoor:

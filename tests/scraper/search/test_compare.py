@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
-from scraper.extract import tokens
+from scraper.extract.text import token_estimate
 from scraper.model import Reading
 from scraper.render import compare as render
 from scraper.search.compare import compare
@@ -20,14 +20,14 @@ async def test_each_page_says_what_bears_on_the_question(workers: Workers) -> No
     pages = await compare(library.fetcher, workers, QUESTION, urls, budget=5_000)
     assert [one.url for one in pages] == urls
     assert all(ANSWER in "".join(excerpt.text for excerpt in one.excerpts) for one in pages)
-    assert tokens.estimate(render.as_markdown(QUESTION, pages, region="0123456789ab")) < 6_000
+    assert token_estimate.estimate(render.as_markdown(QUESTION, pages, region="0123456789ab")) < 6_000
 
 
 async def test_a_page_that_fails_is_told_in_its_place(workers: Workers) -> None:
     pages = await compare(
         Library({"b": page("b")}).fetcher, workers, QUESTION, [url_of("a"), url_of("b")], budget=2_000
     )
-    assert isinstance(pages[0].outcome, errors.Empty) and isinstance(pages[1].outcome, Reading)
+    assert isinstance(pages[0].outcome, errors.NoContentError) and isinstance(pages[1].outcome, Reading)
     assert pages[1].excerpts and not pages[0].excerpts
 
 
@@ -50,6 +50,6 @@ async def test_another_number_of_urls_is_answered_with_the_tool_for_it(
     workers: Workers, names: str, sentence: str
 ) -> None:
     library = Library({})
-    with pytest.raises(errors.BadArgument) as caught:
+    with pytest.raises(errors.InvalidArgumentError) as caught:
         await compare(library.fetcher, workers, QUESTION, [url_of(name) for name in names], budget=2_000)
     assert caught.value.sentence() == sentence and library.asked == []

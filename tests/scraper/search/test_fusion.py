@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.search.fusion import Ranked, fused, without_copies
+from scraper.search.fusion import RankedResult, fused, without_copies
 from tests.scraper.search.rows import listed, row
 
 A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
 
 
-def urls(*lists: Ranked) -> list[str]:
+def urls(*lists: RankedResult) -> list[str]:
     return [page.best.url for page in fused(lists)]
 
 
@@ -50,7 +50,10 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
         source_url="https://www.harbour.example",
     )
     direct = row(1, "https://harbour.example/ferry", "The ferry that came back")
-    news, other = Ranked("googlenews", "googlenews", (wrapped,)), Ranked("mojeek", "mojeek", (direct,))
+    news, other = (
+        RankedResult("googlenews", "googlenews", (wrapped,)),
+        RankedResult("mojeek", "mojeek", (direct,)),
+    )
     for lists in ([news, other], [other, news]):
         (page,) = fused(lists)
         assert page.best.url == "https://harbour.example/ferry"
@@ -61,24 +64,24 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
 def test_a_wrapped_link_alone_belongs_to_its_publisher() -> None:
     link = "https://news.google.com/rss/articles/CBMiAA"
     wrapped = row(1, link, "News - Paper", source="Paper", source_url="https://www.paper.example")
-    (page,) = fused([Ranked("googlenews", "googlenews", (wrapped,))])
+    (page,) = fused([RankedResult("googlenews", "googlenews", (wrapped,))])
     assert (page.best.url, page.host, page.title) == (link, "paper.example", "News")
 
 
 def test_upper_and_lower_case_of_a_path_are_one_page_under_one_headline() -> None:
-    one = Ranked("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
-    same = Ranked("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
-    other = Ranked("two", "two", (row(1, "https://a.example/js/", "Something else"),))
+    one = RankedResult("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
+    same = RankedResult("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
+    other = RankedResult("two", "two", (row(1, "https://a.example/js/", "Something else"),))
     assert len(fused([one, same])) == 1
     assert len(fused([one, other])) == 2
 
 
 def test_the_snippet_that_covers_most_of_the_query_is_shown() -> None:
     rows = [
-        Ranked(
+        RankedResult(
             "one", "one", (row(1, A, "T", "A long text about nothing that anybody would have asked for."),)
         ),
-        Ranked("two", "two", (row(2, A, "T", "Tidal power costs."),)),
+        RankedResult("two", "two", (row(2, A, "T", "Tidal power costs."),)),
     ]
     (page,) = fused(rows)
     assert page.snippet(frozenset({"tidal", "power"})) == "Tidal power costs."
@@ -90,7 +93,7 @@ TOLD = "The morning ferry was lost in thick fog for eleven hours before the smel
 
 
 def copies(*rows: tuple[str, str, str]) -> list[tuple[str, tuple[str, ...]]]:
-    engine = Ranked("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
+    engine = RankedResult("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
     return [(page.best.url, page.also) for page in without_copies(fused([engine]), "")]
 
 
@@ -133,14 +136,14 @@ def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> No
     query = "thời tiết Hà Nội hôm nay"
     one = "Dự báo thời tiết Hà Nội hôm nay: thời tiết hôm nay ở Hà Nội có mưa rào rải rác, trời âm u cả ngày"
     two = "Thời tiết Hà Nội hôm nay và ngày mai: thời tiết ở Hà Nội nắng nhẹ, gió mùa đông bắc cấp ba"
-    engine = Ranked(
+    engine = RankedResult(
         "one", "one", (row(1, A, "Thời tiết Hà Nội", one), row(2, B, "Thời tiết hôm nay ở Hà Nội", two))
     )
     assert len(without_copies(fused([engine]), query)) == 2
 
 
 def test_merging_copies_again_changes_nothing() -> None:
-    engine = Ranked("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
+    engine = RankedResult("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
     once = without_copies(fused([engine]), "")
     assert without_copies(once, "") == once
     assert once[0].also == (B, C, D)

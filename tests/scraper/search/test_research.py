@@ -9,14 +9,14 @@ import pytest
 
 from browsers import Browsers
 from scraper import errors
-from scraper.extract import tokens
-from scraper.model import Brief, Reading
+from scraper.extract.text import token_estimate
+from scraper.model import Reading, ResearchReport
 from scraper.reading.fetcher import Fetcher
 from scraper.render import research as render
-from scraper.search.research import Inquiry, Researcher
+from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.pages import NoPages
+from scraper.store.sqlite.pages import NoPages
 from scraper.workers import Workers
 from tests.scraper.search.pages import Library, Listed, url_of
 
@@ -41,12 +41,12 @@ async def research(
     budget: int = 3_000,
     deadline_s: float = 20.0,
     **how: Any,
-) -> Brief:
+) -> ResearchReport:
     researcher = Researcher(listed, library.fetcher, workers)
-    return await researcher.research(Inquiry(QUESTION, **how), budget=budget, deadline_s=deadline_s)
+    return await researcher.research(ResearchQuery(QUESTION, **how), budget=budget, deadline_s=deadline_s)
 
 
-def read(brief: Brief) -> list[str]:
+def read(brief: ResearchReport) -> list[str]:
     return [one.url for one in brief.pages if isinstance(one.outcome, Reading)]
 
 
@@ -63,7 +63,7 @@ async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(wor
     brief = await research(workers, listed, Library({name: page(name) for name in "cdef"}), depth=3)
     assert listed.asked[0]["max_results"] == 6
     assert read(brief) == [url_of(name) for name in "cde"]
-    assert [type(one.outcome) for one in brief.pages[:2]] == [errors.Empty, errors.Empty]
+    assert [type(one.outcome) for one in brief.pages[:2]] == [errors.NoContentError, errors.NoContentError]
 
 
 async def test_copies_of_one_text_count_once_and_take_no_room(workers: Workers) -> None:
@@ -97,7 +97,7 @@ async def test_at_the_deadline_the_answer_holds_what_was_read(workers: Workers) 
     library = Library({"a": page("a", answers=True)} | dict.fromkeys(NAMES[1:]))
     brief = await research(workers, Listed(*NAMES), library, deadline_s=2.0)
     assert read(brief) == [url_of("a")] and brief.pages[0].excerpts
-    assert any(isinstance(one.outcome, errors.TimedOut) for one in brief.pages)
+    assert any(isinstance(one.outcome, errors.FetchTimeoutError) for one in brief.pages)
 
 
 async def test_nothing_found_is_an_answer(workers: Workers) -> None:
@@ -112,18 +112,20 @@ async def test_an_answer_keeps_its_bound_at_any_depth(workers: Workers, depth: i
     brief = await research(workers, Listed(*names), library, depth=depth, budget=7_500)
     text = render.as_markdown(brief, region="0123456789ab")
     assert len(read(brief)) == depth
-    assert tokens.estimate(text) < 9_000
+    assert token_estimate.estimate(text) < 9_000
 
 
 async def test_a_fault_of_the_search_names_the_question(workers: Workers) -> None:
-    fault = errors.BadArgument("query is empty.", target="query", next_step="Say in words what to look for.")
-    with pytest.raises(errors.BadArgument, match=r"^question is empty\.$"):
+    fault = errors.InvalidArgumentError(
+        "query is empty.", target="query", next_step="Say in words what to look for."
+    )
+    with pytest.raises(errors.InvalidArgumentError, match=r"^question is empty\.$"):
         await research(workers, Listed(error=fault), Library({}))
 
 
 async def test_an_unknown_engine_stays_the_searchers_to_explain(workers: Workers) -> None:
-    fault = errors.BadArgument('engines names "x", which is none.', target="engines")
-    with pytest.raises(errors.BadArgument, match="engines names"):
+    fault = errors.InvalidArgumentError('engines names "x", which is none.', target="engines")
+    with pytest.raises(errors.InvalidArgumentError, match="engines names"):
         await research(workers, Listed(error=fault), Library({}))
 
 
@@ -132,7 +134,7 @@ async def test_when_no_worker_comes_the_beginnings_serve(workers: Workers) -> No
     library = Library({name: page(name) for name in "abc"})
     brief = await research(closed, Listed("a", "b", "c"), library, budget=2_000)
     assert all(one.excerpts[0].text.startswith("# Log of ") for one in brief.pages)
-    assert sum(tokens.estimate(one.excerpts[0].text) for one in brief.pages) <= 2_000
+    assert sum(token_estimate.estimate(one.excerpts[0].text) for one in brief.pages) <= 2_000
 
 
 @pytest.mark.browser
@@ -144,7 +146,7 @@ async def test_the_whole_way_from_question_to_passages(
     told: list[str] = []
     researcher = Researcher(searcher, fetcher, workers)
     brief = await researcher.research(
-        Inquiry("tidal power cost", depth=3),
+        ResearchQuery("tidal power cost", depth=3),
         budget=4_000,
         deadline_s=120.0,
         principal=caller,

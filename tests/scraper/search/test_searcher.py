@@ -15,8 +15,8 @@ from scraper import errors
 from scraper.engines.model import Engine
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.protocols import Shelf
-from scraper.store.searches import MemorySearches
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import MemorySearches
 from tests.scraper.search.standins import InlineWorkers, StandInDoor, engine
 
 ONE = "https://a.example/ Alpha\nhttps://b.example/ Beta"
@@ -136,9 +136,9 @@ async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
     answer = await house.searcher.search("words")
     (key,) = (key for shelf, key in house.searches._answers)
     old = replace(answer, retrieved_at=datetime.now(UTC) - timedelta(hours=2))
-    house.searches.put(key, old, shelf=Shelf())
+    house.searches.put(key, old, shelf=CacheScope())
     assert not (await house.searcher.search("words")).cached
-    house.searches.put(key, replace(old, errors={}), shelf=Shelf())
+    house.searches.put(key, replace(old, errors={}), shelf=CacheScope())
     assert (await house.searcher.search("words")).cached
 
 
@@ -157,7 +157,7 @@ async def kept_for(house: House, age_s: float, **asked: object) -> bool:
 
 async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_minute() -> None:
     house = House()
-    house.fail(door_errors.ConnectionRefused("refused"), "one")
+    house.fail(door_errors.RefusedConnectionError("refused"), "one")
     await house.searcher.search("words")
     assert await kept_for(house, 50)
     assert not await kept_for(house, 70)
@@ -215,26 +215,26 @@ async def test_progress_tells_each_engine() -> None:
 class TestFaults:
     async def test_one_engine_s_fault_is_its_own(self) -> None:
         house = House()
-        house.fail(door_errors.ConnectionRefused("refused"), "one")
+        house.fail(door_errors.RefusedConnectionError("refused"), "one")
         answer = await house.searcher.search("words")
         assert dict(answer.errors) == {"one": "unreachable"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
     async def test_a_full_queue_is_told_as_such(self) -> None:
         house = House()
-        house.fail(door_errors.Busy("full", retry_after_s=3))
-        with pytest.raises(errors.Overloaded):
+        house.fail(door_errors.BusyError("full", retry_after_s=3))
+        with pytest.raises(errors.OverloadedError):
             await house.searcher.search("words")
 
     async def test_without_a_browser_there_is_no_answer(self) -> None:
         house = House()
-        house.fail(door_errors.NoBrowser("none"))
-        with pytest.raises(errors.Broken, match=r"browser that asks the engines failed"):
+        house.fail(door_errors.NoBrowserError("none"))
+        with pytest.raises(errors.BrowserFailedError, match=r"browser that asks the engines failed"):
             await house.searcher.search("words")
 
     async def test_our_own_faults_make_no_engine_rest(self) -> None:
         house = House()
-        house.fail(door_errors.BrowserGone("gone"), "one")
+        house.fail(door_errors.BrowserGoneError("gone"), "one")
         for number in range(5):
             await house.searcher.search(f"words {number}")
         assert sum("one.example" in request.url for request in house.door.requests) == 5
@@ -250,7 +250,7 @@ class TestFaults:
         house = House(engine("one", spacing_s=60.0))
         await house.searcher.search("first")
         async with asyncio.timeout(30):
-            with pytest.raises(errors.Overloaded) as caught:
+            with pytest.raises(errors.OverloadedError) as caught:
                 await house.searcher.search("second")
         assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
 
@@ -263,7 +263,7 @@ class TestFaults:
             try:
                 await search
                 ended.append(True)
-            except errors.Overloaded:
+            except errors.OverloadedError:
                 ended.append(False)
         assert (ended.count(True), ended.count(False)) == (1, 17)
         for task in searches:

@@ -16,7 +16,7 @@ from browsers.model import Tier
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.engine_server import EngineSite
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("engines_have_time")]
@@ -31,8 +31,8 @@ async def app(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactor
         yield running
 
 
-async def run(app: App, tool: str, principal: str = "local", **arguments: Any) -> Answer:
-    return await TOOLS[tool].run(app, arguments, Call(principal=principal))
+async def run(app: App, tool: str, principal: str = "local", **arguments: Any) -> ToolAnswer:
+    return await TOOLS[tool].run(app, arguments, ToolCall(principal=principal))
 
 
 async def test_search_answers_in_both_forms(app: App, engine_site: EngineSite) -> None:

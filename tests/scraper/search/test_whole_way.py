@@ -8,7 +8,7 @@ from browsers import Browsers
 from scraper.reading.fetcher import Fetcher
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.pages import NoPages
+from scraper.store.sqlite.pages import NoPages
 from scraper.workers import Workers
 from tests.scraper.search.conftest import MakeSearcher
 from tests.site.engine_pages import EngineRow

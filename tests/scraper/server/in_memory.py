@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from mcp import Client
 
-from scraper.server import protocol
-from scraper.server.calls import Calls
-from scraper.server.household import household
-from scraper.server.rates import Rate
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.calls.rate_limit import RateLimiter
+from scraper.server.lifecycle.app_holder import household
+from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.scraper.kept_texts import KeptApp
@@ -27,7 +27,7 @@ async def talking(
     era: str,
     tools: tuple[Tool, ...] = TOOLS,
     *,
-    rate: Rate | None = None,
+    rate: RateLimiter | None = None,
     fault: Exception | None = None,
 ) -> AsyncIterator[Client]:
     """`fault`: what keeps the services from opening."""
@@ -39,7 +39,7 @@ async def talking(
         yield texts
 
     async with household(cast(Any, opening)) as house:
-        calls = Calls(tools, house, deadline_s=55)
+        calls = CallDispatcher(tools, house, deadline_s=55)
         server = protocol.build(tools, calls, version="1.2.3", on_settled=house.open, rate=rate)
         async with Client(server, mode=era) as client:
             yield client

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scraper.server import logs, start
+from scraper.coordination.local_state import LocalState
+from scraper.server import entrypoints
+from scraper.server.telemetry import logs
 from scraper.settings import Settings
-from scraper.store.indexes.catalog import Catalog
-from scraper.store.opening import Store
-from scraper.store.pages import NoPages
-from scraper.store.searches import MemorySearches
-from scraper.store.shared.alone import Alone
-from scraper.tools.model import Answer, Call, Tool
+from scraper.store.factory import Store
+from scraper.store.indexes.index_service import IndexService
+from scraper.store.search_cache import MemorySearches
+from scraper.store.sqlite.pages import NoPages
+from scraper.tools.model import Tool, ToolAnswer, ToolCall
 
 
 @dataclass
@@ -56,8 +57,8 @@ class App:
     def __init__(self) -> None:
         self.browsers = Browsers()
         self.pages = NoPages()
-        self.shared = Alone()
-        self.store = Store(self.pages, MemorySearches(), Catalog(Path(os.devnull)))
+        self.shared = LocalState()
+        self.store = Store(self.pages, MemorySearches(), IndexService(Path(os.devnull)))
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -79,43 +80,43 @@ class App:
             self.browsers.state.active -= 1
 
 
-async def _echo(_app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
-    return Answer(json.dumps({"arguments": arguments, "principal": call.principal}))
+async def _echo(_app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    return ToolAnswer(json.dumps({"arguments": arguments, "principal": call.principal}))
 
 
-async def _slow(app: App, arguments: Mapping[str, Any], call: Call) -> Answer:
+async def _slow(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
     """Hold a tab for a while, or until a file is there; giving it back takes a moment, as with a page."""
     with app.visit():
         steps = round(arguments.get("seconds", 60) * 10)
         try:
             for step in range(steps):
                 if os.path.exists(arguments.get("until", "")):
-                    return Answer("done as told")
+                    return ToolAnswer("done as told")
                 if call.progress and not arguments.get("silent"):
                     call.progress(step, steps, f"step {step}")
                 await asyncio.sleep(0.1)
         except asyncio.CancelledError:
             await asyncio.sleep(0.1)
             raise
-        return Answer(f"done {steps}")
+        return ToolAnswer(f"done {steps}")
 
 
-async def _data(_app: App, arguments: Mapping[str, Any], _call: Call) -> Answer:
+async def _data(_app: App, arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
     value: Any = {"a": 1} if arguments.get("object") else [1, 2]
-    return Answer(json.dumps(value), value)
+    return ToolAnswer(json.dumps(value), value)
 
 
-async def _fails(_app: App, _arguments: Mapping[str, Any], _call: Call) -> Answer:
-    return Answer("The page is gone (HTTP 410). Try another.", is_error=True)
+async def _fails(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
+    return ToolAnswer("The page is gone (HTTP 410). Try another.", is_error=True)
 
 
-async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: Call) -> Answer:
+async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
     """Write where only the protocol may write, ourselves and from a child."""
     print("noise by print")
     os.write(1, b"noise by write\n")
     child = await asyncio.create_subprocess_exec("/bin/sh", "-c", "echo noise by a child; cat")
     await child.wait()
-    return Answer("quiet")
+    return ToolAnswer("quiet")
 
 
 def _tool(name: str, run: Any) -> Tool:
@@ -142,10 +143,10 @@ def main() -> None:
     given = dict(flag.removeprefix("--").split("=", 1) for flag in flags)
     settings = Settings.load({}, {"port": 0, **given})
     logs.configure(settings.log_level, settings.log_format)
-    serve: Any = {"http": start.serve_http, "stdio": start.serve_stdio}[kind]
+    serve: Any = {"http": entrypoints.serve_http, "stdio": entrypoints.serve_stdio}[kind]
     try:
         asyncio.run(serve(settings, TOOLS, App.open, version="1.2.3"))
-    except start.CannotStart as error:
+    except entrypoints.ServerStartError as error:
         sys.exit(str(error))
 
 

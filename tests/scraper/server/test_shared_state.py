@@ -11,15 +11,15 @@ from typing import Any
 import aiohttp
 import pytest
 
-from scraper.cli.findings import Level
+from scraper.cli.check_results import CheckLevel
 from scraper.cli.shared_state import check
+from scraper.coordination import factory, valkey_client, valkey_state
 from scraper.settings import Settings
-from scraper.store.shared import opening, together, valkey
+from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say, output_of
 from tests.scraper.server.replicas import replicas
 from tests.scraper.server.test_product import variables
 from tests.scraper.server.wire import modern_call
-from tests.scraper.store.shared.redis_server import RedisServer, redis_server
 from tests.site.running import Site
 
 PER_MINUTE = 6
@@ -98,11 +98,11 @@ async def _granted(
 async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in ((opening, "MEETING_S"), (valkey, "COMMAND_S"), (valkey, "GREETING_S")):
+    for module, name in ((factory, "MEETING_S"), (valkey_client, "COMMAND_S"), (valkey_client, "GREETING_S")):
         monkeypatch.setattr(module, name, LIMIT_S)
-    monkeypatch.setattr(together, "SLOW_S", LIMIT_S)
+    monkeypatch.setattr(valkey_state, "SLOW_S", LIMIT_S)
     async with redis_server(tmp_path, password="hush-hush") as redis:
-        assert [one.level for one in await check(Settings(shared_url=redis.url))] == [Level.GOOD]
+        assert [one.level for one in await check(Settings(shared_url=redis.url))] == [CheckLevel.GOOD]
         url = redis.url.replace("hush-hush", "wrong-word")
         env = {"SEARCH_MCP_SHARED_URL": url, "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
         told = await output_of("-c", PATIENT, "doctor", env=env)

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 import pytest
 from mcp import Client, StdioServerParameters
 
-from scraper.server import protocol
-from scraper.server.calls import Calls
-from scraper.server.household import household
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.lifecycle.app_holder import household
+from scraper.server.protocol import server as protocol
 from tests.scraper.process import REPOSITORY, Program
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS
@@ -26,7 +26,7 @@ STDIO = StdioServerParameters(
 async def in_memory(era: str) -> AsyncIterator[Client]:
     """A client that speaks to the server without a wire."""
     async with household(stand_in.App.open) as house:
-        calls = Calls(stand_in.TOOLS, house, deadline_s=55)
+        calls = CallDispatcher(stand_in.TOOLS, house, deadline_s=55)
         server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_settled=house.open)
         async with Client(server, mode=era) as client:
             yield client

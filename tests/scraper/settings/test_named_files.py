@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from scraper.settings.named_files import UnreadableFile, text_in
+from scraper.settings.named_files import UnreadableFileError, text_in
 
 
 def told(file: Path) -> str:
-    with pytest.raises(UnreadableFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         text_in(file)
     return str(caught.value)
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Document, Reading
-from scraper.store import database, database_thread
-from scraper.store import pages as sqlite_module
-from scraper.store.pages import SqlitePages
-from scraper.store.postgres import indexes, outbox, searches, server
+from scraper.store.postgres import connection_pool as server
+from scraper.store.postgres import indexes, search_cache, write_behind_queue
 from scraper.store.postgres import pages as postgres_module
+from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, Pages, Shelf
-
-from .plain_pages import PlainPages
-from .postgres_server import PostgresServer, missing, running_postgres
+from scraper.store.protocols import CacheScope, PageEntry, PageStore
+from scraper.store.sqlite import database, database_thread
+from scraper.store.sqlite import pages as sqlite_module
+from scraper.store.sqlite.pages import SqlitePages
+from tests.scraper.store.plain_pages import PlainPages
+from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
 
 OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
 
@@ -39,10 +39,10 @@ def entry(
     *,
     text: str = "text",
     method: str = "http",
-    shelf: Shelf | None = None,
+    shelf: CacheScope | None = None,
     age_s: float = 0.0,
     allowances: frozenset[str] = frozenset(),
-) -> Entry:
+) -> PageEntry:
     """A page that was read `age_s` ago."""
     reading = Reading(
         document=Document(url=key, text=text, markdown=text),
@@ -53,14 +53,14 @@ def entry(
         cached=False,
         retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s),
     )
-    return Entry(shelf or Shelf(), key, reading, allowances)
+    return PageEntry(shelf or CacheScope(), key, reading, allowances)
 
 
 async def text_of(
-    pages: Pages,
+    pages: PageStore,
     key: str = "https://example.org/",
     *,
-    shelf: Shelf | None = None,
+    shelf: CacheScope | None = None,
     methods: tuple[str, ...] = ("http", "browser"),
     max_age_s: float = DAY_S,
     allowed: frozenset[str] = frozenset(),
@@ -68,7 +68,7 @@ async def text_of(
     """The text that the file holds for a key."""
     await pages.settled()
     found = await pages.get(
-        key, shelf=shelf or Shelf(), methods=methods, max_age_s=max_age_s, allowed=allowed
+        key, shelf=shelf or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed
     )
     return None if found is None else found.reading.document.text
 
@@ -83,7 +83,7 @@ async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterat
         await pages.close()
 
 
-BACKENDS: Mapping[str, Callable[[Path], Pages]] = {
+BACKENDS: Mapping[str, Callable[[Path], PageStore]] = {
     "sqlite": lambda folder: SqlitePages(folder, limit_bytes=100_000_000),
     "plain": lambda folder: PlainPages(),
 }
@@ -91,7 +91,7 @@ BACKENDS: Mapping[str, Callable[[Path], Pages]] = {
 
 
 @pytest.fixture(params=[*BACKENDS, "postgres"])
-async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
+async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[PageStore]:
     """An empty cache of each backend."""
     if request.param == "postgres":
         async with shared_pages(await request.getfixturevalue("postgres").database()) as shared:
@@ -108,7 +108,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sqlite_module, postgres_module):
         monkeypatch.setattr(module, "GET_LIMIT_S", PATIENCE_S)
         monkeypatch.setattr(module, "SEARCH_LIMIT_S", PATIENCE_S)
-    for module in (database_thread, searches):
+    for module in (database_thread, search_cache):
         monkeypatch.setattr(module, "READ_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(indexes, "LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", round(PATIENCE_S / 2 * 1_000))
@@ -138,7 +138,7 @@ def _databases_are_lent_again(request: pytest.FixtureRequest) -> Iterator[None]:
 @asynccontextmanager
 async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIterator[PostgresPages]:
     """The cache of a database, closed when the block ends."""
-    server = Server(url)
+    server = PostgresPool(url)
     pages = PostgresPages(server, limit_bytes=limit_bytes)
     try:
         yield pages
@@ -158,5 +158,5 @@ async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits for a pause of seconds."""
     monkeypatch.setattr(server, "AWAY_PAUSE_S", 0.05)
-    monkeypatch.setattr(outbox, "RETRY_S", 0.05)
-    monkeypatch.setattr(outbox, "RETRY_AT_MOST_S", 0.2)
+    monkeypatch.setattr(write_behind_queue, "RETRY_S", 0.05)
+    monkeypatch.setattr(write_behind_queue, "RETRY_AT_MOST_S", 0.2)

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from scraper.model import SearchAnswer
 from scraper.settings import Settings
-from scraper.store.opening import Store, open_store
-from scraper.store.protocols import Pages
-
-from .conftest import PATIENCE_S, text_of
+from scraper.store.factory import Store, open_store
+from scraper.store.protocols import PageStore
+from tests.scraper.store.conftest import PATIENCE_S, text_of
 
 NONE: frozenset[str] = frozenset()
 
@@ -24,7 +23,7 @@ async def until(happens: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def nothing_waits(pages: Pages) -> bool:
+async def nothing_waits(pages: PageStore) -> bool:
     await pages.settled()
     return (await pages.stats()).waiting == 0
 
@@ -42,7 +41,7 @@ def answer() -> SearchAnswer:
     return SearchAnswer("query", (), ("bing",), {}, "", retrieved_at=datetime.now(UTC))
 
 
-async def is_there(pages: Pages, key: str) -> bool:
+async def is_there(pages: PageStore, key: str) -> bool:
     return await text_of(pages, key) is not None
 
 

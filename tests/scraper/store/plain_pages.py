@@ -6,8 +6,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
-from scraper.model import PageFacts, PageHit, PageHits
-from scraper.store.protocols import Entry, PagesStats, Shelf
+from scraper.model import CachedPageSummary, PageHit, PageHits
+from scraper.store.protocols import CacheScope, PageEntry, PagesStats
 
 __all__ = ["PlainPages"]
 
@@ -17,19 +17,25 @@ FUTURE_S = 60.0
 @dataclass(frozen=True, slots=True)
 class _Kept:
     number: int
-    entry: Entry
+    entry: PageEntry
 
 
 class PlainPages:
     """The `Pages` protocol over a dictionary."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Shelf, str, str], _Kept] = {}
+        self._kept: dict[tuple[CacheScope, str, str], _Kept] = {}
         self._hits = self._misses = self._written = 0
 
     async def get(
-        self, key: str, *, shelf: Shelf, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> Entry | None:
+        self,
+        key: str,
+        *,
+        shelf: CacheScope,
+        methods: tuple[str, ...],
+        max_age_s: float,
+        allowed: frozenset[str],
+    ) -> PageEntry | None:
         now = time.time()
         found = [
             kept.entry
@@ -43,7 +49,7 @@ class PlainPages:
         self._misses += not found
         return max(found, key=_moment, default=None)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PageEntry) -> None:
         self._written += 1
         place = (entry.shelf, entry.key, entry.reading.method)
         self._kept.pop(place, None)
@@ -64,21 +70,21 @@ class PlainPages:
 
     async def recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[PageFacts]:
+    ) -> list[CachedPageSummary]:
         facts = []
         for kept in reversed(list(self._of(principal, allowed))):
             reading = kept.entry.reading
             if before is None or kept.number < before:
                 size = len(reading.document.text)
                 title = reading.document.title or ""
-                facts.append(PageFacts(kept.number, reading.url, title, size, _moment(kept.entry)))
+                facts.append(CachedPageSummary(kept.number, reading.url, title, size, _moment(kept.entry)))
         return facts[:limit]
 
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> Entry | None:
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
         found = [kept.entry for kept in self._of(principal, allowed) if kept.entry.reading.url == url]
         return max(found, key=_moment, default=None)
 
-    async def entries(self, principal: str | None = None) -> AsyncIterator[Entry]:
+    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         for kept in list(self._kept.values()):
             if principal in (None, kept.entry.shelf.principal):
                 yield kept.entry
@@ -105,5 +111,5 @@ class PlainPages:
                 yield kept
 
 
-def _moment(entry: Entry) -> float:
+def _moment(entry: PageEntry) -> float:
     return entry.reading.retrieved_at.timestamp()

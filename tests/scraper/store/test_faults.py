@@ -17,18 +17,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.store import database
-from scraper.store.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
-from scraper.store.protocols import Incomplete
-
-from .conftest import PATIENCE_S, entry, noise, opened, text_of
+from scraper.store.protocols import IncompleteSearchError
+from scraper.store.sqlite import database
+from scraper.store.sqlite.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
+from tests.scraper.store.conftest import PATIENCE_S, entry, noise, opened, text_of
 
 NOBODY = 65_534
 
 WRITE_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.store.conftest import entry
 
 async def main():
@@ -207,7 +206,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
 async def test_rows_that_cannot_be_read_do_not_end_an_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.store.pages.EXPORTED_AT_ONCE", 2)
+    monkeypatch.setattr("scraper.store.sqlite.pages.EXPORTED_AT_ONCE", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
@@ -221,9 +220,9 @@ async def test_rows_that_cannot_be_read_do_not_end_an_export(
 async def test_an_export_of_a_file_that_cannot_be_used_says_that_it_is_not_all(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     async with opened(tmp_path) as pages:
-        with pytest.raises(Incomplete):
+        with pytest.raises(IncompleteSearchError):
             [kept async for kept in pages.entries()]
-        with pytest.raises(Incomplete):
+        with pytest.raises(IncompleteSearchError):
             await pages.clear()
 
 

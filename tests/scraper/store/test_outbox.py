@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from scraper.store.postgres import outbox
-from scraper.store.postgres.faults import Unavailable
-from scraper.store.postgres.outbox import Outbox
+from scraper.store.postgres import write_behind_queue
+from scraper.store.postgres.errors import PostgresUnavailableError
+from scraper.store.postgres.write_behind_queue import WriteBehindQueue
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "RETRY_S", 0.01)
+    monkeypatch.setattr(write_behind_queue, "RETRY_S", 0.01)
 
 
 async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
@@ -22,7 +22,7 @@ async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
     async def write(batch: list[int]) -> None:
         batches.append(batch)
 
-    waiting: Outbox[int] = Outbox(write, batch=3)
+    waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=3)
     for number in range(7):
         assert waiting.put(number, 1)
     await waiting.settled()
@@ -35,10 +35,10 @@ async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
 
     async def write(batch: list[int]) -> None:
         if is_away:
-            raise Unavailable
+            raise PostgresUnavailableError
         written.extend(batch)
 
-    waiting: Outbox[int] = Outbox(write, batch=2)
+    waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=2)
     for number in range(3):
         waiting.put(number, 1)
     async with asyncio.timeout(20):
@@ -51,12 +51,12 @@ async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
 
 
 async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "QUEUE_BYTES", 100)
+    monkeypatch.setattr(write_behind_queue, "QUEUE_BYTES", 100)
 
     async def write(batch: list[int]) -> None:
-        raise Unavailable
+        raise PostgresUnavailableError
 
-    waiting: Outbox[int] = Outbox(write, batch=2)
+    waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=2)
     assert waiting.put(1, 90) and not waiting.put(2, 20)
     await waiting.close()
     assert waiting.lost == 2
@@ -73,7 +73,7 @@ async def test_after_a_fault_of_our_own_nobody_waits_in_vain(
             raise faults.pop()
         written.extend(batch)
 
-    waiting: Outbox[int] = Outbox(write, batch=1)
+    waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=1)
     waiting.put(1, 1)
     async with asyncio.timeout(20):
         await waiting.settled()

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.store import page_rows
-from scraper.store.protocols import Pages, Shelf
-
-from .conftest import entry, noise, opened, shared_pages, text_of
-from .postgres_server import PostgresServer
+from scraper.store.protocols import CacheScope, PageStore
+from scraper.store.sqlite import page_rows
+from tests.scraper.store.conftest import entry, noise, opened, shared_pages, text_of
+from tests.scraper.store.postgres_server import PostgresServer
 
 KEYS = st.sampled_from(["https://a.example/", "https://b.example/", "https://c.example/?q=ä"])
 METHODS = st.sampled_from(["http", "browser"])
@@ -51,17 +50,17 @@ async def test_so_does_one_in_a_database(
 
 
 async def _played(
-    opening: Callable[[], AbstractAsyncContextManager[Pages]], steps: list[tuple[str, str, str, str, str]]
+    opening: Callable[[], AbstractAsyncContextManager[PageStore]], steps: list[tuple[str, str, str, str, str]]
 ) -> None:
     model: dict[tuple[str, str, str], str] = {}
     async with AsyncExitStack() as stack:
         pages = await stack.enter_async_context(opening())
         for step, key, method, owner, text in steps:
             if step == "put":
-                pages.put(entry(key, text=text, method=method, shelf=Shelf(owner)))
+                pages.put(entry(key, text=text, method=method, shelf=CacheScope(owner)))
                 model[key, method, owner] = text
             elif step == "get":
-                found = await text_of(pages, key, shelf=Shelf(owner), methods=(method,))
+                found = await text_of(pages, key, shelf=CacheScope(owner), methods=(method,))
                 assert found == model.get((key, method, owner))
             elif step == "clear":
                 gone = [place for place in model if place[2] == owner]

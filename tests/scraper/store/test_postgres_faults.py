@@ -10,16 +10,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from scraper.store.postgres import outbox
 from scraper.store.postgres import pages as postgres_pages
-from scraper.store.postgres.server import QUICK_S
-from scraper.store.protocols import Incomplete, Pages
+from scraper.store.postgres import write_behind_queue
+from scraper.store.postgres.connection_pool import QUICK_S
+from scraper.store.protocols import IncompleteSearchError, PageStore
 from tests.ports import free_port
-
-from .conftest import entry, noise, shared_pages, text_of
-from .patience import NONE, PATIENCE_S, is_there, nothing_waits, until
-from .postgres_server import PASSWORD, PostgresServer, missing, running_postgres
-from .slow_line import slow_line
+from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
+from tests.scraper.store.patience import NONE, PATIENCE_S, is_there, nothing_waits, until
+from tests.scraper.store.postgres_server import PASSWORD, PostgresServer, missing, running_postgres
+from tests.scraper.store.slow_line import slow_line
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -69,7 +68,7 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
 async def test_more_than_may_wait_is_lost_and_counted(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox, "QUEUE_LIMIT", 10)
+    monkeypatch.setattr(write_behind_queue, "QUEUE_LIMIT", 10)
     async with shared_pages(mortal.url(port=free_port())) as pages:
         for number in range(25):
             pages.put(entry(f"https://example.org/{number}"))
@@ -91,10 +90,10 @@ async def test_an_export_that_breaks_off_says_that_it_is_not_all(
             await anext(exported)
         await asyncio.to_thread(mortal.stop)
         try:
-            with pytest.raises(Incomplete, match="no PostgreSQL answers at"):
+            with pytest.raises(IncompleteSearchError, match="no PostgreSQL answers at"):
                 await anext(exported)
             for principal in (None, "local"):
-                with pytest.raises(Incomplete, match="no PostgreSQL answers at"):
+                with pytest.raises(IncompleteSearchError, match="no PostgreSQL answers at"):
                     await pages.clear(principal)
         finally:
             await asyncio.to_thread(mortal.start)
@@ -211,7 +210,7 @@ async def test_a_line_of_200_ms_each_way_is_slow_and_nothing_more(postgres: Post
             await until(lambda: _finds_two(pages))
 
 
-async def _finds_two(pages: Pages) -> bool:
+async def _finds_two(pages: PageStore) -> bool:
     return len((await pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 2
 
 

@@ -12,31 +12,30 @@ import pytest_asyncio
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scraper.store.pages import SqlitePages
 from scraper.store.postgres import page_search, ranking
-from scraper.store.postgres.counting import Counts
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.document_frequencies import DocumentFrequencies
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.postgres.ranking import Hit, Search
+from scraper.store.postgres.ranking import PostgresHit, RankedSearch
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.server import Server
-from scraper.store.protocols import Entry, Pages, Shelf
-
-from .conftest import entry, opened, shared_pages
-from .fulltext.test_query import QUERIES, longer
-from .fulltext.test_words import TEXTS
-from .postgres_server import PostgresServer
+from scraper.store.protocols import CacheScope, PageEntry, PageStore
+from scraper.store.sqlite.pages import SqlitePages
+from tests.scraper.store.conftest import entry, opened, shared_pages
+from tests.scraper.store.fulltext.test_query import QUERIES, longer
+from tests.scraper.store.fulltext.test_tokenization import TEXTS
+from tests.scraper.store.postgres_server import PostgresServer
 
 NONE: frozenset[str] = frozenset()
 BOTH = tuple[SqlitePages, PostgresPages]
 
 
-def titled(number: int, title: str, text: str) -> Entry:
+def titled(number: int, title: str, text: str) -> PageEntry:
     plain = entry(f"https://example.org/{number}", text=text)
     document = replace(plain.reading.document, title=title)
     return replace(plain, reading=replace(plain.reading, document=document))
 
 
-def made_pages() -> list[Entry]:
+def made_pages() -> list[PageEntry]:
     """Every row of up to three words under each of some titles, and texts of many scripts."""
     rows = [" ".join(row) for count in range(4) for row in itertools.product("abc", repeat=count)]
     rows += ["abc", "abc a", "ab c b", "a x x b", "b x x x a x c"]
@@ -62,7 +61,7 @@ async def both(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactor
         yield sqlite, shared
 
 
-async def found(pages: Pages, query: str) -> set[str]:
+async def found(pages: PageStore, query: str) -> set[str]:
     answer = await pages.search(query, principal="local", allowed=NONE, limit=1_000)
     assert answer.usable
     return {hit.url for hit in answer.hits}
@@ -168,20 +167,20 @@ async def test_pages_beyond_what_postgresql_holds(
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of four pages and more, so that a hundred pages are searched in steps."""
-    from scraper.store.postgres import lexemes, windows
+    from scraper.store.postgres import lexemes, scan_windows
 
-    for module in (lexemes, windows):
+    for module in (lexemes, scan_windows):
         monkeypatch.setattr(module, "LEVELS", (2, 3, 4, 5))
-    monkeypatch.setattr(windows, "SMALLEST", 4)
+    monkeypatch.setattr(scan_windows, "SMALLEST", 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
 async def test_among_more_hits_than_are_weighed_the_newest_are_and_rare_ones_are_all_found(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scraper.store.postgres import ranking, windows
+    from scraper.store.postgres import ranking, scan_windows
 
-    for module in (ranking, windows):
+    for module in (ranking, scan_windows):
         monkeypatch.setattr(module, "WEIGHED", 10)
     async with shared_pages(await postgres.database()) as pages:
         for number in range(100):
@@ -205,7 +204,7 @@ async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_
     async with shared_pages(await postgres.database()) as pages:
         for number in range(200):
             words = [f"by{step}" for step in (1, 2, 3, 7, 50) if number % step == 0]
-            shelf = Shelf("other" if number > 150 or number % 2 else "local")
+            shelf = CacheScope("other" if number > 150 or number % 2 else "local")
             kept = entry(f"https://example.org/{number}", text=" ".join(words))
             pages.put(replace(kept, shelf=shelf))
         await pages.settled()
@@ -292,14 +291,16 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     ranked = ranking.hits
     looked: list[int] = []
 
-    async def hits(connection: Connection, search: Search, limit: int, counts: Counts) -> list[Hit]:
+    async def hits(
+        connection: Connection, search: RankedSearch, limit: int, counts: DocumentFrequencies
+    ) -> list[PostgresHit]:
         found = await ranked(connection, search, limit, counts)
         looked.append(len(found))
         # As if somebody's first page came between the look at who there is and the search itself.
         numbers = await connection.fetch("SELECT id FROM pages")
-        return [Hit(row["id"], 1.0, False) for row in numbers]
+        return [PostgresHit(row["id"], 1.0, False) for row in numbers]
 
-    async def found_by(pages: Pages, principal: str) -> list[str]:
+    async def found_by(pages: PageStore, principal: str) -> list[str]:
         said = await pages.search("mill", principal=principal, allowed=NONE, limit=5)
         return sorted(hit.url for hit in said.hits)
 
@@ -307,7 +308,7 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
         pages.put(entry("https://example.org/mine", text="a mill"))
         await pages.settled()
         assert await found_by(pages, "local") == ["https://example.org/mine"]
-        pages.put(entry("https://example.org/theirs", text="a mill", shelf=Shelf("other")))
+        pages.put(entry("https://example.org/theirs", text="a mill", shelf=CacheScope("other")))
         await pages.settled()
         assert await found_by(pages, "local") == ["https://example.org/mine"]
         monkeypatch.setattr(page_search, "hits", hits)
@@ -319,9 +320,9 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
 async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large_one(
     postgres: PostgresServer,
 ) -> None:
-    server = Server(await postgres.database())
+    server = PostgresPool(await postgres.database())
     pages = PostgresPages(server, limit_bytes=100_000_000)
-    counts = Counts()
+    counts = DocumentFrequencies()
 
     async def counted(newest: int, *, is_large: bool) -> dict[str, float]:
         return await server.run(

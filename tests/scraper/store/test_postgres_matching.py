@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.store.fulltext.tree import Near, Unit
-from scraper.store.postgres.lexemes import Cutter
-from scraper.store.postgres.matching import matches
+from scraper.store.fulltext.query_tree import Near, QueryTerm
+from scraper.store.postgres.document_filters import matches
+from scraper.store.postgres.lexemes import Lexer
 from tests.scraper.soon import soon
 
 
@@ -14,9 +14,9 @@ from tests.scraper.soon import soon
 def test_a_word_that_stands_everywhere_is_held_against_others_soon(between: int, near: bool) -> None:
     many = ["harbour"] * 100_000
     text = [*many, *["x"] * between, "ferry", *["x"] * 50, *many]
-    wanted = Near((Unit("harbour"), Unit("ferry"), Unit("lemon")), 4)
+    wanted = Near((QueryTerm("harbour"), QueryTerm("ferry"), QueryTerm("lemon")), 4)
     # `lemon` stands where `ferry` is far away, so that each `harbour` is looked at.
     with soon():
-        assert not matches(wanted, {"title": [], "text": [*text, "lemon"]}, Cutter())
+        assert not matches(wanted, {"title": [], "text": [*text, "lemon"]}, Lexer())
         both = Near(wanted.units[:2], 4)
-        assert matches(both, {"title": [], "text": text}, Cutter()) is near
+        assert matches(both, {"title": [], "text": text}, Lexer()) is near

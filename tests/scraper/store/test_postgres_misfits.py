@@ -11,17 +11,16 @@ from pathlib import Path
 import certifi
 import pytest
 
+from scraper.coordination.protocols import Cooldown
 from scraper.settings import Settings
-from scraper.store.indexes.model import IndexDocument, IndexFault
-from scraper.store.opening import database_fault
-from scraper.store.protocols import Shelf
-from scraper.store.searches import Rest
+from scraper.store.factory import database_fault
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.protocols import CacheScope
 from tests.ports import free_port
+from tests.scraper.store.conftest import entry, shared_pages, text_of
+from tests.scraper.store.patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
+from tests.scraper.store.postgres_server import PASSWORD, PostgresServer
 from tests.site.certificate import server_context
-
-from .conftest import entry, shared_pages, text_of
-from .patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
-from .postgres_server import PASSWORD, PostgresServer
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -78,11 +77,11 @@ async def test_what_is_wrong_is_said_at_once_without_the_password(
         store.pages.put(entry())
         assert await text_of(store.pages, "https://example.org/other") is None
         assert store.problem is not None and said in store.problem
-        store.searches.put("key", answer(), shelf=Shelf())
-        assert await store.searches.get("key", shelf=Shelf(), max_age_s=60) is None
-        store.searches.set_rest("bing", "direct", Rest("captcha", until=1.0))
-        assert await store.searches.rest("bing", "direct") == Rest("captcha", until=1.0)
-        with pytest.raises(IndexFault, match="not available"):
+        store.searches.put("key", answer(), shelf=CacheScope())
+        assert await store.searches.get("key", shelf=CacheScope(), max_age_s=60) is None
+        store.searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
+        assert await store.searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
+        with pytest.raises(IndexFaultError, match="not available"):
             await store.indexes.create("kept", principal="local", backend="sqlite")
         await store.indexes.add("default", IndexDocument("a", "mill"), principal="local")
         assert (await store.indexes.search("default", "mill", principal="local", limit=1)).total == 1

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from scraper.coordination.protocols import Cooldown
 from scraper.settings import Settings
-from scraper.store.indexes.model import IndexDocument, IndexFault
-from scraper.store.opening import open_store
+from scraper.store.factory import open_store
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.pages import PostgresPages
-from scraper.store.protocols import Shelf
-from scraper.store.searches import Rest
-
-from .conftest import entry, noise, shared_pages, text_of
-from .patience import NONE, answer, nothing_waits, store_of, until
-from .postgres_server import PostgresServer
+from scraper.store.protocols import CacheScope
+from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
+from tests.scraper.store.patience import NONE, answer, nothing_waits, store_of, until
+from tests.scraper.store.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -97,7 +96,7 @@ async def test_more_calls_than_may_wait_are_misses_at_once(
     async with shared_pages(await postgres.database()) as pages:
         pages.put(entry())
         assert await text_of(pages) == "text"
-        monkeypatch.setattr("scraper.store.postgres.server.WAITING_LIMIT", 0)
+        monkeypatch.setattr("scraper.store.postgres.connection_pool.WAITING_LIMIT", 0)
         assert await text_of(pages) is None
         monkeypatch.undo()
         assert await text_of(pages) == "text"
@@ -127,8 +126,8 @@ async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: Post
 async def test_what_is_read_again_and_again_outlives_what_is_newer(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scraper.store import page_rows
     from scraper.store.postgres import pages as pages_module
+    from scraper.store.sqlite import page_rows
 
     monkeypatch.setattr(page_rows, "TOUCH_AFTER_S", -1.0)
     monkeypatch.setattr(pages_module, "TOUCH_EVERY_S", 0.0)
@@ -165,11 +164,11 @@ async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp
         one.pages.put(entry(text="shared mill"))
         await one.pages.settled()
         assert len((await other.pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 1
-        one.searches.put("key", answer(), shelf=Shelf())
-        one.searches.set_rest("bing", "direct", Rest("captcha", 2, 1, 5.0))
-        assert await one.searches.rest("bing", "direct") == Rest("captcha", 2, 1, 5.0)
-        assert await other.searches.get("key", shelf=Shelf(), max_age_s=60) is not None
-        assert await other.searches.rest("bing", "direct") == Rest("captcha", 2, 1, 5.0)
+        one.searches.put("key", answer(), shelf=CacheScope())
+        one.searches.set_rest("bing", "direct", Cooldown("captcha", 2, 1, 5.0))
+        assert await one.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
+        assert await other.searches.get("key", shelf=CacheScope(), max_age_s=60) is not None
+        assert await other.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
         await one.indexes.create("kept", principal="local", backend="sqlite")
         for number in range(20):
             writer = one if number % 2 else other
@@ -181,6 +180,6 @@ async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp
             assert await store.indexes.document("kept", "3", principal="local") == IndexDocument(
                 "3", "mill \0 3"
             )
-        with pytest.raises(IndexFault, match="already exists"):
+        with pytest.raises(IndexFaultError, match="already exists"):
             await other.indexes.create("kept", principal="local", backend="sqlite")
     assert not list(tmp_path.rglob("*.sqlite"))

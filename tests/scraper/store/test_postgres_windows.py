@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse
-from scraper.store.postgres.lexemes import LEVELS, Cutter, window_marks
+from scraper.store.postgres.lexemes import LEVELS, Lexer, window_marks
+from scraper.store.postgres.scan_windows import SURE, back, first_size, next_size, shares
 from scraper.store.postgres.tsquery import asked
-from scraper.store.postgres.windows import SURE, back, first_size, next_size, shares
 
 
 @given(high=st.integers(1, 5_000_000), pages=st.floats(1, 10_000_000), numbers=st.data())
@@ -63,7 +63,7 @@ def test_the_next_step_goes_by_what_was_seen_but_not_much_farther_than_was_looke
 
 
 def test_each_word_that_must_be_there_is_a_condition_of_its_own() -> None:
-    cutter = Cutter()
+    cutter = Lexer()
     question = asked(parse("wind mill NOT sail").tree, cutter)
     assert question.conditions[:2] == ("('wind' | '=wind')", "('mill' | '=mill')")
     assert question.needed == {"wind", "mill"} and "!" in question.conditions[-1]

@@ -12,18 +12,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.store.database import Database, Unavailable
-from scraper.store.page_rows import SCHEMA
-from scraper.store.pages import FILE_NAME
-
-from .conftest import PATIENCE_S, entry, opened, text_of
-from .test_faults import kept_aside
+from scraper.store.sqlite.database import Database, DatabaseUnavailableError
+from scraper.store.sqlite.page_rows import SCHEMA
+from scraper.store.sqlite.pages import FILE_NAME
+from tests.scraper.store.conftest import PATIENCE_S, entry, opened, text_of
+from tests.scraper.store.test_faults import kept_aside
 
 WRITE_MANY = """
 import asyncio, sys
 from pathlib import Path
 from scraper.store import database
-from scraper.store.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.store.conftest import entry
 
 # Whoever has the file may be held up by the machine.
@@ -114,7 +113,7 @@ def test_a_file_that_was_begun_anew_by_one_is_not_moved_away_by_the_next(tmp_pat
     for database in (first, second, first, second):
         try:
             database.run(lambda c: c.execute("SELECT count(*) FROM pages, words").fetchall())
-        except Unavailable:
+        except DatabaseUnavailableError:
             continue
     (aside,) = kept_aside(tmp_path)
     assert aside.read_bytes()[:4] == b"\xaa" * 4
@@ -133,7 +132,7 @@ def test_whoever_sees_the_damage_late_leaves_the_new_file_where_it_is(tmp_path: 
         Database(path, SCHEMA).run(lambda c: c.execute("CREATE TABLE new (x)"), writes=True)
         raise apsw.CorruptError
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(DatabaseUnavailableError):
         late.run(see_damage)
     assert kept_aside(tmp_path) == []
     assert late.run(lambda c: c.execute("SELECT count(*) FROM new").get) == 0

@@ -15,18 +15,18 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scraper.coordination.protocols import Cooldown
 from scraper.model import SearchAnswer
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store import database
-from scraper.store.indexes.catalog import Catalog
-from scraper.store.indexes.model import IndexDocument, IndexFault
-from scraper.store.pages import SqlitePages
-from scraper.store.protocols import Shelf
-from scraper.store.searches import Rest, SqliteSearches
+from scraper.store.indexes.index_service import IndexService
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import SqliteSearches
+from scraper.store.sqlite import database
+from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.reading.standins import ScriptedDoor, ScriptedWorkers
-
-from .conftest import PATIENCE_S, entry, text_of
+from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ async def searches_in(folder: Path) -> AsyncIterator[Kept]:
     searches = SqliteSearches(folder)
 
     async def put() -> None:
-        searches.put("key", SearchAnswer("q", (), (), retrieved_at=datetime.now(UTC)), shelf=Shelf())
+        searches.put("key", SearchAnswer("q", (), (), retrieved_at=datetime.now(UTC)), shelf=CacheScope())
 
     async def found() -> bool:
-        return await searches.get("key", shelf=Shelf(), max_age_s=60) is not None
+        return await searches.get("key", shelf=CacheScope(), max_age_s=60) is not None
 
     yield Kept(put, found)
     await searches.close()
@@ -68,12 +68,12 @@ async def searches_in(folder: Path) -> AsyncIterator[Kept]:
 
 @asynccontextmanager
 async def indexes_in(folder: Path) -> AsyncIterator[Kept]:
-    indexes = Catalog(folder)
+    indexes = IndexService(folder)
 
     async def put() -> None:
         try:
             await indexes.create("kept", principal="local", backend="sqlite")
-        except IndexFault as fault:
+        except IndexFaultError as fault:
             if "exists" not in str(fault):
                 return
         await indexes.add("kept", IndexDocument("a", "mill"), principal="local")
@@ -81,7 +81,7 @@ async def indexes_in(folder: Path) -> AsyncIterator[Kept]:
     async def found() -> bool:
         try:
             return (await indexes.search("kept", "mill", principal="local", limit=5)).total == 1
-        except IndexFault:
+        except IndexFaultError:
             return False
 
     yield Kept(put, found)
@@ -161,7 +161,7 @@ async def test_a_locked_file_costs_what_it_holds_and_comes_back(
         holder.execute("BEGIN IMMEDIATE")
         try:
             await kept.put()
-        except IndexFault as fault:
+        except IndexFaultError as fault:
             assert "locked" in str(fault) and name in str(fault)
         holder.execute("ROLLBACK")
         holder.close()
@@ -172,8 +172,8 @@ async def test_a_locked_file_costs_what_it_holds_and_comes_back(
 async def test_rests_of_engines_are_remembered_without_their_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     searches = SqliteSearches(tmp_path / "file" / "data")
-    searches.set_rest("bing", "direct", Rest("captcha", until=1.0))
-    assert await searches.rest("bing", "direct") == Rest("captcha", until=1.0)
+    searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
+    assert await searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
     await searches.close()
 
 
@@ -202,7 +202,7 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
 ADD_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.index_service import Catalog
 from scraper.store.indexes.model import IndexDocument
 
 async def main():
@@ -228,7 +228,7 @@ async def test_a_killed_server_loses_no_document_that_it_confirmed(tmp_path: Pat
         said = (await adding.stdout.read()).split()
         await adding.wait()
     last = int(said[-2]) if len(said) > 1 else 100  # the very last line may be half of one
-    indexes = Catalog(tmp_path)
+    indexes = IndexService(tmp_path)
     assert len(await indexes.documents("kept", principal="local", limit=10**6)) > last
     for number in (0, last // 2, last):
         assert (

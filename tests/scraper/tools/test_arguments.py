@@ -9,19 +9,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.errors import BadArgument
+from scraper.errors import InvalidArgumentError
 from scraper.tools import registry
-from scraper.tools.arguments import Flag, Number, OneOf, Parameter, Parameters, Text, Texts, Whole
-from scraper.tools.model import Call
+from scraper.tools.arguments import (
+    BooleanArgument,
+    ChoiceArgument,
+    IntegerArgument,
+    NumberArgument,
+    Parameter,
+    Parameters,
+    StringArgument,
+    StringListArgument,
+)
+from scraper.tools.model import ToolCall
 
 PARAMETERS = Parameters(
-    Parameter("url", Text(), "Where.", required=True),
-    Parameter("render", OneOf(("auto", "http", "browser")), "How.", default="auto"),
-    Parameter("force_refresh", Flag(), "Anew.", default=False),
-    Parameter("max_age_hours", Number(0, 1_000), "How old."),
-    Parameter("length", Whole(1, 100_000), "How much."),
+    Parameter("url", StringArgument(), "Where.", required=True),
+    Parameter("render", ChoiceArgument(("auto", "http", "browser")), "How.", default="auto"),
+    Parameter("force_refresh", BooleanArgument(), "Anew.", default=False),
+    Parameter("max_age_hours", NumberArgument(0, 1_000), "How old."),
+    Parameter("length", IntegerArgument(1, 100_000), "How much."),
 )
-LIST = Parameters(Parameter("urls", Texts(3), "Where.", required=True))
+LIST = Parameters(Parameter("urls", StringListArgument(3), "Where.", required=True))
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -35,7 +44,7 @@ def read(**arguments: Any) -> dict[str, Any]:
 
 
 def fault(parameters: Parameters = PARAMETERS, **arguments: Any) -> str:
-    with pytest.raises(BadArgument) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         parameters.read(arguments)
     return str(caught.value)
 
@@ -152,7 +161,7 @@ def test_the_answer_to_a_huge_argument_is_small() -> None:
 def test_whatever_is_sent_is_understood_or_explained(arguments: dict[str, Any]) -> None:
     try:
         values = PARAMETERS.read(arguments)
-    except BadArgument as error:
+    except InvalidArgumentError as error:
         assert 0 < len(str(error)) < 1_000
     else:
         given_values = {name: value for name, value in values.items() if value is not None}
@@ -171,7 +180,7 @@ def test_schemas_are_strict_and_plain_enough_for_every_client(parameters: Parame
 
 
 def test_a_text_may_be_as_long_as_its_tool_takes_and_no_longer() -> None:
-    bounded = Parameters(Parameter("pages", Text(5), "Which."))
+    bounded = Parameters(Parameter("pages", StringArgument(5), "Which."))
     assert bounded.read({"pages": "1-3,9"}) == {"pages": "1-3,9"}
     assert fault(bounded, pages="1-3,90") == "pages must be a string of at most 5 characters, not 6."
 
@@ -189,5 +198,5 @@ async def test_a_text_that_would_hold_up_everyone_is_refused_before_any_work(too
     arguments = {"source": places[0], "urls": places, name: "1," * 100_000}
     taken = {key: value for key, value in arguments.items() if key in tested.input_schema["properties"]}
     nothing: Any = None
-    answer = await tested.run(nothing, taken, Call())
+    answer = await tested.run(nothing, taken, ToolCall())
     assert answer.is_error and answer.text.startswith(f"{name} must be a string of at most ")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from scraper.reading.library import Library
+from scraper.reading.page_cache_queries import Library
 from scraper.settings import Settings
-from scraper.store.pages import NoPages
+from scraper.store.sqlite.pages import NoPages
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.store.conftest import entry, opened
 
 (TOOL,) = [tool for tool in registry.tools() if tool.name == "cache_search"]
@@ -32,8 +32,8 @@ async def app(tmp_path: Path) -> AsyncIterator[Any]:
         yield SimpleNamespace(library=Library(pages, Settings()))
 
 
-async def ask(app: Any, **arguments: Any) -> Answer:
-    return await TOOL.run(app, arguments, Call())
+async def ask(app: Any, **arguments: Any) -> ToolAnswer:
+    return await TOOL.run(app, arguments, ToolCall())
 
 
 async def test_a_hit_is_title_address_and_passage_in_a_sealed_region(app: Any) -> None:

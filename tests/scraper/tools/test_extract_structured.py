@@ -13,7 +13,7 @@ import pytest
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -28,9 +28,9 @@ async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield opened
 
 
-async def extract(app: App, url: str, call: Call | None = None, **arguments: Any) -> Answer:
+async def extract(app: App, url: str, call: ToolCall | None = None, **arguments: Any) -> ToolAnswer:
     (tool,) = [offered for offered in registry.tools(app.settings) if offered.name == "extract_structured"]
-    return await tool.run(app, {"url": url, **arguments}, call or Call(deadline_s=120))
+    return await tool.run(app, {"url": url, **arguments}, call or ToolCall(deadline_s=120))
 
 
 async def data(app: App, url: str) -> dict[str, Any]:
@@ -122,8 +122,8 @@ async def test_the_same_page_wanted_twice_at_once_is_visited_once_by_each_caller
 ) -> None:
     url = site.url("/shop/every?twice")
     before = site.hits("/shop/every")
-    mine = [extract(app, url, Call("ann", 30.0)) for _ in range(3)]
-    answers = await asyncio.gather(*mine, extract(app, url, Call("ben", 30.0)))
+    mine = [extract(app, url, ToolCall("ann", 30.0)) for _ in range(3)]
+    answers = await asyncio.gather(*mine, extract(app, url, ToolCall("ben", 30.0)))
     assert not any(answer.is_error for answer in answers)
     assert site.hits("/shop/every") - before == 2
 
@@ -139,7 +139,7 @@ async def test_each_call_reads_the_page_anew(app: App, site: Site) -> None:
 async def test_a_page_that_hangs_ends_with_the_deadline(app: App, site: Site) -> None:
     # Longer where a machine takes so long to begin.
     for deadline_s in (2, 6, 18):
-        answer = await extract(app, site.url("/api/hang?structured"), Call(deadline_s=deadline_s))
+        answer = await extract(app, site.url("/api/hang?structured"), ToolCall(deadline_s=deadline_s))
         if f"within {deadline_s} s" in answer.text:
             break
     assert answer.is_error and f"within {deadline_s} s" in answer.text

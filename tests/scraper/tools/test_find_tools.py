@@ -10,7 +10,7 @@ import pytest
 
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.kept_texts import KeptApp, kept_app
 
 
@@ -20,10 +20,10 @@ async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
         yield opened
 
 
-async def ask(texts: KeptApp, settings: Settings | None = None, **arguments: object) -> Answer:
+async def ask(texts: KeptApp, settings: Settings | None = None, **arguments: object) -> ToolAnswer:
     tool = registry.tools(settings)[-1]
     assert tool.name == "find_tools"
-    return await tool.run(texts.app, arguments, Call())
+    return await tool.run(texts.app, arguments, ToolCall())
 
 
 async def test_tools_come_with_what_they_need_and_what_they_do(texts: KeptApp) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from scraper.store.indexes.catalog import Catalog
+from scraper.store.indexes.index_service import IndexService
 from scraper.tools import registry
-from scraper.tools.model import Call
+from scraper.tools.model import ToolCall
 
 TOOLS = {tool.name: tool for tool in registry.tools()}
 
@@ -20,13 +20,13 @@ TOOLS = {tool.name: tool for tool in registry.tools()}
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[Any]:
     """All that these tools ask an App for."""
-    indexes = Catalog(tmp_path)
+    indexes = IndexService(tmp_path)
     yield SimpleNamespace(indexes=indexes)
     await indexes.close()
 
 
 async def ask(app: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    answer = await TOOLS[tool].run(app, arguments, Call())
+    answer = await TOOLS[tool].run(app, arguments, ToolCall())
     assert not answer.is_error and json.loads(answer.text) == answer.structured
     assert isinstance(answer.structured, dict)
     return answer.structured

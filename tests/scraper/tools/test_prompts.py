@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.errors import BadArgument
+from scraper.errors import InvalidArgumentError
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.prompts import MAX_CHARS, Prompt, prompts_for
@@ -65,7 +65,7 @@ def test_a_blank_optional_argument_is_not_given() -> None:
     ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, str], told: str) -> None:
-    with pytest.raises(BadArgument, match=told.replace(".", r"\.")):
+    with pytest.raises(InvalidArgumentError, match=told.replace(".", r"\.")):
         BY_NAME["research_question"].message(arguments)
 
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.languages import LANGUAGES
 from tests.site.running import Site
 
@@ -32,8 +32,8 @@ async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield opened
 
 
-async def ask(app: App, **arguments: Any) -> Answer:
-    return await TOOL.run(app, arguments, Call())
+async def ask(app: App, **arguments: Any) -> ToolAnswer:
+    return await TOOL.run(app, arguments, ToolCall())
 
 
 async def data(app: App, **arguments: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(
 ) -> None:
     url = site.url(f"/charset/{label}/{way}")
     fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
-    page = (await fetch.run(app, {"url": url, "format": "json"}, Call())).structured
+    page = (await fetch.run(app, {"url": url, "format": "json"}, ToolCall())).structured
     assert isinstance(page, dict)
     (language,) = (one for one in LANGUAGES.values() if label in dict(one.encodings))
     assert language.text[:40] in page["content"]
@@ -132,7 +132,7 @@ async def test_bytes_without_meaning_are_told(app: App, site: Site) -> None:
 
 async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: App, site: Site) -> None:
     fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
-    answer = await fetch.run(app, {"url": site.url("/download-pdf"), "force_refresh": True}, Call())
+    answer = await fetch.run(app, {"url": site.url("/download-pdf"), "force_refresh": True}, ToolCall())
     assert not answer.is_error
     assert "`read_doc` is the tool" in answer.text
     assert "MARK-pdf-9" in answer.text

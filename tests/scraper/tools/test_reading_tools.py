@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from scraper.app import App
-from scraper.extract.tokens import estimate
+from scraper.extract.text.token_estimate import estimate
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.process import until
 from tests.site.running import Site
 
@@ -37,13 +37,13 @@ DEADLINES = (2.0, 6.0, 18.0)
 """One after the other, until what is to come in time does: how long that takes is up to the machine."""
 
 
-async def call(app: App, tool: str, arguments: dict[str, Any], call: Call | None = None) -> Answer:
+async def call(app: App, tool: str, arguments: dict[str, Any], call: ToolCall | None = None) -> ToolAnswer:
     """A call as a client makes it."""
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, call or Call(deadline_s=PATIENCE_S))
+    return await found.run(app, arguments, call or ToolCall(deadline_s=PATIENCE_S))
 
 
-async def fetch(app: App, url: str, **arguments: Any) -> Answer:
+async def fetch(app: App, url: str, **arguments: Any) -> ToolAnswer:
     return await call(app, "fetch", {"url": url, **arguments})
 
 
@@ -178,7 +178,7 @@ class TestFetch:
         def tell(done: float, total: float | None = None, message: str | None = None) -> None:
             told.append(message)
 
-        await call(app, "fetch", {"url": site.url("/spa/92")}, Call(deadline_s=30, progress=tell))
+        await call(app, "fetch", {"url": site.url("/spa/92")}, ToolCall(deadline_s=30, progress=tell))
         assert told == ["reading site.example", "rendering site.example", "read site.example"]
 
     async def test_a_call_ends_with_its_deadline(self, app: App, site: Site) -> None:
@@ -186,7 +186,7 @@ class TestFetch:
         for deadline_s in DEADLINES:
             async with asyncio.timeout(3 * deadline_s):
                 url = site.url("/api/hang?deadline")
-                answer = await call(app, "fetch", {"url": url}, Call(deadline_s=deadline_s))
+                answer = await call(app, "fetch", {"url": url}, ToolCall(deadline_s=deadline_s))
             if "did not answer within" in answer.text:
                 break
         assert answer.is_error and "did not answer within" in answer.text
@@ -244,12 +244,12 @@ class TestFetchBatch:
         self, app: App, urls: list[str], sentence: str
     ) -> None:
         answer = await call(app, "fetch_batch", {"urls": urls})
-        assert answer == Answer(sentence, is_error=True)
+        assert answer == ToolAnswer(sentence, is_error=True)
 
     async def test_what_is_late_is_an_error_in_its_place(self, app: App, site: Site) -> None:
         urls = [site.url("/static/97"), site.url("/api/hang?batch")]
         for deadline_s in DEADLINES:
-            late = Call(deadline_s=2 * deadline_s)
+            late = ToolCall(deadline_s=2 * deadline_s)
             answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"}, late)
             assert isinstance(answer.structured, list)
             codes = [entry.get("error_code") for entry in answer.structured]

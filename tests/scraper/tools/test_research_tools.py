@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 
 from scraper.app import App
-from scraper.extract.tokens import estimate
-from scraper.model import Result, SearchAnswer
+from scraper.extract.text.token_estimate import estimate
+from scraper.model import SearchAnswer, SearchResult
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Answer, Call
+from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -28,7 +28,9 @@ class Found:
         self._more = more
 
     async def search(self, text: str, **how: Any) -> SearchAnswer:
-        results = tuple(Result(f"About {url}", url, "A snippet.", ("mojeek",), 0.1) for url in self._urls)
+        results = tuple(
+            SearchResult(f"About {url}", url, "A snippet.", ("mojeek",), 0.1) for url in self._urls
+        )
         return SearchAnswer(text, results, ("mojeek",), **self._more)
 
 
@@ -39,12 +41,12 @@ async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield opened
 
 
-async def call(app: App, tool: str, **arguments: Any) -> Answer:
+async def call(app: App, tool: str, **arguments: Any) -> ToolAnswer:
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, Call(deadline_s=30))
+    return await found.run(app, arguments, ToolCall(deadline_s=30))
 
 
-async def research(app: App, found: Found, **arguments: Any) -> Answer:
+async def research(app: App, found: Found, **arguments: Any) -> ToolAnswer:
     app.searcher = cast(Searcher, found)
     return await call(app, "research", **{"question": "What does note 217 say?", **arguments})
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from scraper.app import App
-from scraper.reading.wanted import Wanted
+from scraper.reading.documents.request import DocumentRequest
 from scraper.settings import Settings
-from scraper.tools import kept, registry
-from scraper.tools.model import Call, Tool
+from scraper.tools import cached_resources, registry
+from scraper.tools.model import Tool, ToolCall
 
 URL = "https://example.org/a"
 ASKED: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ class Service:
         return self
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        wanted = [value.principal for value in given if isinstance(value, Wanted)]
+        wanted = [value.principal for value in given if isinstance(value, DocumentRequest)]
         self._names += wanted or [named.get("principal", "nobody")]
         raise RuntimeError("asked")
 
@@ -72,7 +72,7 @@ def test_no_tool_is_left_out() -> None:
 async def test_a_tool_asks_in_its_callers_name(tool: Tool, arguments: dict[str, Any]) -> None:
     assert tool.fault(arguments) is None
     names: list[str] = []
-    await asyncio.wait_for(tool.run(app_of(names), arguments, Call(principal="ann", deadline_s=5)), 30)
+    await asyncio.wait_for(tool.run(app_of(names), arguments, ToolCall(principal="ann", deadline_s=5)), 30)
     assert set(names) == {"ann"}
 
 
@@ -80,15 +80,15 @@ async def test_a_tool_asks_in_its_callers_name(tool: Tool, arguments: dict[str, 
 async def test_a_resource_is_looked_for_in_its_callers_name(uri: str) -> None:
     names: list[str] = []
     with pytest.raises(RuntimeError, match="asked"):
-        await kept.read(app_of(names), "ann", uri)
+        await cached_resources.read(app_of(names), "ann", uri)
     assert names == ["ann"]
 
 
 async def test_resources_are_listed_and_found_in_their_callers_name() -> None:
     names: list[str] = []
     for work in (
-        kept.listed(app_of(names), "ann", None, 10),
-        kept.found(app_of(names), "ann", "tides", 0, 5),
+        cached_resources.listed(app_of(names), "ann", None, 10),
+        cached_resources.found(app_of(names), "ann", "tides", 0, 5),
     ):
         with pytest.raises(RuntimeError, match="asked"):
             await work

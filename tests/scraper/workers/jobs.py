@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from browsers.model import Snapshot
-from scraper.errors import HttpError, UnsupportedType
+from scraper.errors import HttpStatusError, UnsupportedTypeError
 from scraper.model import Document
 
 
@@ -59,11 +59,11 @@ def say_number(number: int, path: str) -> None:
 
 
 def fail_as_a_site_does() -> None:
-    raise HttpError("It said no.", status=503, target="https://example.com/", next_step="Wait.")
+    raise HttpStatusError("It said no.", status=503, target="https://example.com/", next_step="Wait.")
 
 
 def fail_by_type() -> None:
-    raise UnsupportedType("No text.", target="https://example.com/x.zip")
+    raise UnsupportedTypeError("No text.", target="https://example.com/x.zip")
 
 
 class Unsendable(Exception):

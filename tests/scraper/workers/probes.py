@@ -14,11 +14,11 @@ from pathlib import Path
 def main() -> None:
     """Confine this process, try, and tell."""
     sys.path[:] = json.loads(sys.argv[1])
-    from scraper.workers import confinement
+    from scraper.workers import sandbox
 
     kept = os.open(sys.argv[2], os.O_RDONLY)
-    confinement.limit(confinement.Allowance())
-    confinement.confine()
+    sandbox.limit(sandbox.SandboxLimits())
+    sandbox.confine()
     tries: dict[str, Callable[[], object]] = {
         "read a file": lambda: Path("/etc/passwd").read_bytes(),
         "write a file": lambda: Path("/tmp/a-file-of-a-confined-process").write_text("a"),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scraper.extract.documents.model import Asked
-from scraper.workers import NoWorker, Workers, confinement, one_shot
+from scraper.extract.documents.model import ParseRequest
+from scraper.workers import NoWorkerError, Workers, sandbox, single_use_process
 from tests.scraper.workers import jobs
 
 
@@ -23,7 +23,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody_tells(_: str) -> int:
         raise FileNotFoundError
 
-    monkeypatch.setattr(one_shot, "_resident_bytes", nobody_tells)
+    monkeypatch.setattr(single_use_process, "_resident_bytes", nobody_tells)
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -40,24 +40,24 @@ async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
 )
 async def test_a_worker_that_cannot_start_is_noticed_before_its_time_is_up(preload: str) -> None:
     async with Workers(1, preload=(preload,)) as broken:
-        with pytest.raises(NoWorker, match="the worker died"):
+        with pytest.raises(NoWorkerError, match="the worker died"):
             await broken.run(jobs.pid)
 
 
 @pytest.mark.usefixtures("elsewhere")
 async def test_a_document_is_read() -> None:
-    shots = one_shot.OneShots(1, keep_warm=False)
-    answer = await shots.run(asdict(Asked()), b"{\\rtf1 Words}")
+    shots = single_use_process.SingleUseProcesses(1, keep_warm=False)
+    answer = await shots.run(asdict(ParseRequest()), b"{\\rtf1 Words}")
     await shots.close()
     assert "Words" in str(answer["parsed"])
 
 
 @pytest.mark.usefixtures("elsewhere")
 def test_what_keeps_no_document_in_is_named() -> None:
-    assert confinement.abilities().missing == (
+    assert sandbox.abilities().missing == (
         "a bar to new privileges",
         "Landlock",
         "a filter of system calls",
     )
-    confinement.confine()
+    sandbox.confine()
     assert Path(__file__).read_bytes()

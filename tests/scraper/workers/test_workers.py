@@ -15,13 +15,19 @@ import psutil
 import pytest
 
 from browsers.model import Snapshot
-from scraper.errors import HttpError, UnsupportedType
+from scraper.errors import HttpStatusError, UnsupportedTypeError
 from scraper.extract import reader
-from scraper.workers import NoWorker, WorkerDied, WorkerFailed, WorkerMemory, Workers, WorkerTimeout
-from scraper.workers.process import Gone, Worker
+from scraper.workers import (
+    NoWorkerError,
+    WorkerDiedError,
+    WorkerFailedError,
+    WorkerMemoryError,
+    Workers,
+    WorkerTimeoutError,
+)
+from scraper.workers.worker_process import ProcessGoneError, Worker
 from tests.scraper.process import output_of
-
-from . import jobs
+from tests.scraper.workers import jobs
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 PATIENCE_S = 60.0
@@ -76,7 +82,7 @@ async def test_thirty_megabytes_travel_both_ways(workers: Workers) -> None:
 
 
 async def test_exceptions_travel_with_their_class_fields_and_origin(workers: Workers) -> None:
-    with pytest.raises(HttpError, match="It said no") as caught:
+    with pytest.raises(HttpStatusError, match="It said no") as caught:
         await workers.run(jobs.fail_as_a_site_does)
     error = caught.value
     assert (error.status, error.target, error.next_step, error.retryable) == (
@@ -86,7 +92,7 @@ async def test_exceptions_travel_with_their_class_fields_and_origin(workers: Wor
         True,
     )
     assert "fail_as_a_site_does" in error.__notes__[0]
-    with pytest.raises(UnsupportedType):
+    with pytest.raises(UnsupportedTypeError):
         await workers.run(jobs.fail_by_type)
 
 
@@ -100,7 +106,7 @@ async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_
     workers: Workers, job
 ) -> None:
     before = set(workers.pids)
-    with pytest.raises(WorkerFailed):
+    with pytest.raises(WorkerFailedError):
         await workers.run(job)
     assert await workers.run(jobs.pid) in before
 
@@ -113,7 +119,7 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     for limit_s in (0.5, 2.0, 8.0):
         slow = asyncio.create_task(workers.run(jobs.spin, str(said), limit_s=limit_s))
         neighbours = [await workers.run(jobs.echo, number, limit_s=60.0) for number in range(20)]
-        with pytest.raises(WorkerTimeout, match=rf"longer than {limit_s:g} s"):
+        with pytest.raises(WorkerTimeoutError, match=rf"longer than {limit_s:g} s"):
             await slow
         assert neighbours == list(range(20))
         if said.exists() and said.read_text():
@@ -125,13 +131,13 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
 async def test_a_call_without_time_costs_no_process(workers: Workers) -> None:
     await workers.run(jobs.pid)
     before = workers.pids
-    with pytest.raises(WorkerTimeout):
+    with pytest.raises(WorkerTimeoutError):
         await workers.run(jobs.pid, limit_s=0.0)
     assert workers.pids == before
 
 
 async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: Workers) -> None:
-    with pytest.raises(WorkerMemory):
+    with pytest.raises(WorkerMemoryError):
         await workers.run(jobs.take, 3 << 30, limit_s=PATIENCE_S)
     assert await workers.run(jobs.take, 1_000) == 1_000
 
@@ -154,7 +160,7 @@ async def test_a_process_that_grew_large_is_replaced(workers: Workers) -> None:
 
 async def test_a_dead_process_is_tried_once_more(workers: Workers, tmp_path: Path) -> None:
     assert await workers.run(jobs.die_once, str(tmp_path / "once")) == "alive"
-    with pytest.raises(WorkerDied):
+    with pytest.raises(WorkerDiedError):
         await workers.run(jobs.note_and_die, str(tmp_path / "twice"))
     assert (tmp_path / "twice").read_text() == "xx"
 
@@ -262,7 +268,7 @@ async def test_nothing_is_left_after_close() -> None:
 
 
 async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    fork, failures = Workers._fork, [Gone("the nursery is gone")] * 4
+    fork, failures = Workers._fork, [ProcessGoneError("the nursery is gone")] * 4
 
     def failing(self: Workers) -> Worker:
         if failures:
@@ -276,7 +282,7 @@ async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.Mon
 
 async def test_workers_that_cannot_start_are_told_to_who_waits() -> None:
     async with Workers(1, preload=("scraper.no_such_room",)) as broken:
-        with pytest.raises(NoWorker, match="no worker process can be started"):
+        with pytest.raises(NoWorkerError, match="no worker process can be started"):
             await broken.run(jobs.pid)
 
 

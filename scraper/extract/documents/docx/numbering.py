@@ -7,18 +7,18 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.docx.names import W, value_of
+from scraper.extract.documents.docx.xml_names import W, value_of
 from scraper.extract.documents.numerals import numeral
-from scraper.extract.xpath import Element
+from scraper.extract.dom.xpath import Element
 
-__all__ = ["Numbering", "Place", "as_bullets", "place_of_style"]
+__all__ = ["Numbering", "NumberingLevel", "as_bullets", "place_of_style"]
 
 _LEVELS = 9
 _LARGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NumberingLevel:
     """Which list a paragraph belongs to, and how deep."""
 
     list_id: str
@@ -79,7 +79,7 @@ class Numbering:
             levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
         return cls(levels, abstract, overridden)
 
-    def next_label(self, place: Place) -> str:
+    def next_label(self, place: NumberingLevel) -> str:
         """Count one paragraph on, and say its number; empty for a bullet."""
         levels = self.levels.get(place.list_id)
         if levels is None or place.level not in levels:
@@ -97,12 +97,12 @@ class Numbering:
                 del counts[deeper]
         return self._said(levels, place.level, counts)
 
-    def is_plain_count(self, place: Place) -> bool:
+    def is_plain_count(self, place: NumberingLevel) -> bool:
         """Whether a list counts 1, 2, 3, as lists in Markdown do."""
         level = self.levels.get(place.list_id, {}).get(place.level)
         return level is not None and level.is_plain
 
-    def count(self, place: Place) -> int:
+    def count(self, place: NumberingLevel) -> int:
         """How far a list has been counted."""
         return self._counts[self.abstract[place.list_id]][place.level]
 
@@ -120,7 +120,7 @@ class Numbering:
         return text.strip()
 
 
-def place_of_style(style: str | None, styles: Mapping[str, Element]) -> Place | None:
+def place_of_style(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
     """The list that a style puts its paragraphs in, by itself or by the style it is based on."""
     level: int | None = None
     for _ in range(_LEVELS):
@@ -134,7 +134,7 @@ def place_of_style(style: str | None, styles: Mapping[str, Element]) -> Place | 
             level = _integer(found, 0) if level is None and found is not None else level
             list_id = value_of(numbered, "numId")
             if list_id is not None:
-                return None if list_id == "0" else Place(list_id, level or 0)
+                return None if list_id == "0" else NumberingLevel(list_id, level or 0)
         style = value_of(element, "basedOn")
     return None
 

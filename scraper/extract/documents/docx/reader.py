@@ -13,15 +13,15 @@ from xml.parsers.expat import ExpatError
 import mammoth
 from lxml import etree
 
-from scraper.errors import Malformed
-from scraper.extract.documents.docx.commenting import comments_in, mark_comments
-from scraper.extract.documents.docx.names import W, transitional, value_of, w
+from scraper.errors import MalformedDocumentError
+from scraper.extract.documents.docx.comments import comments_in, mark_comments
 from scraper.extract.documents.docx.numbering import Numbering, as_bullets
-from scraper.extract.documents.docx.rewriting import FORMULA, own_level, rewrite
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.docx.preprocessing import FORMULA, own_level, rewrite
+from scraper.extract.documents.docx.xml_names import W, transitional, value_of, w
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_html import markdown_of
-from scraper.extract.documents.zips import Parts, parsed_xml
-from scraper.extract.xpath import Element
+from scraper.extract.documents.safe_zip import Parts, parsed_xml
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["core_facts", "main_part", "read", "warm_up"]
 
@@ -52,16 +52,16 @@ _SMALLEST_RELS = (
 )
 
 
-def warm_up(asked: Asked | None = None) -> None:
+def warm_up(asked: ParseRequest | None = None) -> None:
     """Load what mammoth loads late."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("_rels/.rels", _SMALLEST_RELS)
             archive.writestr("word/document.xml", _SMALLEST_BODY)
-        read(file.getvalue(), asked or Asked())
+        read(file.getvalue(), asked or ParseRequest())
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The text of a Word file.
 
     Raises:
@@ -83,7 +83,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
     text = markdown_of(_html(parts, changed, _style_map(styles, document)), asked.url)
     title, author = core_facts(parts)
     text = comments.written(FORMULA.sub(lambda match: formulas[int(match[1])], text))
-    return Parsed("docx", text, title=title, author=author)
+    return ParsedDocument("docx", text, title=title, author=author)
 
 
 def main_part(parts: Parts) -> str:
@@ -95,7 +95,7 @@ def main_part(parts: Parts) -> str:
             if target in parts:
                 return target
     if "word/document.xml" not in parts:
-        raise Malformed("The Word file holds no document.")
+        raise MalformedDocumentError("The Word file holds no document.")
     return "word/document.xml"
 
 
@@ -113,7 +113,7 @@ def _own_part(parts: Parts, name: str) -> Element | None:
         return None
     try:
         return parsed_xml(transitional(parts.read(name)), name)
-    except Malformed:
+    except MalformedDocumentError:
         return None
 
 
@@ -167,7 +167,7 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
             zipfile.BadZipFile,
             ExpatError,
         ) as error:
-            raise Malformed(f"The Word file is damaged ({type(error).__name__}).") from None
+            raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
     return str(result.value)
 
 

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 
 from scraper.extract.documents.odf.cells import grid_of, table_html
-from scraper.extract.documents.odf.counts import Counter
+from scraper.extract.documents.odf.counters import Counter
+from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.extract.documents.odf.inline import Inline
 from scraper.extract.documents.odf.lists import is_level_alone, join_lists
-from scraper.extract.documents.odf.names import DRAW, OFFICE, PRESENTATION, TABLE, TEXT, number, said
-from scraper.extract.documents.odf.objects import Objects
-from scraper.extract.documents.odf.styles import Look, Styles
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.documents.odf.styles import OdfStyles, OdfTextFormat
+from scraper.extract.documents.odf.xml_names import DRAW, OFFICE, PRESENTATION, TABLE, TEXT, number, said
+from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["Blocks"]
+__all__ = ["OdfBlockWriter"]
 
 _DEPTH = 40
 _LIST = TEXT + "list"
@@ -40,10 +40,10 @@ _INDEXES = frozenset(
 _CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
 
 
-class Blocks:
+class OdfBlockWriter:
     """Writes one document; counts its lists and headings on the way."""
 
-    def __init__(self, styles: Styles, objects: Objects) -> None:
+    def __init__(self, styles: OdfStyles, objects: EmbeddedObjects) -> None:
         self.inline = Inline(styles, objects.formula)
         self._styles = styles
         self._objects = objects
@@ -98,7 +98,7 @@ class Blocks:
         elif said(element, TEXT + "display") != "none":
             yield self.html(element, depth + 1)
 
-    def _look(self, element: Element) -> Look:
+    def _look(self, element: Element) -> OdfTextFormat:
         return self._styles.look(said(element, TEXT + "style-name"), "paragraph")
 
     def _code_line(self, element: Element) -> str | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.odf.names import TABLE, number
-from scraper.extract.xpath import Element
+from scraper.extract.documents.odf.xml_names import TABLE, number
+from scraper.extract.dom.xpath import Element
 
-__all__ = ["Cell", "Grid", "grid_of", "table_html"]
+__all__ = ["OdfCell", "OdfGrid", "grid_of", "table_html"]
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
@@ -23,7 +23,7 @@ _GROUPS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class OdfCell:
     """One cell, and how far it reaches."""
 
     text: str = ""
@@ -34,10 +34,10 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Grid:
+class OdfGrid:
     """The rows of a table."""
 
-    rows: list[list[Cell]] = field(default_factory=list)
+    rows: list[list[OdfCell]] = field(default_factory=list)
     cut: bool = False
     """There were more than are kept."""
 
@@ -57,9 +57,9 @@ class Grid:
         return texts
 
 
-def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> Grid:
+def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
     """The cells of a table."""
-    grid, left = Grid(), MAX_CELLS
+    grid, left = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
         times = min(_REPEATS, number(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
@@ -72,7 +72,7 @@ def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> Grid:
     return grid
 
 
-def table_html(rows: Sequence[Sequence[Cell]]) -> str:
+def table_html(rows: Sequence[Sequence[OdfCell]]) -> str:
     """A table of HTML, its first row as its head; texts are HTML already."""
     rows = [row for row in rows if row]
     if not any(cell.text for row in rows for cell in row):
@@ -102,7 +102,7 @@ def _put(row: list[str], at: int, text: str) -> None:
         row[at] = row[at] or text
 
 
-def _says(cells: Sequence[Cell]) -> bool:
+def _says(cells: Sequence[OdfCell]) -> bool:
     return any(cell.text for cell in cells)
 
 
@@ -114,17 +114,17 @@ def _rows(table: Element, depth: int) -> Iterator[Element]:
             yield from _rows(child, depth + 1)
 
 
-def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[Cell]:
-    cells: list[Cell] = []
+def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[OdfCell]:
+    cells: list[OdfCell] = []
     for element in row:
         if element.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
             continue
         room = MAX_COLUMNS - len(cells)
         repeats = number(element, TABLE + "number-columns-repeated", 1)
         if element.tag == TABLE + "covered-table-cell":
-            cells += [Cell(covered=True)] * min(repeats, room)
+            cells += [OdfCell(covered=True)] * min(repeats, room)
             continue
-        cell = Cell(
+        cell = OdfCell(
             text_of_cell(element),
             max(1, min(_SPAN, number(element, TABLE + "number-columns-spanned", 1))),
             max(1, min(_SPAN, number(element, TABLE + "number-rows-spanned", 1))),

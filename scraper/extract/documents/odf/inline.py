@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.notes import Comment, Comments
-from scraper.extract.documents.odf.names import DRAW, DUBLIN, LINK, OFFICE, TEXT, number, said
-from scraper.extract.documents.odf.styles import Look, Styles
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.documents.odf.styles import OdfStyles, OdfTextFormat
+from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, LINK, OFFICE, TEXT, number, said
+from scraper.extract.documents.review_comments import ReviewComment, ReviewComments
+from scraper.extract.dom.xpath import Element, text_of
 
 __all__ = ["Inline"]
 
@@ -35,12 +35,12 @@ _WEB = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")
 class Inline:
     """The letters of one document."""
 
-    styles: Styles
+    styles: OdfStyles
     formula: Callable[[Element], str]
     """A frame that holds a formula as one, for where it stands in a line; empty for other elements."""
     notes: list[str] = field(default_factory=list)
     """Bodies of footnotes and endnotes, as items of a list."""
-    comments: Comments = field(default_factory=Comments)
+    comments: ReviewComments = field(default_factory=ReviewComments)
     _waiting: dict[str, str] = field(default_factory=dict)
     _named: set[str] | None = None
 
@@ -101,7 +101,7 @@ class Inline:
         author, date = comment.find(DUBLIN + "creator"), comment.find(DUBLIN + "date")
         paragraphs = [text_of(one) for one in comment.iter(TEXT + "p")]
         mark = self.comments.mark(
-            Comment(
+            ReviewComment(
                 "" if author is None else author.text or "",
                 "" if date is None else date.text or "",
                 " ".join(paragraphs),
@@ -144,7 +144,7 @@ def _text(text: str | None) -> str:
     return html.escape(_WHITE.sub(" ", text), quote=False) if text else ""
 
 
-def _dressed(inner: str, look: Look, bare: bool) -> str:
+def _dressed(inner: str, look: OdfTextFormat, bare: bool) -> str:
     """A stretch of text in the elements that say how it looks."""
     if not inner.strip():
         return inner

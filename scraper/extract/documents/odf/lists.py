@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scraper.extract.documents.odf.names import TEXT, said
-from scraper.extract.xpath import Element
+from scraper.extract.documents.odf.xml_names import TEXT, said
+from scraper.extract.dom.xpath import Element
 
 __all__ = ["is_level_alone", "join_lists"]
 

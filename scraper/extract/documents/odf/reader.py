@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from scraper.errors import Encrypted
-from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.documents.odf.blocks import Blocks
-from scraper.extract.documents.odf.names import DRAW, DUBLIN, META, OFFICE
-from scraper.extract.documents.odf.objects import Objects
+from scraper.errors import EncryptedDocumentError
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.odf.blocks import OdfBlockWriter
+from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.extract.documents.odf.slides import slide_html
-from scraper.extract.documents.odf.styles import Styles
+from scraper.extract.documents.odf.styles import OdfStyles
+from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, META, OFFICE
 from scraper.extract.documents.office_html import markdown_of
-from scraper.extract.documents.sniff import Kind, kind_of
-from scraper.extract.documents.zips import Parts
+from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.sniff import DocumentKind, kind_of
 
 __all__ = ["check_lock", "facts_of", "read", "warm_up"]
 
 
-def warm_up(asked: Asked | None = None) -> None:
+def warm_up(asked: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""
     markdown_of("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """A text or a presentation.
 
     Raises:
@@ -31,10 +31,10 @@ def read(data: bytes, asked: Asked) -> Parsed:
     parts = Parts(data)
     check_lock(parts)
     content, more = parts.xml("content.xml"), parts.xml_if_there("styles.xml")
-    styles = Styles((content,) if more is None else (content, more))
-    blocks = Blocks(styles, Objects(parts))
+    styles = OdfStyles((content,) if more is None else (content, more))
+    blocks = OdfBlockWriter(styles, EmbeddedObjects(parts))
     body = content.find(OFFICE + "body")
-    slides = [] if body is None or kind is not Kind.ODP else list(body.iter(DRAW + "page"))
+    slides = [] if body is None or kind is not DocumentKind.ODP else list(body.iter(DRAW + "page"))
     title, author = facts_of(parts)
     if slides:
         text = "\n\n".join(
@@ -43,7 +43,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
         )
     else:
         text = "" if body is None else markdown_of(blocks.document(body) + blocks.notes(), asked.url)
-    return Parsed(
+    return ParsedDocument(
         kind.value,
         blocks.inline.comments.written(text),
         title=title,
@@ -64,7 +64,9 @@ def check_lock(parts: Parts) -> None:
         Encrypted: it is.
     """
     if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
-        raise Encrypted("The document is locked with a password.", next_step="Save it without one.")
+        raise EncryptedDocumentError(
+            "The document is locked with a password.", next_step="Save it without one."
+        )
 
 
 def facts_of(parts: Parts) -> tuple[str | None, str | None]:

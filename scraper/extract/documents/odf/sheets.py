@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scraper.extract.documents.blocks_of_cells import block_text, regions
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.odf.cells import grid_of
-from scraper.extract.documents.odf.names import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
-from scraper.extract.documents.odf.objects import Objects
+from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.extract.documents.odf.reader import check_lock, facts_of
-from scraper.extract.documents.odf.reader import warm_up as warm_up
+from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
 from scraper.extract.documents.office_html import markdown_of
-from scraper.extract.documents.zips import Parts
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.table_regions import block_text, regions
+from scraper.extract.dom.xpath import Element, text_of
 
 __all__ = ["read"]
 
@@ -23,7 +22,7 @@ _REPEATED_CHARS = 200
 _MOST_COMMENTS = 500
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The sheets of a workbook.
 
     Raises:
@@ -34,12 +33,12 @@ def read(data: bytes, asked: Asked) -> Parsed:
     content = parts.xml("content.xml")
     body = content.find(f"{OFFICE}body/{OFFICE}spreadsheet")
     sheets = [] if body is None else body.findall(TABLE + "table")
-    reader = _Sheets(content, Objects(parts))
+    reader = _Sheets(content, EmbeddedObjects(parts))
     texts = [reader.sheet(number, sheet) for number, sheet in enumerate(sheets[:_SHEETS], 1)]
     if len(sheets) > _SHEETS:
         reader.warnings.append(f"Only the first {_SHEETS} sheets are shown.")
     title, author = facts_of(parts)
-    return Parsed(
+    return ParsedDocument(
         "ods",
         "\n\n".join(texts),
         title=title,
@@ -52,7 +51,7 @@ def read(data: bytes, asked: Asked) -> Parsed:
 class _Sheets:
     """The sheets of one file."""
 
-    def __init__(self, content: Element, objects: Objects) -> None:
+    def __init__(self, content: Element, objects: EmbeddedObjects) -> None:
         self.warnings: list[str] = []
         self._objects = objects
         self._hidden = {

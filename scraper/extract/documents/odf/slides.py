@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from scraper.extract.documents.odf.blocks import Blocks
+from scraper.extract.documents.odf.blocks import OdfBlockWriter
 from scraper.extract.documents.odf.lists import join_lists
-from scraper.extract.documents.odf.names import DRAW, PRESENTATION, TEXT, said
-from scraper.extract.documents.odf.styles import Styles
-from scraper.extract.xpath import Element, text_of
+from scraper.extract.documents.odf.styles import OdfStyles
+from scraper.extract.documents.odf.xml_names import DRAW, PRESENTATION, TEXT, said
+from scraper.extract.dom.xpath import Element, text_of
 
 __all__ = ["slide_html"]
 
@@ -19,7 +19,7 @@ _LARGER = 1.15
 """A title's letters against the next largest ones of its slide."""
 
 
-def slide_html(page: Element, blocks: Blocks, styles: Styles) -> tuple[str, str]:
+def slide_html(page: Element, blocks: OdfBlockWriter, styles: OdfStyles) -> tuple[str, str]:
     """What stands on one slide, and its notes."""
     join_lists(page)
     shapes = [shape for shape in page if said(shape, PRESENTATION + "class") not in _FURNITURE]
@@ -36,7 +36,7 @@ def slide_html(page: Element, blocks: Blocks, styles: Styles) -> tuple[str, str]
     return "".join(parts), notes
 
 
-def _shape(shape: Element, blocks: Blocks) -> str:
+def _shape(shape: Element, blocks: OdfBlockWriter) -> str:
     holder = shape.makeelement("holder", {})
     parent = shape.getparent()
     assert parent is not None
@@ -53,7 +53,7 @@ def _notes(shape: Element) -> Iterator[Element]:
             yield from frame.iter(TEXT + "p")
 
 
-def _title_by_size(shapes: list[Element], styles: Styles) -> Element | None:
+def _title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
     """The first shape of one short paragraph, where its letters are the slide's largest by far."""
     sizes = {shape: _points(shape, styles) for shape in shapes if shape.tag != PRESENTATION + "notes"}
     spoken = [shape for shape in shapes if sizes.get(shape)]
@@ -63,7 +63,7 @@ def _title_by_size(shapes: list[Element], styles: Styles) -> Element | None:
     return spoken[0] if all(sizes[spoken[0]] >= other * _LARGER for other in others) else None
 
 
-def _points(shape: Element, styles: Styles) -> float:
+def _points(shape: Element, styles: OdfStyles) -> float:
     """The size of the largest letters in a shape; 0 where nothing says."""
     spans = [(one, "text") for one in shape.iter(TEXT + "span") if text_of(one).strip()]
     spans += [(one, "paragraph") for one in shape.iter(TEXT + "p") if text_of(one).strip()]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.extract.documents.odf.names import FO, STYLE, TEXT, number, said
-from scraper.extract.xpath import Element
+from scraper.extract.documents.odf.xml_names import FO, STYLE, TEXT, number, said
+from scraper.extract.dom.xpath import Element
 
-__all__ = ["Level", "Look", "Styles"]
+__all__ = ["ListLevel", "OdfStyles", "OdfTextFormat"]
 
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
@@ -24,7 +24,7 @@ _BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class OdfTextFormat:
     """What a style makes of a text."""
 
     title: bool = False
@@ -42,7 +42,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ListLevel:
     """How one level of a list is labelled."""
 
     numeral: str = ""
@@ -60,25 +60,25 @@ class Level:
 
 
 @dataclass
-class Styles:
+class OdfStyles:
     """All styles of a file; the parts in which they stand are given in the order of their weight."""
 
     roots: tuple[Element, ...]
-    _looks: dict[tuple[str, str], Look] = field(default_factory=dict)
+    _looks: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
 
-    def look(self, name: str, family: str) -> Look:
+    def look(self, name: str, family: str) -> OdfTextFormat:
         """What a style of a family (`paragraph`, `text`) means, with all that it is based on."""
         key = (family, name)
         if key not in self._looks:
             self._looks[key] = _look(name, list(self._line(name, family)))
         return self._looks[key]
 
-    def levels(self, name: str) -> dict[int, Level]:
+    def levels(self, name: str) -> dict[int, ListLevel]:
         """The levels of a list's style, counted from 1."""
         return self._lists.get(name, {})
 
     @cached_property
-    def outline(self) -> dict[int, Level]:
+    def outline(self) -> dict[int, ListLevel]:
         """How headings are numbered."""
         found = (style for root in self.roots for style in root.iter(TEXT + "outline-style"))
         return _levels(next(found, ()))
@@ -92,8 +92,8 @@ class Styles:
         return found
 
     @cached_property
-    def _lists(self) -> dict[str, dict[int, Level]]:
-        found: dict[str, dict[int, Level]] = {}
+    def _lists(self) -> dict[str, dict[int, ListLevel]]:
+        found: dict[str, dict[int, ListLevel]] = {}
         for root in self.roots:
             for style in root.iter(TEXT + "list-style"):
                 found.setdefault(said(style, STYLE + "name"), _levels(style))
@@ -109,7 +109,7 @@ class Styles:
             name = said(style, STYLE + "parent-style-name")
 
 
-def _look(name: str, line: list[Element]) -> Look:
+def _look(name: str, line: list[Element]) -> OdfTextFormat:
     # A style of the office's own need not be defined in the file: its name alone tells.
     first = said(line[-1], STYLE + "parent-style-name") if line else name
     names = [*map(_plain_name, line), _shown(first)]
@@ -123,7 +123,7 @@ def _look(name: str, line: list[Element]) -> Look:
     heading = next((int(level) for level in levels if level.isdecimal()), None)
     position = found.get(STYLE + "text-position", "")
     size = _POINTS.fullmatch(found.get(FO + "font-size", ""))
-    return Look(
+    return OdfTextFormat(
         title="title" in names,
         subtitle="subtitle" in names,
         heading=int(named[0][1]) if named else heading,
@@ -154,12 +154,12 @@ def _raised(position: str) -> str:
     return "" if moved is None else "sub" if moved[1] else "sup"
 
 
-def _levels(style: Iterable[Element]) -> dict[int, Level]:
+def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
     found = {}
     for level in style:
         if not isinstance(level.tag, str):
             continue
-        found[number(level, TEXT + "level", 1)] = Level(
+        found[number(level, TEXT + "level", 1)] = ListLevel(
             _NUMERALS.get(str(level.get(STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
             said(level, STYLE + "num-prefix"),
             said(level, STYLE + "num-suffix"),

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from scraper.extract.documents.pdf.layout_model import RuledLine
 from scraper.extract.documents.pdf.rows import cell_text
-from scraper.extract.documents.pdf.segments import Line
-from scraper.extract.documents.pdf.shapes import Rule
+from scraper.extract.documents.pdf.segments import TextLine
 
 __all__ = ["merged_rows"]
 
@@ -18,7 +18,7 @@ _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z
 
 
 def merged_rows(
-    lines: Sequence[Line], grid: Sequence[Sequence[str]], across: Sequence[Rule]
+    lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
 ) -> list[list[str]]:
     """Rows of cells, each from the lines that make it up."""
     heads = _head_count(grid)
@@ -53,9 +53,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _continues(
-    lines: Sequence[Line],
+    lines: Sequence[TextLine],
     grid: Sequence[Sequence[str]],
-    across: Sequence[Rule],
+    across: Sequence[RuledLine],
     group: Sequence[int],
     index: int,
     heads: int,
@@ -85,11 +85,11 @@ def _head_continues(filled: Sequence[int], had: Sequence[int]) -> bool:
     return len(shared) >= min(len(filled), len(had)) * 0.7 and len(had) > 1
 
 
-def _is_tight(lines: Sequence[Line], above: int, index: int) -> bool:
+def _is_tight(lines: Sequence[TextLine], above: int, index: int) -> bool:
     steps = [b.y0 - a.y0 for a, b in pairwise(lines)]
     step = lines[index].y0 - lines[above].y0
     return step <= _LOOSER * min(steps) or step <= 1.35 * lines[index].size
 
 
-def _covers(rule: Rule, line: Line) -> bool:
+def _covers(rule: RuledLine, line: TextLine) -> bool:
     return min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0)

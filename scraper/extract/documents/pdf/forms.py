@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scraper.extract.characters import line
+from scraper.extract.text.sanitize import line
 
 __all__ = ["FILLED_ELSEWHERE", "form_text"]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scraper.extract.documents.pdf.shapes import Block, BlockKind
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 
 __all__ = ["with_headings"]
 
@@ -25,7 +25,7 @@ _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+)
 _UNFINISHED = re.compile(r"[.,;:]$")
 
 
-def with_headings(blocks: Sequence[Block], body_size: float) -> list[Block]:
+def with_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
     """The blocks, those that are headings marked as such."""
     sizes = Counter(block.size for block in blocks if _is_large(block, body_size))
     ranked = sorted(sizes, reverse=True)
@@ -40,7 +40,7 @@ def with_headings(blocks: Sequence[Block], body_size: float) -> list[Block]:
     return [_judged(block, levels, body_size, below) for block in blocks]
 
 
-def _judged(block: Block, levels: dict[float, int], body_size: float, below: int) -> Block:
+def _judged(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
     text = " ".join(block.lines)
     if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text):
         return block
@@ -62,7 +62,7 @@ def _judged(block: Block, levels: dict[float, int], body_size: float, below: int
     return block
 
 
-def _heading(block: Block, level: int) -> Block:
+def _heading(block: LayoutBlock, level: int) -> LayoutBlock:
     lines = block.lines
     if block.kind is BlockKind.ITEM:
         if not block.label:
@@ -71,7 +71,7 @@ def _heading(block: Block, level: int) -> Block:
     return replace(block, kind=BlockKind.HEADING, lines=lines, level=level, label="")
 
 
-def _is_large(block: Block, body_size: float) -> bool:
+def _is_large(block: LayoutBlock, body_size: float) -> bool:
     if block.kind is BlockKind.ITEM and not block.label:
         return False
     return (

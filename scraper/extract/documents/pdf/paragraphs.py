@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutRow
 from scraper.extract.documents.pdf.lists import split_mark
 from scraper.extract.documents.pdf.rows import text_of_row
-from scraper.extract.documents.pdf.shapes import Block, BlockKind, Row
 
 __all__ = ["blocks_of", "is_code", "laid_out"]
 
@@ -26,13 +26,13 @@ _LEADER = re.compile(
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
 
-def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
+def blocks_of(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
     """The blocks of rows that follow each other without a table between."""
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
     leading = _leading(rows)
-    group: list[Row] = []
+    group: list[LayoutRow] = []
     for row in rows:
         if group and _breaks(group, row, left, right, leading):
             yield _block(group, left)
@@ -41,7 +41,7 @@ def blocks_of(rows: Sequence[Row]) -> Iterator[Block]:
     yield _block(group, left)
 
 
-def _leading(rows: Sequence[Row]) -> float:
+def _leading(rows: Sequence[LayoutRow]) -> float:
     """From line to line, as a share of the letters' size; the lower quarter, since paragraphs stand apart.
 
     Code is set tighter than text and has its own.
@@ -54,7 +54,7 @@ def _leading(rows: Sequence[Row]) -> float:
     return shares[len(shares) // 4] if shares else _USUAL_LEADING
 
 
-def _breaks(group: Sequence[Row], row: Row, left: float, right: float, leading: float) -> bool:
+def _breaks(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
     """Whether a row begins a new block; `leading`: from line to line, as a share of the letters' size."""
     above = group[-1]
     step = leading * row.size
@@ -81,29 +81,29 @@ def _breaks(group: Sequence[Row], row: Row, left: float, right: float, leading: 
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 
 
-def _block(rows: Sequence[Row], left: float) -> Block:
+def _block(rows: Sequence[LayoutRow], left: float) -> LayoutBlock:
     lines = tuple(text_of_row(row) for row in rows)
     size = max(row.size for row in rows)
     if all(row.mono for row in rows) and is_code(rows):
-        return Block(BlockKind.CODE, laid_out(rows), size=size)
+        return LayoutBlock(BlockKind.CODE, laid_out(rows), size=size)
     if len(lines) == 1 and _LEADER.search(lines[0]):  # a line of a table of contents
         entry = _LEADER.sub(r" … \1", lines[0])
-        return Block(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
+        return LayoutBlock(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
     mark, rest = split_mark(lines[0])
     bold = all(row.bold for row in rows)
     if mark is not None and rest:
-        return Block(
+        return LayoutBlock(
             BlockKind.ITEM, (rest, *lines[1:]), size=size, bold=bold, label=mark, indent=rows[0].x0 - left
         )
-    return Block(BlockKind.TEXT, lines, size=size, bold=bold, indent=rows[0].x0 - left)
+    return LayoutBlock(BlockKind.TEXT, lines, size=size, bold=bold, indent=rows[0].x0 - left)
 
 
-def is_code(rows: Sequence[Row]) -> bool:
+def is_code(rows: Sequence[LayoutRow]) -> bool:
     """Letters of one width are code unless a whole letter is typed in them."""
     return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
 
 
-def laid_out(rows: Sequence[Row]) -> tuple[str, ...]:
+def laid_out(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
     """Lines of code with the spaces that stood before and between them."""
     left = min(row.x0 for row in rows)
     letters = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]

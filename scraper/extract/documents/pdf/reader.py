@@ -9,26 +9,21 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from scraper.extract.documents.model import Asked, Parsed
-from scraper.extract.documents.pdf import source
-from scraper.extract.documents.pdf.aligned import tables_in
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.pdf import pdfium_source
+from scraper.extract.documents.pdf.headers_footers import without_running_lines
 from scraper.extract.documents.pdf.headings import with_headings
-from scraper.extract.documents.pdf.heads import (
-    feet_below,
-    heads_above,
-    sideways_heads,
-    with_sideways,
-)
-from scraper.extract.documents.pdf.letters import right_to_left_pages, with_letters
-from scraper.extract.documents.pdf.order import flows
+from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, grids
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
+from scraper.extract.documents.pdf.markdown_writer import markdown_of, pages_of
+from scraper.extract.documents.pdf.page_breaks import joined_paragraphs, joined_tables, joined_words
 from scraper.extract.documents.pdf.paragraphs import blocks_of
+from scraper.extract.documents.pdf.reading_order import flows
 from scraper.extract.documents.pdf.rows import is_right_to_left
-from scraper.extract.documents.pdf.ruled import Grid, grids
-from scraper.extract.documents.pdf.running import without_running_lines
-from scraper.extract.documents.pdf.shapes import Block, BlockKind, Page, Row, Run
-from scraper.extract.documents.pdf.tags import blocks_by_tags
-from scraper.extract.documents.pdf.turning import joined_paragraphs, joined_tables, joined_words
-from scraper.extract.documents.pdf.writer import markdown_of, pages_of
+from scraper.extract.documents.pdf.rtl_text import right_to_left_pages, with_letters
+from scraper.extract.documents.pdf.stream_tables import tables_in
+from scraper.extract.documents.pdf.structure_tree import blocks_by_tags
+from scraper.extract.documents.pdf.table_headers import feet_below, heads_above, sideways_heads, with_sideways
 
 __all__ = ["read", "warm_up"]
 
@@ -38,23 +33,23 @@ _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
 _VOCABULARY_PAGES = 300
 
 
-def warm_up(asked: Asked | None = None) -> None:
+def warm_up(asked: ParseRequest | None = None) -> None:
     """Load PDFium, and the second reader where both are wanted."""
-    source.warm_up()
+    pdfium_source.warm_up()
     if asked is not None and asked.more_care:
         _second().warm_up()
 
 
-def read(data: bytes, asked: Asked | None = None) -> Parsed:
+def read(data: bytes, asked: ParseRequest | None = None) -> ParsedDocument:
     """The pages of a PDF as Markdown.
 
     Raises:
         Encrypted, Malformed: it cannot be read.
     """
-    asked = asked or Asked()
-    found = source.load(data, asked)
+    asked = asked or ParseRequest()
+    found = pdfium_source.load(data, asked)
     right_to_left = right_to_left_pages(found.pages)
-    given: Sequence[Page] = found.pages
+    given: Sequence[LayoutPage] = found.pages
     if right_to_left and asked.more_care:
         given = with_letters(given, _second().lines_of_pages(data, right_to_left, asked.password))
     pages = without_running_lines(given)
@@ -67,14 +62,14 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
         written = markdown_of([next(judged) for _ in own], vocabulary)
         texts.append((page.number, "\n\n".join(filter(None, (written, found.forms.get(page.number))))))
     bare = [page.number for page in found.pages if sum(len(run.text) for run in page.runs) < _FEW_LETTERS]
-    return Parsed(
+    return ParsedDocument(
         "pdf",
         "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else "",
         title=found.title,
         author=found.author,
         pages=found.page_count,
         read_to=pages[-1].number if pages and pages[-1].number < found.page_count else None,
-        ocr_pages=source.pictured_pages(data, bare, asked.password) if bare else (),
+        ocr_pages=pdfium_source.pictured_pages(data, bare, asked.password) if bare else (),
         encrypted=found.encrypted,
         deserves_more_care=bool(right_to_left) and not asked.more_care,
         warnings=tuple(_warnings(found, asked)),
@@ -83,10 +78,10 @@ def read(data: bytes, asked: Asked | None = None) -> Parsed:
 
 def _second() -> ModuleType:
     """The second reader, whose import costs more than reading a page: loaded for those who need it."""
-    return importlib.import_module("scraper.extract.documents.pdf.second")
+    return importlib.import_module("scraper.extract.documents.pdf.fallback_reader")
 
 
-def _warnings(found: source.Source, asked: Asked) -> Iterator[str]:
+def _warnings(found: pdfium_source.PdfSource, asked: ParseRequest) -> Iterator[str]:
     if not asked.pages and len(found.pages) < found.page_count - len(found.failed_pages):
         read, of_all = f"{len(found.pages):,}", f"{found.page_count:,}"
         yield f"Only the first {read} of {of_all} pages are read: choose others by `pages`."
@@ -97,7 +92,7 @@ def _warnings(found: source.Source, asked: Asked) -> Iterator[str]:
         yield f"Pages that could not be read: {listed}."
 
 
-def _blocks(page: Page) -> Iterator[Block]:
+def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
     tagged = blocks_by_tags(page)
     if tagged is not None:
         yield from tagged
@@ -107,17 +102,17 @@ def _blocks(page: Page) -> Iterator[Block]:
     runs = [run for run in page.runs if run not in inside]
     for index, grid in enumerate(found):
         size = grid.runs[0].size if grid.runs else 10.0
-        runs.append(Run("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
+        runs.append(TextRun("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
     blocks = joined_paragraphs(list(_flow(flow, found, page)) for flow in flows(runs))
     if is_right_to_left("".join(run.text for run in page.runs)):
         blocks = (replace(block, table=tuple(row[::-1] for row in block.table)) for block in blocks)
     yield from blocks
 
 
-def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Block]:
+def _flow(rows: Sequence[LayoutRow], drawn: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
     """The blocks of one flow: drawn tables in their places, aligned ones found, the rest in paragraphs."""
-    piece: list[Row] = []
-    above: Grid | None = None
+    piece: list[LayoutRow] = []
+    above: LatticeGrid | None = None
     table: list[tuple[str, ...]] = []
     for row in rows:
         places = [run.block for run in row.runs if run.block >= 0]
@@ -126,13 +121,13 @@ def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Bl
             continue
         beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
-            piece.append(Row(beside))
+            piece.append(LayoutRow(beside))
         piece = yield from _ended(table, above, piece)
         *first, last = places
         table, heads = _headed(drawn[(first or [last])[0]], [] if beside or first else piece, page)
         yield from _undrawn(piece[: len(piece) - heads], page)
         for place in places[1:]:
-            yield Block(BlockKind.TABLE, table=tuple(table))
+            yield LayoutBlock(BlockKind.TABLE, table=tuple(table))
             table, _ = _headed(drawn[place], [], page)
         piece, above = [], drawn[last]
     piece = yield from _ended(table, above, piece)
@@ -140,17 +135,19 @@ def _flow(rows: Sequence[Row], drawn: Sequence[Grid], page: Page) -> Iterator[Bl
 
 
 def _ended(
-    table: list[tuple[str, ...]], grid: Grid | None, below: list[Row]
-) -> Generator[Block, None, list[Row]]:
+    table: list[tuple[str, ...]], grid: LatticeGrid | None, below: list[LayoutRow]
+) -> Generator[LayoutBlock, None, list[LayoutRow]]:
     """A drawn table with the sums that stand below its frame; what is left of the rows."""
     if grid is None:
         return below
     feet = feet_below(below, grid.columns, grid.y1)
-    yield Block(BlockKind.TABLE, table=(*table, *map(tuple, feet)))
+    yield LayoutBlock(BlockKind.TABLE, table=(*table, *map(tuple, feet)))
     return below[len(feet) :]
 
 
-def _headed(grid: Grid, above: Sequence[Row], page: Page) -> tuple[list[tuple[str, ...]], int]:
+def _headed(
+    grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage
+) -> tuple[list[tuple[str, ...]], int]:
     """A drawn table's rows with the heads above its frame, and how many of the rows above those were."""
     upright = sideways_heads(page.sideways, grid.columns, grid.y0, grid.first_y1)
     table, upright = with_sideways(grid.rows, upright, grid.y0)
@@ -158,16 +155,16 @@ def _headed(grid: Grid, above: Sequence[Row], page: Page) -> tuple[list[tuple[st
     return [*map(tuple, heads), *table], taken
 
 
-def _undrawn(rows: Sequence[Row], page: Page) -> Iterator[Block]:
+def _undrawn(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
     for table in tables_in(rows, page.across, page.sideways):
         yield from blocks_of(rows[at : table.start])
-        yield Block(BlockKind.TABLE, table=table.rows)
+        yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end
     yield from blocks_of(rows[at:])
 
 
-def _body_size(pages: Sequence[Page]) -> float:
+def _body_size(pages: Sequence[LayoutPage]) -> float:
     sizes: Counter[float] = Counter()
     for page in pages:
         for run in page.runs:
@@ -175,7 +172,7 @@ def _body_size(pages: Sequence[Page]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
-def _vocabulary(pages: Sequence[Page]) -> frozenset[str]:
+def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
     """Words of the document, for what to do with hyphens."""
     text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     return frozenset(word.lower() for word in _HYPHENATED.findall(text))

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.lists import BULLET, is_label
-from scraper.extract.documents.pdf.shapes import Row, Run
 
 __all__ = ["cell_text", "is_right_to_left", "joined_lines", "rows_of", "text_of_row", "text_of_runs"]
 
@@ -24,9 +24,9 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def rows_of(runs: Iterable[Run]) -> list[Row]:
+def rows_of(runs: Iterable[TextRun]) -> list[LayoutRow]:
     """Runs grouped into rows from top to bottom, each from left to right."""
-    groups: list[list[Run]] = []
+    groups: list[list[TextRun]] = []
     middle = height = 0.0
     for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
         if groups and run.middle - middle < _SAME_ROW * max(4.0, min(height, run.y1 - run.y0)):
@@ -34,15 +34,15 @@ def rows_of(runs: Iterable[Run]) -> list[Row]:
             continue
         groups.append([run])
         middle, height = run.middle, run.y1 - run.y0
-    return [Row(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
+    return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
 
 
-def text_of_row(row: Row) -> str:
+def text_of_row(row: LayoutRow) -> str:
     """The text of one row."""
     return text_of_runs(row.runs)
 
 
-def text_of_runs(runs: Sequence[Run]) -> str:
+def text_of_runs(runs: Sequence[TextRun]) -> str:
     """Runs of one line as text; where most letters are read from right to left, so are the runs."""
     if len(runs) == 1:
         return _WHITE.sub(" ", runs[0].text).strip()
@@ -66,10 +66,10 @@ def is_right_to_left(text: str) -> bool:
     return len(_RIGHT_TO_LEFT.findall(text)) * 2 > letters
 
 
-def _from_right(runs: Sequence[Run]) -> str:
+def _from_right(runs: Sequence[TextRun]) -> str:
     """Runs from right to left; a stretch of Latin words or numbers among them keeps its own direction."""
     ordered = sorted(runs, key=lambda run: -run.x1)
-    stretches: list[list[Run]] = []
+    stretches: list[list[TextRun]] = []
     for run in ordered:
         left_to_right = not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
         if left_to_right and stretches and stretches[-1][0].block == -2:

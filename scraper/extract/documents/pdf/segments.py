@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.rows import text_of_runs
-from scraper.extract.documents.pdf.shapes import Row, Run
 
-__all__ = ["Line", "Segment", "line_of"]
+__all__ = ["Segment", "TextLine", "line_of"]
 
 _GAP = 0.75
 """Of the letters' size. Justified words stand up to .6 apart; cells of dense tables from .8 on."""
@@ -18,7 +18,7 @@ _GAP = 0.75
 class Segment:
     """A stretch of a row without a wide gap."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     x0: float
     x1: float
 
@@ -29,10 +29,10 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A row and its segments."""
 
-    row: Row
+    row: LayoutRow
     segments: tuple[Segment, ...]
     x0: float
     x1: float
@@ -46,9 +46,9 @@ class Line:
         return [(a.x1, b.x0) for a, b in zip(self.segments, self.segments[1:], strict=False)]
 
 
-def line_of(row: Row) -> Line:
+def line_of(row: LayoutRow) -> TextLine:
     """The segments of a row."""
-    groups: list[list[Run]] = []
+    groups: list[list[TextRun]] = []
     end = 0.0
     for run in row.runs:
         if groups and run.x0 - end <= _GAP * min(run.size, groups[-1][-1].size):
@@ -58,8 +58,8 @@ def line_of(row: Row) -> Line:
             groups.append([run])
             end = run.x1
     segments = tuple(_segment(group) for group in groups)
-    return Line(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
+    return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
 
 
-def _segment(runs: Sequence[Run]) -> Segment:
+def _segment(runs: Sequence[TextRun]) -> Segment:
     return Segment(tuple(runs), runs[0].x0, max(run.x1 for run in runs))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Cell", "spread"]
+__all__ = ["TaggedCell", "spread"]
 
 _COLUMNS = 100
 _ROWS = 2_000
 
 
-class Cell(NamedTuple):
+class TaggedCell(NamedTuple):
     """One cell, and from where to where its letters stand; None where it has none."""
 
     text: str
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
     x1: float | None
 
 
-def spread(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+def spread(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
     """The texts by row and column; a spanning cell's text stands in its first place."""
     width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
     places = _column_places(rows, width)
@@ -48,7 +48,7 @@ def spread(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     return grid
 
 
-def _column_places(rows: Sequence[Sequence[Cell]], width: int) -> list[tuple[float, float] | None]:
+def _column_places(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
     """From where to where each column's letters stand, by the rows that have all their cells."""
     places: list[tuple[float, float] | None] = [None] * width
     for row in rows:
@@ -61,7 +61,7 @@ def _column_places(rows: Sequence[Sequence[Cell]], width: int) -> list[tuple[flo
     return places
 
 
-def _stands_further(cell: Cell, column: int, places: Sequence[tuple[float, float] | None]) -> bool:
+def _stands_further(cell: TaggedCell, column: int, places: Sequence[tuple[float, float] | None]) -> bool:
     """Whether a cell's letters begin right of this column, under a later one."""
     if column + 1 >= len(places) or cell.x0 is None:
         return False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["TITLE", "Column", "Paragraph", "Paragraphs"]
+__all__ = ["TITLE", "Paragraph", "Paragraphs", "RtfTableColumn"]
 
 TITLE = 0
 """The level of a document's title; below it all headings stand one deeper."""
@@ -34,7 +34,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RtfTableColumn:
     """One cell of a row as it was announced."""
 
     goes_on_left: bool = False
@@ -81,7 +81,7 @@ class Paragraphs:
         self._row.append("".join(self._cell))
         self._cell = []
 
-    def end_row(self, columns: Sequence[Column]) -> None:
+    def end_row(self, columns: Sequence[RtfTableColumn]) -> None:
         """The cells since the last one are a row."""
         above = self._rows[-1] if self._rows else []
         for at, column in enumerate(columns[: len(self._row)]):

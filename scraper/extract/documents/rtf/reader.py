@@ -10,14 +10,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from scraper.errors import Malformed
-from scraper.extract.documents.model import MAX_CHARACTERS, Asked, Parsed
-from scraper.extract.documents.notes import Comment, Comments
+from scraper.errors import MalformedDocumentError
+from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.office_html import markdown_of
-from scraper.extract.documents.rtf.looks import CHARSETS, SETTINGS, SIGNS, Look, dressed
-from scraper.extract.documents.rtf.paragraphs import TITLE, Column, Paragraph, Paragraphs
-from scraper.extract.documents.rtf.tokens import Token, tokens
-from scraper.extract.documents.rtf.words import PLACES, SKIPPED, TRANSPARENT
+from scraper.extract.documents.review_comments import ReviewComment, ReviewComments
+from scraper.extract.documents.rtf.character_formatting import (
+    CHARSETS,
+    SETTINGS,
+    SIGNS,
+    RtfTextFormat,
+    dressed,
+)
+from scraper.extract.documents.rtf.control_words import PLACES, SKIPPED, TRANSPARENT
+from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
+from scraper.extract.documents.rtf.tokenizer import RtfToken, tokens
 
 __all__ = ["read", "warm_up"]
 
@@ -34,26 +40,26 @@ _MAX_COLUMNS = 1_000
 _HIGH, _LOW, _SIGNS_OF_FONTS = range(0xD800, 0xDC00), range(0xDC00, 0xE000), range(0xF000, 0xF100)
 
 
-def warm_up(asked: Asked | None = None) -> None:
+def warm_up(asked: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""
     markdown_of("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
 
 
-def read(data: bytes, asked: Asked) -> Parsed:
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The text of a file.
 
     Raises:
         Malformed: it is none.
     """
     if not data.startswith(b"{\\rtf"):
-        raise Malformed("The RTF file is damaged: it does not begin as one.")
+        raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
     reader = _Reader()
     for token in tokens(data[:MAX_BYTES]):
         reader.take(token)
         if reader.size > MAX_CHARACTERS:
             break
     text = markdown_of(reader.html(), asked.url)
-    return Parsed(
+    return ParsedDocument(
         "rtf", reader.comments.written(text), title=reader.fact("title"), author=reader.fact("author")
     )
 
@@ -73,10 +79,10 @@ class _Reader:
     """Follows the words of control; what they say holds until their group ends."""
 
     def __init__(self) -> None:
-        self.comments = Comments()
+        self.comments = ReviewComments()
         self.size = 0
-        self._look = Look()
-        self._stack: list[Look] = []
+        self._look = RtfTextFormat()
+        self._stack: list[RtfTextFormat] = []
         self._too_deep = 0
         self._texts = [_Text()]
         self._bytes = b""
@@ -91,8 +97,8 @@ class _Reader:
         self._font_names: dict[int, list[str]] = {}
         self._font = 0
         self._styles: dict[int, list[str]] = {}
-        self._columns: list[Column] = []
-        self._column = Column()
+        self._columns: list[RtfTableColumn] = []
+        self._column = RtfTableColumn()
 
     def fact(self, name: str) -> str | None:
         """What the file says of itself."""
@@ -107,7 +113,7 @@ class _Reader:
         notes = f"<ol>{''.join(self._notes)}</ol>" if self._notes else ""
         return self._texts[0].paragraphs.html() + notes
 
-    def take(self, token: Token) -> None:
+    def take(self, token: RtfToken) -> None:
         """The next piece."""
         if token.letters:
             self._letters(token.letters)
@@ -171,7 +177,9 @@ class _Reader:
             return
         if place == "comment":
             said = html.unescape(re.sub(r"<[^>]*>", " ", written))
-            self._emit(self.comments.mark(Comment("".join(self._collected.get("commentator", ())), "", said)))
+            self._emit(
+                self.comments.mark(ReviewComment("".join(self._collected.get("commentator", ())), "", said))
+            )
             return
         number = len(self._notes) + 1
         body = re.sub(r"</p><p>", "<br>", written) or "<p></p>"
@@ -320,21 +328,21 @@ class _Reader:
 
     def begin_row(self, number: int | None) -> None:
         """The cells of a row are announced anew."""
-        self._columns, self._column = [], Column()
+        self._columns, self._column = [], RtfTableColumn()
 
     def end_column(self, number: int | None) -> None:
         """One more cell is announced."""
         if len(self._columns) < _MAX_COLUMNS:
             self._columns.append(self._column)
-        self._column = Column()
+        self._column = RtfTableColumn()
 
     def merge_left(self, number: int | None) -> None:
         """The cell that is announced belongs to the one before it."""
-        self._column = Column(goes_on_left=True)
+        self._column = RtfTableColumn(goes_on_left=True)
 
     def merge_above(self, number: int | None) -> None:
         """The cell that is announced belongs to the one above it."""
-        self._column = Column(goes_on_above=True)
+        self._column = RtfTableColumn(goes_on_above=True)
 
     def break_line(self, number: int | None) -> None:
         """A line ends within its paragraph, or a cell of a table in a cell."""

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.content.forest import MAX_LEAVES, Forest, Nodes
-from scraper.extract.content.page_type import PageTypes
-from scraper.extract.content.weights import Weights
-from tests.scraper.extract.content.test_net import learned
+from scraper.extract.content.forest import MAX_LEAVES, DecisionForest, TreeNodes
+from scraper.extract.content.page_type import PageTypeClassifier
+from scraper.extract.content.weights import ModelWeights
+from tests.scraper.extract.content.test_neural_net import learned
 
 
-def walked(nodes: Nodes, row: list[float]) -> float:
+def walked(nodes: TreeNodes, row: list[float]) -> float:
     """The same trees, node by node."""
     total = 0.0
     for tree, leaves in enumerate(nodes.leaves):
@@ -26,7 +26,7 @@ def walked(nodes: Nodes, row: list[float]) -> float:
     return total
 
 
-def grown(seed: int, trees: int, features: int) -> Nodes:
+def grown(seed: int, trees: int, features: int) -> TreeNodes:
     """Trees split at random until they have some leaves."""
     chance = np.random.default_rng(seed)
     rows = []
@@ -42,7 +42,7 @@ def grown(seed: int, trees: int, features: int) -> Nodes:
     table = np.array(rows)
     whole = [table[:, place].astype(np.int64) for place in (0, 1, 3, 4)]
     leaves = chance.normal(size=(trees, MAX_LEAVES)).astype(np.float32)
-    return Nodes(whole[0], whole[1], table[:, 2].astype(np.float32), whole[2], whole[3], leaves)
+    return TreeNodes(whole[0], whole[1], table[:, 2].astype(np.float32), whole[2], whole[3], leaves)
 
 
 @settings(deadline=None, max_examples=40)
@@ -52,13 +52,13 @@ def test_all_trees_at_once_give_what_each_gives_node_by_node(seed: int) -> None:
     # Whole numbers, so that values meet thresholds.
     matrix = np.random.default_rng(seed + 1).integers(-4, 5, size=(4, 30)).astype(np.float32)
     expected = [walked(nodes, matrix[:, column].tolist()) for column in range(30)]
-    np.testing.assert_allclose(Forest(nodes).sums(matrix), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(DecisionForest(nodes).sums(matrix), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_many_rows_are_taken_in_parts() -> None:
     nodes = grown(7, trees=3, features=2)
     matrix = np.tile(np.arange(-3, 3, dtype=np.float32), (2, 300))
-    sums = Forest(nodes).sums(matrix)
+    sums = DecisionForest(nodes).sums(matrix)
     np.testing.assert_allclose(sums, np.tile(sums[:6], 300), rtol=1e-6)
 
 
@@ -66,20 +66,20 @@ def test_weights_are_written_and_read_without_change() -> None:
     nodes = grown(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)
-    types = PageTypes(ones, ones[:, 0], ones[0], ones[0])
-    weights = Weights(linear, ("a", "b"), nodes, learned(2), types)
+    types = PageTypeClassifier(ones, ones[:, 0], ones[0], ones[0])
+    weights = ModelWeights(linear, ("a", "b"), nodes, learned(2), types)
     first, second = io.BytesIO(), io.BytesIO()
     weights.save(first)
     weights.save(second)
     assert first.getvalue() == second.getvalue()
-    read = Weights.load(io.BytesIO(first.getvalue()))
+    read = ModelWeights.load(io.BytesIO(first.getvalue()))
     np.testing.assert_allclose(read.linear, linear, atol=1e-4)
     assert read.names == ("a", "b")
     for one, other in zip(arrays_of(read), arrays_of(weights), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def arrays_of(weights: Weights) -> list[np.ndarray]:
+def arrays_of(weights: ModelWeights) -> list[np.ndarray]:
     """All that is written without being rounded."""
     arrays = []
     for part in (weights.forest, weights.page_types, weights.net, *weights.net.rounds):

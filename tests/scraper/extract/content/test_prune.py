@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from scraper.extract import footnotes, tree
-from scraper.extract.content.columns import columns
-from scraper.extract.content.guard import complete_tables, even_cards, with_title, without_asides
-from scraper.extract.content.names import TEASERS
+from scraper.extract.content.class_name_features import TEASERS
+from scraper.extract.content.feature_matrix import columns
+from scraper.extract.content.post_rules import complete_tables, even_cards, with_title, without_asides
 from scraper.extract.content.prune import prune
-from scraper.extract.content.segment import segment
+from scraper.extract.content.segmentation import segment
+from scraper.extract.normalize import footnotes
+from scraper.extract.page import build
 from tests.scraper.extract.content.trees import measured
 from tests.scraper.extract.snapshots import page
 
@@ -38,7 +39,7 @@ ARTICLE = {"article": 0.9, "forum": 0.0}
     ],
 )  # fmt: skip
 def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
-    body = tree.build(page(f"<body>{html}</body>")).body
+    body = build.build(page(f"<body>{html}</body>")).body
     segments = segment(body)
     prune(segments, np.array(["keep" in text for text in segments.texts]))
     left = etree.tostring(body, encoding="unicode").replace('"', "'")
@@ -50,7 +51,7 @@ def test_the_mark_of_a_note_goes_with_the_text_in_which_it_stands() -> None:
         "<div>drop<sup><a href='#n'>1</a></sup><p>keep<sup><a href='#m'>2</a></sup> it</p></div>"
         "<ol><li id=n>One.</li><li id=m>Two.</li></ol>"
     )
-    body = tree.build(page(html)).body
+    body = build.build(page(html)).body
     notes = footnotes.lift(body)
     segments = segment(body)
     prune(segments, np.array(["keep" in text for text in segments.texts]))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from scraper.extract import tree
-from scraper.extract.content.measures import About, Measures
-from scraper.extract.content.reading import about
-from scraper.extract.content.segment import Segments, segment
+from scraper.extract.content.extraction import about
+from scraper.extract.content.page_statistics import PageDescription, PageStatistics
+from scraper.extract.content.segmentation import Segments, segment
+from scraper.extract.page import build
 from tests.scraper.extract.snapshots import page
 
 __all__ = ["measured", "segments_of"]
 
 
 def segments_of(html: str) -> Segments:
-    return segment(tree.build(page(html)).body)
+    return segment(build.build(page(html)).body)
 
 
-def measured(html: str, *, url: str = "") -> Measures:
-    built = tree.build(page(html))
-    return Measures(segment(built.body), about(built.head, url) if url else About())
+def measured(html: str, *, url: str = "") -> PageStatistics:
+    built = build.build(page(html))
+    return PageStatistics(segment(built.body), about(built.head, url) if url else PageDescription())

@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
-from scraper.extract.documents.model import Asked, Parsed
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import read
 
 __all__ = [
@@ -24,9 +24,9 @@ _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def fields(data: bytes, **asked: object) -> Parsed:
+def fields(data: bytes, **asked: object) -> ParsedDocument:
     """What is read from a file."""
-    return read(data, Asked(**asked))  # type: ignore[arg-type]
+    return read(data, ParseRequest(**asked))  # type: ignore[arg-type]
 
 
 def text_at(x: float, y: float, text: str, size: float = 10, font: str = "F1") -> str:

@@ -152,26 +152,32 @@ def test_a_grid_span_of_two_billion_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (made.docx("<w:p/>")[:-40], errors.Malformed),
-        (made.docx("<w:p>"), errors.Malformed),
-        (made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90), errors.Malformed),
-        (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.TooLarge),
-        (made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}), errors.Malformed),
+        (made.docx("<w:p/>")[:-40], errors.MalformedDocumentError),
+        (made.docx("<w:p>"), errors.MalformedDocumentError),
+        (
+            made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90),
+            errors.MalformedDocumentError,
+        ),
+        (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.ContentTooLargeError),
+        (
+            made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}),
+            errors.MalformedDocumentError,
+        ),
         (
             made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a/>'.encode("utf-16")}),
-            errors.Malformed,
+            errors.MalformedDocumentError,
         ),
         (
             made.zipped(
                 {"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}
             ),
-            errors.Malformed,
+            errors.MalformedDocumentError,
         ),
         (
             made.zipped({"[Content_Types].xml": "wordprocessingml.document.main", "a.xml": "a"}),
-            errors.Malformed,
+            errors.MalformedDocumentError,
         ),
-        (made.docx("<w:p/>"), errors.Empty),
+        (made.docx("<w:p/>"), errors.NoContentError),
     ],
     ids=["cut", "open", "deep", "bomb", "entity", "wide entity", "far entity", "bare", "empty"],
 )
@@ -184,7 +190,7 @@ def test_a_part_whose_sum_is_wrong_is_told() -> None:
     data = made.docx(paragraph("a"))
     wrong = zlib.crc32(b"something else").to_bytes(4, "little")
     at = data.rfind(b"PK\x01\x02") + 16
-    with pytest.raises(errors.Malformed):
+    with pytest.raises(errors.MalformedDocumentError):
         fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
 
 
@@ -230,12 +236,12 @@ def test_the_second_reader_reads_the_main_part_alone() -> None:
 @pytest.mark.parametrize("lost", [40, 1_500])
 def test_the_second_reader_reads_what_came_of_a_file_that_was_cut_off(lost: int) -> None:
     data = made.docx(ODD)
-    with pytest.raises(errors.Malformed):
+    with pytest.raises(errors.MalformedDocumentError):
         fields(data[:-lost])
     assert fields(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
 
 
 def test_the_second_reader_bounds_what_inflates() -> None:
     bomb = made.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
-    with pytest.raises(errors.TooLarge):
+    with pytest.raises(errors.ContentTooLargeError):
         fields(bomb[:-30], plain_reader=True)

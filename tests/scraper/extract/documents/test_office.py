@@ -35,10 +35,10 @@ def test_each_sheet_is_a_heading_and_its_blocks_of_cells_are_tables() -> None:
 
 def test_a_cell_far_out_and_a_text_used_without_end_are_refused_before_they_are_read() -> None:
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-    with pytest.raises(errors.TooLarge, match="1,048,576 rows"):
+    with pytest.raises(errors.ContentTooLargeError, match="1,048,576 rows"):
         fields(made.xlsx(("A", row(1, "1") + far)))
     many = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 30_000))
-    with pytest.raises(errors.TooLarge):
+    with pytest.raises(errors.ContentTooLargeError):
         fields(made.xlsx(("A", many), shared="<si><t>" + "abcdefghi " * 20_000 + "</t></si>"))
 
 
@@ -117,5 +117,5 @@ def test_a_locked_book_is_told() -> None:
     data = made.zipped(
         {"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"}
     )
-    with pytest.raises(errors.Encrypted, match="DRM"):
+    with pytest.raises(errors.EncryptedDocumentError, match="DRM"):
         fields(data)

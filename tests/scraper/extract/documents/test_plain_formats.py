@@ -176,9 +176,9 @@ def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
 @pytest.mark.parametrize(
     ("stream", "error", "words"),
     [
-        ("WordDocument", errors.UnsupportedType, "Convert it to .docx"),
-        ("PowerPoint Document", errors.UnsupportedType, "Convert it to .pptx"),
-        ("EncryptedPackage", errors.Encrypted, "without a password"),
+        ("WordDocument", errors.UnsupportedTypeError, "Convert it to .docx"),
+        ("PowerPoint Document", errors.UnsupportedTypeError, "Convert it to .pptx"),
+        ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )
 def test_old_and_locked_office_files_get_advice(
@@ -191,9 +191,9 @@ def test_old_and_locked_office_files_get_advice(
 
 
 def test_nothing_and_bytes_without_meaning_are_errors() -> None:
-    with pytest.raises(errors.Empty):
+    with pytest.raises(errors.NoContentError):
         fields(b"")
-    with pytest.raises(errors.UnsupportedType):
+    with pytest.raises(errors.UnsupportedTypeError):
         fields(bytes(range(256)) * 8)
 
 

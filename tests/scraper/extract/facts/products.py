@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scraper.extract import structured
+from scraper.extract.structured import from_snapshot
 from tests.scraper.extract.snapshots import page
 
 __all__ = ["SEEN", "URL", "facts", "ld", "product", "told"]
@@ -24,7 +24,7 @@ SEEN = """
 
 def facts(html: str, url: str = URL) -> dict[str, Any]:
     """The facts of the product on a page, by name."""
-    return structured.extract(page(html, url)).product or {}
+    return from_snapshot.extract(page(html, url)).product or {}
 
 
 def told(html: str, url: str = URL) -> dict[str, tuple[Any, str]]:

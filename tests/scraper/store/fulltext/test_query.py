@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse
 from scraper.store.fulltext.query_tokens import tokens
-from scraper.store.fulltext.words import TOKENIZER
+from scraper.store.fulltext.tokenization import TOKENIZER
 
 WORDS = ("a", "b", "c")
 PIECES = st.sampled_from(

@@ -89,6 +89,6 @@ PICTURE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /De
 
 def test_a_page_that_is_a_picture_is_named_and_its_letters_are_not_made_up() -> None:
     scan = one_page("q 595 0 0 842 0 0 cm /I Do Q", "", "/XObject << /I 5 0 R >>", PICTURE)
-    with pytest.raises(errors.OcrNeeded, match="scanned") as raised:
+    with pytest.raises(errors.OcrNeededError, match="scanned") as raised:
         fields(scan)
     assert "Text in pictures is not read here" in raised.value.next_step

@@ -146,7 +146,7 @@ def test_a_page_without_letters_is_told_where_others_have_some() -> None:
     parsed = fields(drawn_pdf(column(60, 80, PROSE), []))
     assert parsed.pages == 2
     assert parsed.ocr_pages == ()
-    with pytest.raises(errors.Empty):
+    with pytest.raises(errors.NoContentError):
         fields(drawn_pdf([], []))
 
 
@@ -172,7 +172,7 @@ def test_chosen_pages_are_read_alone() -> None:
 
 
 def test_what_is_no_pdf_after_all_is_a_typed_error() -> None:
-    with pytest.raises(errors.Malformed):
+    with pytest.raises(errors.MalformedDocumentError):
         fields(b"%PDF-1.7\n")
 
 

@@ -92,5 +92,5 @@ def test_braces_without_end_are_bounded(body: bytes) -> None:
 
 
 def test_a_file_without_text_says_so() -> None:
-    with pytest.raises(errors.Empty):
+    with pytest.raises(errors.NoContentError):
         fields(b"{\\rtf1{\\pict 00}}")

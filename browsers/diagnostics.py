@@ -1,0 +1,99 @@
+"""What of the door this machine has, for those who must tell a person; starts nothing but `--version`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from browsers.chromium import locate
+from browsers.chromium.install import InstallReport, install
+from browsers.egress import fake_dns_suspected
+from browsers.egress.upstream_proxy import parse_proxy
+from browsers.model import Tier
+from browsers.settings import BrowserSettings
+
+__all__ = [
+    "FAKE_DNS_NETWORK",
+    "InstallReport",
+    "InstalledBrowser",
+    "chromiums",
+    "fake_dns_suspected",
+    "fonts",
+    "install",
+    "proxy_address",
+    "unusable_paths",
+]
+
+FAKE_DNS_NETWORK = "198.18.0.0/15"
+
+_FONT_LIMIT_S = 20.0
+"""fontconfig builds its cache at the first question, which takes seconds on a slow disk."""
+_FONTS = {"Chinese": "zh", "Japanese": "ja", "Korean": "ko", "emoji": "und-zsye"}
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledBrowser:
+    """The Chromium of one tier."""
+
+    tier: Tier
+    executable: str
+    version: str
+    source: str
+    """`setting`, `system` or `playwright`."""
+
+
+def chromiums(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
+    """Every tier's Chromium that is there and starts far enough to say its version."""
+    located = (locate.find(tier, path) for tier, path in _paths(settings).items())
+    found = (InstalledBrowser(c.tier, c.executable, locate.version(c), c.source) for c in located if c)
+    return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
+
+
+def unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
+    """The paths in the settings at which there is no program; `start`: or one that is no Chromium."""
+    return {
+        tier: path
+        for tier, path in _paths(settings).items()
+        if path is not None and not _usable(locate.find(tier, path), start)
+    }
+
+
+def proxy_address(url: str) -> tuple[str, int]:
+    """Where the operator's proxy is.
+
+    Raises:
+        ValueError: the URL makes no sense; the message never holds the password.
+    """
+    proxy = parse_proxy(url)
+    return proxy.host, proxy.port
+
+
+def fonts() -> dict[str, bool] | None:
+    """Which scripts beyond Latin have a font here; None where the system does not tell."""
+    lister = shutil.which("fc-list")
+    if lister is None:
+        return None
+    try:
+        return {script: _has_font(lister, language) for script, language in _FONTS.items()}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _paths(settings: BrowserSettings) -> dict[Tier, str | None]:
+    return {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
+
+
+def _usable(found: locate.Chromium | None, start: bool) -> bool:
+    return found is not None and (not start or locate.version(found) != locate.UNKNOWN_VERSION)
+
+
+def _has_font(lister: str, language: str) -> bool:
+    listing = subprocess.run(
+        [lister, f":lang={language}", "family"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_FONT_LIMIT_S,
+        check=True,
+    )
+    return bool(listing.stdout.strip())

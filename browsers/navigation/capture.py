@@ -1,0 +1,205 @@
+"""A settled page as plain data: its DOM with shadow roots, its visible frames, marks on what nobody sees."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+
+from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.errors import PageCrashedError
+from browsers.http.url_credentials import without_userinfo
+from browsers.model import Frame
+from browsers.navigation.readiness import WORLD, ReadinessWaiter
+from browsers.scripts import MARK
+
+__all__ = ["CapturedDom", "capture"]
+
+MAX_ELEMENTS = 150_000
+"""Beyond, a page is cut: an endlessly growing one would not fit into a message."""
+MAX_FRAMES = 20
+FRAME_DEPTH = 3
+FRAME_LIMIT_S = 2.0
+MARKING = f"({MARK})({MAX_ELEMENTS})"
+"""Comes to the document."""
+CLOSED = '<template shadowrootmode="closed"'
+MAX_CLOSED = 2_000
+"""Groups of siblings that are looked at in closed shadow roots."""
+
+SEEN_AND_MARKED = """function(mark) {
+  const box = this.getBoundingClientRect();
+  if (box.width < 2 || box.height < 2) return false;
+  if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return false;
+  if (!this.checkVisibility({visibilityProperty: true, opacityProperty: true})) return false;
+  this.setAttribute('data-x-frame', mark);
+  return true;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedDom:
+    """The page as it stood."""
+
+    url: str
+    html: str
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A child frame and the session that speaks for it."""
+
+    session: Session
+    parent_id: str
+    node: Event
+    mark: str
+
+
+async def capture(
+    session: Session, settling: ReadinessWaiter, others: dict[str, Session], *, limit_s: float
+) -> CapturedDom:
+    """Read the main frame and every visible frame below it; `others` are frames with a process of their own.
+
+    Raises:
+        TimeoutError: the page's renderer does not answer, even after its script was ended.
+        CommandFailed: the page went away meanwhile.
+    """
+    told, document = await asyncio.gather(
+        session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, settling, limit_s)
+    )
+    tree = told["frameTree"]
+    # Frames are marked in their parent before the parent is read.
+    frames = await _visible_frames(session, tree, others, "", FRAME_DEPTH)
+    html = await _outer_html(session, tree["frame"]["id"], document, limit_s)
+    return CapturedDom(_address(tree["frame"]), html, frames)
+
+
+async def _marked(session: Session, settling: ReadinessWaiter, limit_s: float) -> str:
+    """The main frame's document, in the world that it was looked at from."""
+    try:
+        return await settling.object_of(MARKING, limit_s=limit_s)
+    except TimeoutError:
+        session.post("Runtime.terminateExecution")
+        return await settling.object_of(MARKING, limit_s=limit_s)
+
+
+async def _visible_frames(
+    session: Session, tree: Event, others: dict[str, Session], prefix: str, depth: int
+) -> tuple[Frame, ...]:
+    children = tree.get("childFrames", [])[:MAX_FRAMES]
+    own_ids = {child["frame"]["id"] for child in children}
+    remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
+    if depth == 0 or not (children or remote):
+        return ()
+    places = [
+        _Place(others.get(node["frame"]["id"], session), tree["frame"]["id"], node, f"{prefix}{number}")
+        for number, node in enumerate(children + remote)
+    ]
+    read = await asyncio.gather(*(_frame(session, place, others, depth) for place in places))
+    return tuple(frame for group in read for frame in group)
+
+
+async def _frame(owner: Session, place: _Place, others: dict[str, Session], depth: int) -> tuple[Frame, ...]:
+    """One frame and those inside it; nothing when it is out of sight, or does not answer."""
+    try:
+        async with asyncio.timeout(FRAME_LIMIT_S):
+            if not await _is_seen(owner, place):
+                return ()
+            node = place.node
+            if place.session is not owner:
+                node = (await place.session.send("Page.getFrameTree"))["frameTree"]
+            inner = await _visible_frames(place.session, node, {}, place.mark + ".", depth - 1)
+            html = await _html(place.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
+    except (CommandFailedError, TimeoutError, PageCrashedError):
+        return ()
+    return (Frame(place.mark, _address(node["frame"]), html), *inner)
+
+
+async def _is_seen(owner: Session, place: _Place) -> bool:
+    """Looked at from our own world: in the page's, what is asked here may be the page's own answer."""
+    element, world = await asyncio.gather(
+        owner.start("DOM.getFrameOwner", frameId=place.node["frame"]["id"]),
+        owner.start("Page.createIsolatedWorld", frameId=place.parent_id, worldName=WORLD),
+    )
+    resolved = await owner.send(
+        "DOM.resolveNode",
+        backendNodeId=element["backendNodeId"],
+        executionContextId=world["executionContextId"],
+    )
+    answer = await owner.send(
+        "Runtime.callFunctionOn",
+        objectId=resolved["object"]["objectId"],
+        functionDeclaration=SEEN_AND_MARKED,
+        arguments=[{"value": place.mark}],
+        returnByValue=True,
+    )
+    return bool(answer["result"].get("value"))
+
+
+async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
+    made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD, limit_s=limit_s)
+    marked = await session.send(
+        "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
+    )
+    return await _outer_html(session, frame_id, marked["result"]["objectId"], limit_s)
+
+
+async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
+    """A marked document as text; marked once more where parts of it do not show themselves to scripts."""
+    html = await _as_text(session, object_id, limit_s)
+    if CLOSED not in html:
+        return html
+    with contextlib.suppress(CommandFailedError, TimeoutError):
+        async with asyncio.timeout(limit_s):
+            await _mark_closed_roots(session, frame_id)
+    return await _as_text(session, object_id, limit_s)
+
+
+async def _as_text(session: Session, object_id: str, limit_s: float) -> str:
+    outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
+    return str(outer["outerHTML"])
+
+
+async def _mark_closed_roots(session: Session, frame_id: str) -> None:
+    """Mark what is out of sight in closed shadow roots, which only the browser itself can get hold of."""
+    taken, world = await asyncio.gather(
+        # As a list: a tree of nodes may be deeper than what reads it.
+        session.start("DOMSnapshot.captureSnapshot", computedStyles=[]),
+        session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD),
+    )
+    context = world["executionContextId"]
+    inside = await asyncio.gather(
+        *(
+            session.start("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
+            for node_id in _in_closed_roots(taken, frame_id)[:MAX_CLOSED]
+        )
+    )
+    held = [{"objectId": node["object"]["objectId"]} for node in inside]
+    await session.start(
+        "Runtime.callFunctionOn",
+        functionDeclaration=MARK,
+        executionContextId=context,
+        arguments=[{"value": MAX_ELEMENTS}, *held],
+    )
+
+
+def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
+    """A node of each group of siblings there is: roots themselves are not told."""
+    words, found = taken["strings"], []
+    for document in taken["documents"]:
+        if words[document["frameId"]] != frame_id:
+            continue
+        nodes = document["nodes"]
+        kinds = nodes["shadowRootType"]
+        inside = [
+            at for at, kind in zip(kinds["index"], kinds["value"], strict=True) if words[kind] == "closed"
+        ]
+        one_each = {nodes["parentIndex"][at]: at for at in inside}
+        found += [nodes["backendNodeId"][at] for at in one_each.values()]
+    return found
+
+
+def _address(frame: Event) -> str:
+    """The frame's address; `unreachableUrl` stands where Chromium shows an error page instead."""
+    address = str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
+    return without_userinfo(address)

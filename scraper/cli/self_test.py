@@ -1,0 +1,108 @@
+"""The proof of `doctor`: a page that is nothing without its script, read through the whole house.
+
+The page is served here, on loopback, under a name that the browsers map to it, so it needs no network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import time
+from collections.abc import AsyncIterator
+
+from scraper.app import App
+from scraper.cli.check_results import Finding, bad, good, poor
+from scraper.errors import ScraperError
+from scraper.settings import Settings
+
+__all__ = ["of_the_internet", "of_this_machine"]
+
+_HOST = "doctor.search-mcp.example"
+_PAGE = b"""<!doctype html><title>Trial</title><main id=m></main>
+<script>document.getElementById("m").innerHTML = "<p>Six times seven is " + 6 * 7 + ".</p>"</script>
+"""
+_WORDS = "Six times seven is 42"
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+_LOCAL_LIMIT_S = 40.0
+"""A browser on a cold disk takes 20 s to start."""
+_WEB_PAGE = "https://example.com/"
+_WEB_LIMIT_S = 20.0
+_NO_WEB = "Look at this machine's network and names (DNS), or set SEARCH_MCP_PROXY if there is a proxy"
+
+
+async def of_this_machine(settings: Settings) -> list[Finding]:
+    """Render the page of our own; tells how long it took and whether Chromium's sandbox is on."""
+    async with _page_server() as port:
+        here = ((_HOST, "127.0.0.1", port),)
+        alone = dataclasses.replace(
+            settings,
+            test_hosts=here,
+            proxy=None,
+            cache_mb=0,
+            shared_url=None,
+            database_url=None,
+            robots="off",
+        )
+        begun = time.monotonic()
+        async with App.open(alone) as app:
+            try:
+                reading = await app.fetcher.fetch(
+                    f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S
+                )
+            except ScraperError as error:
+                return [
+                    bad(
+                        f"A page of this machine could not be read: {error.sentence()}", "See the lines above"
+                    )
+                ]
+            took = time.monotonic() - begun
+            if _WORDS not in reading.document.markdown:
+                return [bad("A page was read, but its script did not run", "See the lines above")]
+            return [
+                good(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
+                *_sandbox(app),
+            ]
+
+
+async def of_the_internet(settings: Settings) -> list[Finding]:
+    """Read one real page; no network is no fault of the server's."""
+    fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
+    async with App.open(fresh) as app:
+        try:
+            await app.fetcher.fetch(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S)
+        except ScraperError as error:
+            return [poor(f"The web could not be reached: {error}", _NO_WEB)]
+        return [good(f"{_WEB_PAGE} was read")]
+
+
+def _sandbox(app: App) -> list[Finding]:
+    browsers = app.browsers.status().browsers
+    if not browsers:
+        return []
+    if all(browser.sandboxed for browser in browsers):
+        return [good("Chromium runs in its sandbox")]
+    return [
+        poor(
+            "Chromium runs without its sandbox: it refuses to use it as root, or this host forbids it",
+            "Run as an ordinary user, where unprivileged user namespaces are allowed",
+        )
+    ]
+
+
+@contextlib.asynccontextmanager
+async def _page_server() -> AsyncIterator[int]:
+    """Serve the page on loopback; the port."""
+    server = await asyncio.start_server(_answer, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Whatever is asked for, it is the page."""
+    with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+        async with asyncio.timeout(_LOCAL_LIMIT_S):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(_HEAD % len(_PAGE) + _PAGE)
+            await writer.drain()
+    writer.close()

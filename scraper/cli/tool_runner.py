@@ -1,0 +1,106 @@
+"""Runs one tool in this process, with a progress bar where a person watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scraper.errors import plainly
+from scraper.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from scraper.progress import ProgressCallback
+    from scraper.tools.model import ToolAnswer
+
+__all__ = ["ask"]
+
+
+def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+    """The tool's answer.
+
+    Raises:
+        KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
+        ClickException: this machine lacks what it takes, as a folder for temporary files.
+        SettingsError: the browsers cannot be set up so.
+    """
+    # A person sees what went wrong; the log of a server's every step is for those who ask for it.
+    level = "warning" if settings.log_level == "info" else settings.log_level
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    try:
+        with asyncio.Runner() as runner:
+            # Made first: an interrupt meanwhile would find a call that was never begun, and Python says so.
+            runner.get_loop()
+            return runner.run(_ask(tool_name, arguments, settings))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if "new thread" not in str(error):
+            raise
+        raise click.ClickException("This machine lets this user start no more threads: end some.") from None
+
+
+async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+    # Imported here: the command line must be able to print its help without loading the browsers.
+    from scraper.tools import registry
+    from scraper.tools.model import ToolCall
+
+    every = registry.tools(dataclasses.replace(settings, tools=()))
+    tool = next(tool for tool in every if tool.name == tool_name)
+    if (fault := tool.fault(arguments)) is not None:
+        return fault
+    from scraper.app import App
+
+    with _ended_by_sigterm(), _bar() as progress:
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                app = await stack.enter_async_context(App.open(settings))
+            except ValueError as error:
+                raise SettingsError(str(error)) from None
+            except OSError as error:
+                raise click.ClickException(
+                    f"Nothing can be read on this machine: {plainly(error)}."
+                ) from None
+            call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
+            return await tool.run(app, arguments, call)
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM and a terminal's end do what Ctrl-C does: the call is cancelled, and nothing is left behind."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` asks for
+            loop.add_signal_handler(number, task.cancel)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[ProgressCallback | None]:
+    """A progress bar on stderr while the block runs, where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("starting the browser", total=None)
+
+        def show(done: float, total: float | None = None, message: str | None = None) -> None:
+            bar.update(line, completed=done, total=total, description=message or "")
+
+        yield show

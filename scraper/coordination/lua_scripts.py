@@ -1,0 +1,174 @@
+"""What Valkey or Redis carries out as one, in Lua: one round trip each, and every key of it runs out.
+
+Times are the service's own, so that servers whose clocks differ agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+__all__ = [
+    "ALIVE",
+    "ALL",
+    "BEGIN",
+    "EXTEND",
+    "GIVE_UP",
+    "HOLD",
+    "LAND",
+    "LEASE",
+    "LIMIT",
+    "REST",
+    "REST_OF",
+    "SET_REST",
+    "LuaScript",
+]
+
+_NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + t[2] / 1000 "
+
+
+@dataclass(frozen=True, slots=True)
+class LuaScript:
+    """One script, and the name under which the service remembers it."""
+
+    text: str
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "digest", hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        )
+
+
+LIMIT = LuaScript(
+    _NOW
+    + """
+    local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+    local even = math.max(now, tonumber(redis.call('GET', KEYS[1]) or now))
+    local wait = even + interval - burst * interval - now
+    if wait > 0.001 then return string.format('%.3f', wait) end
+    even = even + interval
+    redis.call('SET', KEYS[1], string.format('%.3f', even), 'PX', math.ceil(even - now) + 1)
+    return '0'
+    """
+)
+"""Counts one (GCRA, as in local_limits.py); milliseconds to wait, or 0."""
+
+LEASE = LuaScript(
+    _NOW
+    + """
+    local at_once, gap, hold = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+    local rests = redis.call('PTTL', KEYS[2])
+    if rests > 0 then return {1, rests} end
+    if at_once > 0 then
+        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+        if redis.call('ZCARD', KEYS[1]) >= at_once then return {2, 0} end
+    end
+    local next = redis.call('PTTL', KEYS[3])
+    if gap > 0 and next > 0 then return {3, next} end
+    if at_once > 0 then
+        redis.call('ZADD', KEYS[1], now + hold, ARGV[1])
+        redis.call('PEXPIRE', KEYS[1], hold)
+    end
+    if gap > 0 then redis.call('SET', KEYS[3], 1, 'PX', gap) end
+    return {0, 0}
+    """
+)
+"""Takes a lease: {0} it is yours, {1, ms} they rest, {2} all are out, {3, ms} the gap is not over."""
+
+HOLD = LuaScript(
+    _NOW
+    + """
+    local hold = tonumber(ARGV[1])
+    for i, key in ipairs(KEYS) do
+        redis.call('ZADD', key, now + hold, ARGV[i + 1])
+        redis.call('PEXPIRE', key, hold)
+    end
+    """
+)
+"""Keeps leases for a while longer."""
+
+REST = LuaScript(
+    """
+    local ms = tonumber(ARGV[1])
+    if redis.call('PTTL', KEYS[1]) < ms then redis.call('SET', KEYS[1], 1, 'PX', ms) end
+    """
+)
+"""Lets nobody ask for so long."""
+
+BEGIN = LuaScript(
+    """
+    if ARGV[3] == '1' then
+        local landed = redis.call('GET', KEYS[2])
+        if landed then return {2, landed} end
+    end
+    if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+        redis.call('DEL', KEYS[2])
+        return {0}
+    end
+    return {1}
+    """
+)
+"""Claims work: {0} it is yours, {1} another does it, {2, value} it is done."""
+
+EXTEND = LuaScript(
+    """
+    for i, key in ipairs(KEYS) do
+        local owner = redis.call('GET', key)
+        if not owner or owner == ARGV[i + 1] then redis.call('SET', key, ARGV[i + 1], 'PX', ARGV[1]) end
+    end
+    """
+)
+"""Keeps claims for a while longer, also those that the service has forgotten."""
+
+LAND = LuaScript(
+    """
+    if redis.call('GET', KEYS[1]) ~= ARGV[1] then return end
+    redis.call('DEL', KEYS[1])
+    redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+    """
+)
+"""Tells what the work came to, unless another has taken it over. The claim goes first: where there is no room
+for the value, somebody else shall do the work."""
+
+GIVE_UP = LuaScript(
+    """
+    if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+    """
+)
+"""Ends a claim without a result."""
+
+SET_REST = LuaScript(
+    _NOW
+    + """
+    local left = tonumber(ARGV[4])
+    redis.call('HSET', KEYS[1], 'reason', ARGV[1], 'step', ARGV[2], 'faults', ARGV[3],
+        'until', string.format('%.0f', now + left))
+    redis.call('PEXPIRE', KEYS[1], math.max(left, 0) + tonumber(ARGV[5]))
+    """
+)
+"""Notes how an engine stands."""
+
+REST_OF = LuaScript(
+    _NOW
+    + """
+    local row = redis.call('HMGET', KEYS[1], 'reason', 'step', 'faults', 'until')
+    if not row[1] then return {} end
+    return {row[1], row[2], row[3], string.format('%.0f', row[4] - now)}
+    """
+)
+"""How an engine stands, with the milliseconds left of its rest."""
+
+ALIVE = LuaScript(
+    _NOW
+    + """
+    local forget = tonumber(ARGV[2])
+    local new = redis.call('ZADD', KEYS[1], now, ARGV[1])
+    redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - forget)
+    redis.call('PEXPIRE', KEYS[1], forget)
+    return {redis.call('ZCARD', KEYS[1]), new}
+    """
+)
+"""This server lives; how many do, and whether this one was unknown."""
+
+ALL = (LIMIT, LEASE, HOLD, REST, BEGIN, EXTEND, LAND, GIVE_UP, SET_REST, REST_OF, ALIVE)

@@ -1,0 +1,267 @@
+"""Result pages read by their shape alone: rows are links that repeat, each with a text of its own.
+
+No class name, id or label of any engine stands here, so that this reader holds when markup moves. The weights
+were found by leaving one engine out at a time, and come out nearly the same for each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scraper.engines.common import ads, dom_text, redirect_unwrapping
+from scraper.engines.common.layout_parser import is_internal
+from scraper.engines.common.result_page import ResultPage
+from scraper.engines.common.row_locator import LONG, MAX_ROWS, Candidate, RowLocation, placed
+from scraper.engines.common.rows import EngineRow
+from scraper.extract.dom.xpath import Element, elements
+
+__all__ = ["DEFAULT_WEIGHTS", "ShapeResult", "ShapeWeights", "groups", "pick", "read", "rows_of"]
+
+MAX_LINKS = 1_500
+"""Candidates looked at; real pages have fewer than 400."""
+MAX_GROUPS = 40
+_JUDGED = 12
+"""Rows by which a group is judged: more would only repeat them."""
+_USUAL_TITLE = 60
+"""Characters: icons have none, addresses fewer, texts that are links more."""
+_MIN_ROWS, _FOOTER = 3, 4
+_HALF, _MOST, _NEARLY_ALL = 0.5, 0.7, 0.9
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+_HEADING_REACH = 3
+
+_LINKS = elements("//a[@href]")
+_INNER_HEADING = elements(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeWeights:
+    """What a row of results looks like, by how much each sign counts."""
+
+    heading: float = 2.0
+    text: float = 1.5
+    title: float = 0.5
+    domains: float = 1.0
+
+
+DEFAULT_WEIGHTS = ShapeWeights()
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Links of one shape, and how much they look like results."""
+
+    candidates: tuple[Candidate, ...]
+    count: float
+    heading: float
+    text: float
+    title: float
+    domains: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether at least half of the links have a heading or a text of their own, as navigation has not."""
+        return max(self.heading, self.text) >= _HALF
+
+    @property
+    def is_convincing(self) -> bool:
+        """Whether nearly all have a heading, and most a text: no navigation does."""
+        return self.heading >= _NEARLY_ALL and self.text >= _MOST
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether so few links could as well be a footer with two results among them."""
+        return len(self.candidates) <= _FOOTER and not self.is_convincing
+
+    @property
+    def is_beyond_doubt(self) -> bool:
+        """Whether every link has both."""
+        return min(self.heading, self.text, self.title) == 1
+
+    def score(self, weights: ShapeWeights) -> float:
+        """More is more like a list of results."""
+        return (
+            self.count
+            + weights.heading * self.heading
+            + weights.text * self.text
+            + weights.title * self.title
+            + weights.domains * self.domains
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeResult:
+    """What a page shows by its shape."""
+
+    rows: tuple[EngineRow, ...] = ()
+    is_convincing: bool = False
+    """These are results, whatever else the page may say."""
+
+
+def read(page: ResultPage, weights: ShapeWeights = DEFAULT_WEIGHTS) -> ShapeResult:
+    """The rows of a page that is not known to be a wall."""
+    group = pick(groups(page), weights)
+    rows = tuple(rows_of(group))
+    return ShapeResult(rows, is_convincing=group is not None and bool(rows) and group.is_convincing)
+
+
+def pick(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
+    """The group that looks most like results; None when none does.
+
+    One or two rows are taken for results where they have all that rows have and no list is worth the name.
+    """
+
+    def score(group: RowGroup) -> float:
+        return group.score(weights)
+
+    lists = (group for group in found if len(group.candidates) >= _MIN_ROWS and group.is_told)
+    few = (group for group in found if len(group.candidates) < _MIN_ROWS and group.is_beyond_doubt)
+    best, best_few = max(lists, key=score, default=None), max(few, key=score, default=None)
+    if best is None or (best_few is not None and best.is_poor and score(best_few) > score(best)):
+        return best_few
+    return best
+
+
+def rows_of(group: RowGroup | None) -> list[EngineRow]:
+    """The organic rows of a group, in order, none twice."""
+    if group is None:
+        return []
+    rows: dict[tuple[str, str], EngineRow] = {}
+    places = placed(group.candidates, MAX_ROWS)
+    own = {block for place in places for block in place.blocks}
+    for place in places:
+        if _is_advertised(place) or _is_nested(place, own):
+            continue
+        if place.title:
+            key = (place.candidate.url, place.title)
+            rows.setdefault(key, EngineRow(place.title, place.candidate.href, place.snippet))
+    return list(rows.values())
+
+
+def groups(page: ResultPage) -> list[RowGroup]:
+    """The groups of links in a page that could be its results."""
+    candidates = _candidates(page)
+    members: dict[tuple[int, ...], list[Candidate]] = {}
+    for indices in _grouped(candidates):
+        members.setdefault(tuple(indices), [candidates[index] for index in indices])
+    promising = sorted(filter(_may_be_results, members.values()), key=_promise, reverse=True)
+    return [_judged(group) for group in promising[:MAX_GROUPS]]
+
+
+def _candidates(page: ResultPage) -> list[Candidate]:
+    if page.root is None:
+        return []
+    found = []
+    for link in _LINKS(page.root)[:MAX_LINKS]:
+        href = page.absolute(link.get("href"))
+        url = redirect_unwrapping.unwrap(href) if href else ""
+        parts = redirect_unwrapping.split(url) if url else None
+        if parts is None or is_internal(page, url):
+            continue
+        inner = _INNER_HEADING(link)
+        found.append(Candidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))
+    return found
+
+
+def _heading_above(link: Element) -> Element | None:
+    for distance, ancestor in enumerate(link.iterancestors()):
+        if distance >= _HEADING_REACH:
+            return None
+        if ancestor.tag in _HEADINGS or ancestor.get("role") == "heading":
+            return ancestor
+    return None
+
+
+def _grouped(candidates: Sequence[Candidate]) -> Iterable[list[int]]:
+    """Groups of candidates that look alike, from fine to coarse.
+
+    Where icon, address and title each link to one page, and markup does not tell them apart, the title speaks
+    for all.
+    """
+    speakers = _speakers(candidates)
+    by_shape: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, candidate in enumerate(candidates):
+        for shape in _shapes(candidate):
+            by_shape[shape].append(index)
+            if index in speakers:
+                by_shape["speaker", *shape].append(index)
+    return by_shape.values()
+
+
+def _speakers(candidates: Sequence[Candidate]) -> set[int]:
+    """Of each run of links to one page the one that looks most like a title."""
+    speakers = set()
+    start = 0
+    for index in range(1, len(candidates) + 1):
+        if index == len(candidates) or candidates[index].url != candidates[start].url:
+            speakers.add(max(range(start, index), key=lambda at: _title_likeness(candidates[at])))
+            start = index
+    return speakers
+
+
+def _title_likeness(candidate: Candidate) -> tuple[bool, bool, int]:
+    text = dom_text.text_in(candidate.link, dom_text.MAX_TITLE)
+    return (
+        candidate.heading is not None,
+        bool(text) and not dom_text.is_address(text),
+        -abs(len(text) - _USUAL_TITLE),
+    )
+
+
+def _shapes(candidate: Candidate) -> Iterable[tuple[str, ...]]:
+    link, heading = candidate.link, candidate.heading
+    tags: list[str] = [str(link.tag)]
+    classes = link.get("class") or ""
+    for ancestor in link.iterancestors():
+        tags.append(str(ancestor.tag))
+        if len(tags) == 6:
+            break
+    above = f"{heading.tag} {candidate.heads}" if heading is not None else ""
+    parent = link.getparent()
+    yield ("path and classes", above, *tags, " ".join(sorted(classes.split())))
+    yield ("short path and class", above, *tags[:4], *classes.split()[:1])
+    yield ("parent's class", above, *tags[:3], (parent.get("class") or "") if parent is not None else "")
+    yield ("path", above, *tags)
+    yield ("short path", above, *tags[:3])
+    if heading is not None:
+        yield ("heading", above)
+
+
+def _may_be_results(group: Sequence[Candidate]) -> bool:
+    return len(group) >= _MIN_ROWS or all(candidate.heading is not None for candidate in group)
+
+
+def _promise(group: Sequence[Candidate]) -> float:
+    judged = group[:_JUDGED]
+    headed = sum(candidate.heading is not None for candidate in judged) / len(judged)
+    return len(judged) / _JUDGED + 2 * headed
+
+
+def _judged(group: Sequence[Candidate]) -> RowGroup:
+    judged = placed(group, _JUDGED)
+    count = len(judged)
+    hosts = {_host(place.candidate.url) for place in judged}
+    return RowGroup(
+        candidates=tuple(group),
+        count=count / _JUDGED,
+        heading=sum(place.candidate.heading is not None for place in judged) / count,
+        text=sum(len(place.snippet) >= LONG for place in judged) / count,
+        title=sum(8 <= len(place.title) <= 160 for place in judged) / count,
+        domains=len(hosts) / count,
+    )
+
+
+def _host(url: str) -> str:
+    parts = redirect_unwrapping.split(url)
+    return (parts.hostname or "") if parts else ""
+
+
+def _is_advertised(place: RowLocation) -> bool:
+    return ads.is_ad_link(place.candidate.href) or any(
+        ads.is_labelled(block, place.title) for block in place.blocks
+    )
+
+
+def _is_nested(place: RowLocation, own: set[Element]) -> bool:
+    return any(ancestor in own for ancestor in place.blocks[0].iterancestors())

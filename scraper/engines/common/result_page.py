@@ -1,0 +1,154 @@
+"""A result page made ready to be read: its tree, and the marks by which walls are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from browsers.model import Snapshot
+from scraper.engines.common import dom_text, redirect_unwrapping
+from scraper.extract.dom import parsing
+from scraper.extract.dom.xpath import Element, elements, text_of
+from scraper.extract.page import shadow_roots
+
+__all__ = ["PageMarks", "ResultPage", "build"]
+
+_UNREAD = (
+    "script",
+    "style",
+    "svg",
+    "noscript",
+    "template",
+    "link",
+    "meta",
+    "iframe",
+    "object",
+    "canvas",
+    "select",
+)
+# The hidden fields of a form say how it is sent.
+_HIDDEN = elements("//*[@data-x-hidden][not(self::input)]")
+_TITLE = elements("//title[not(ancestor::svg)]")
+_VISIBLE_CHARS = 3_000
+_SCRIPT_CHARS = 20_000
+_IDS = etree.XPath("//@id")
+_CLASSES = etree.XPath("//@class")
+_TEST_IDS = etree.XPath("//@data-testid")
+_ADDRESSES = etree.XPath(
+    "//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content"
+)
+_BOXES = elements("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
+_MAX_BOXES, _MIN_ASKED, _MAX_ASKED = 8, 3, 500
+_SCRIPTS = elements("//script[not(@src)]")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class PageMarks:
+    """What a page carries besides its text."""
+
+    title: str = ""
+    ids: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
+    addresses: tuple[str, ...] = ()
+    """Of scripts, frames, forms and pictures, as written."""
+    scripts: str = ""
+    """The first characters of the scripts in the page."""
+    opening: str = ""
+    """The first characters of the visible text, but for the query that was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """A page of an engine. `root` is None where there is no text to be read."""
+
+    root: Element | None
+    url: str
+    host: str
+    status: int
+    redirects: tuple[str, ...] = ()
+    marks: PageMarks = field(default_factory=PageMarks)
+
+    def absolute(self, address: str | None) -> str:
+        """An address in the page made absolute; empty where nobody can follow it."""
+        try:
+            joined = urljoin(self.url, (address or "").strip())
+        except ValueError:
+            return ""
+        return joined if redirect_unwrapping.is_web(joined) else ""
+
+
+def text_of_snapshot(snapshot: Snapshot) -> str:
+    """The page as text, from the body where there is no other."""
+    return snapshot.html or snapshot.body.decode("utf-8", "replace")
+
+
+def build(snapshot: Snapshot) -> ResultPage:
+    """The page in a snapshot."""
+    root = parsing.parse(text_of_snapshot(snapshot)).root
+    parts = redirect_unwrapping.split(snapshot.url)
+    marks = PageMarks()
+    if root is not None:
+        carried = _carried(root)
+        asked = _asked(root)
+        _clear(root)
+        marks = PageMarks(*carried, opening=_without(_opening(root), asked))
+        marks = replace(marks, title=_without(marks.title, asked))
+    return ResultPage(
+        root,
+        snapshot.url,
+        (parts.hostname or "").removeprefix("www.") if parts else "",
+        snapshot.status,
+        tuple(hop.location for hop in snapshot.hops),
+        marks,
+    )
+
+
+def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[str, ...], str]:
+    title = next((dom_text.tidy(text_of(element), 300) for element in _TITLE(root)), "")
+    scripts, room = [], _SCRIPT_CHARS
+    for script in _SCRIPTS(root):
+        scripts.append((script.text or "")[:room])
+        room -= len(scripts[-1])
+        if room <= 0:
+            break
+    ids = frozenset(_values(_IDS, root)) | frozenset(_values(_TEST_IDS, root))
+    classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
+    return title, ids, classes, tuple(_values(_ADDRESSES, root)), "\n".join(scripts)
+
+
+def _asked(root: Element) -> list[str]:
+    """What stands in the search box: a query for "429" or "captcha" makes no wall."""
+    values = (dom_text.tidy(box.get("value") or "", _MAX_ASKED) for box in _BOXES(root)[:_MAX_BOXES])
+    return [value for value in values if len(value) >= _MIN_ASKED]
+
+
+def _without(text: str, asked: Iterable[str]) -> str:
+    for query in asked:
+        text = re.sub(re.escape(query), "", text, flags=re.IGNORECASE)
+    return text.strip()
+
+
+def _values(select: Any, root: Element) -> list[str]:
+    return [str(value) for value in cast("list[Any]", select(root))]
+
+
+def _clear(root: Element) -> None:
+    """Take out what is no text, and what the browser found that nobody sees."""
+    shadow_roots.inline(root)
+    for element in _HIDDEN(root):
+        if element.getparent() is not None and element.tag not in {"html", "body"}:
+            parsing.remove(element)
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
+    parsing.lift_deep(root)
+
+
+def _opening(root: Element) -> str:
+    body = root.find("body")
+    text = text_of(body if body is not None else root)
+    return _SPACE.sub(" ", text[: _VISIBLE_CHARS * 4])[:_VISIBLE_CHARS]

@@ -1,0 +1,94 @@
+"""Results that come as an RSS feed: Google News has nothing else, and Bing has one beside its pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from lxml import etree
+
+from browsers.model import Snapshot
+from scraper.engines.common import dom_text
+from scraper.engines.common.redirect_unwrapping import is_web, unwrap
+from scraper.engines.common.result_page import text_of_snapshot
+from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
+from scraper.extract.dom import parsing
+from scraper.extract.dom.xpath import Element, elements
+
+__all__ = ["read"]
+
+MAX_ITEMS = 200
+"""Google News gives a hundred."""
+
+_ITEMS = elements("//item")
+_PROBE = 2_000
+_MAX_DATE = 64
+
+
+def read(snapshot: Snapshot) -> EngineResponse | None:
+    """The results in a feed; None where the answer is no feed."""
+    feed = _parsed(text_of_snapshot(snapshot))
+    if feed is None:
+        return None
+    items = _ITEMS(feed)[:MAX_ITEMS]
+    found = [result for item in items if (result := _result(item)) is not None]
+    if found:
+        ranked = (replace(result, rank=rank) for rank, result in enumerate(found, 1))
+        return EngineResponse(EngineOutcome.OK, results=tuple(ranked))
+    if items:
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    return EngineResponse(EngineOutcome.NONE)
+
+
+def _parsed(text: str) -> Element | None:
+    """The tree of a feed; no entity is resolved and nothing is loaded."""
+    if "<rss" not in text[:_PROBE] or parsing.is_binary(text):
+        return None
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    try:
+        root: Element | None = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        return None
+    return root if root is not None and root.tag == "rss" else None
+
+
+def _result(item: Element) -> EngineResult | None:
+    url = unwrap(_text(item, "link"))
+    title = dom_text.tidy(_text(item, "title"), dom_text.MAX_TITLE)
+    if not title or not is_web(url):
+        return None
+    publisher = item.find("source")
+    name = dom_text.tidy(publisher.text or "", dom_text.MAX_TITLE) if publisher is not None else ""
+    home = (publisher.get("url") or "") if publisher is not None else ""
+    return EngineResult(
+        rank=0,
+        title=title,
+        url=url,
+        snippet=_snippet(_text(item, "description"), title.removesuffix(f" - {name}"), name),
+        date=_date(_text(item, "pubDate")),
+        source=name or None,
+        source_url=home if is_web(home) else None,
+    )
+
+
+def _snippet(description: str, title: str, publisher: str) -> str:
+    """What the feed tells beyond headline and publisher: a text, or headlines of related coverage."""
+    root = parsing.parse(description).root if description else None
+    if root is None:
+        return ""
+    lines = [dom_text.text_in(element) for element in root.iter("li")] or [dom_text.text_in(root)]
+    told = {title, publisher, f"{title} {publisher}", ""}
+    return dom_text.tidy(" · ".join(line for line in lines if line not in told))
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text[:_MAX_DATE])
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _text(item: Element, name: str) -> str:
+    return (item.findtext(name) or "").strip()

@@ -1,0 +1,213 @@
+"""Blocks of code: their exact text, without line numbers and buttons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import cast
+
+from lxml import etree
+
+from scraper.extract.dom.xpath import Element, text_of
+
+__all__ = [
+    "NUMBERING",
+    "code_in_table",
+    "code_text",
+    "fence",
+    "is_bare_block",
+    "numbers_lines",
+]
+
+NUMBERING = frozenset(
+    "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
+    "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num".split()
+)
+"""Classes of elements that hold line numbers."""
+
+_CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
+_NOT_CODE = NUMBERING | _CONTROLS
+_NOT_CODE_TAGS = frozenset({"button", "clipboard-copy", "input", "select"})
+_SHAPING_TAGS = ("br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
+_CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
+_STYLES = etree.XPath("descendant::*/@style", smart_strings=False)
+_LINE_TAGS = frozenset({"div", "p", "tr", "li"})
+_NUMBERED_TABLES = frozenset({"highlighttable", "lntable", "rouge-table"})
+
+_RUNNING = frozenset({"a", "span", "b", "strong", "em", "i"})
+_BLOCK_CLASSES = frozenset({"block", "code-block", "codeblock", "code_block"})
+_BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
+_POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
+
+_MAX_LINES = 20_000
+_LONGEST_NUMBER = 6
+_TICKS = re.compile(r"`{3,}")
+
+
+def fence(code: str, language: str) -> str:
+    """A fenced block that nothing in the code can close."""
+    longest = max((len(run) for run in _TICKS.findall(code)), default=2)
+    ticks = "`" * (longest + 1)
+    return f"{ticks}{language}\n{code}\n{ticks}"
+
+
+def code_text(block: Element) -> str:
+    """The code in an element, line by line as it is shown."""
+    inner = _only_code(block)
+    held = block if inner is None else inner
+    text = text_of(held) if _is_plain(held) else "".join(_pieces(held))
+    text = text.replace("\r\n", "\n").replace("\u00a0", " ")
+    lines = [line.rstrip() for line in text.split("\n")]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines)
+
+
+def code_in_table(table: Element) -> Element | None:
+    """The code of a table that sets line numbers beside it, in one cell or a row a line; None for others."""
+    rows = list(islice(table.iter("tr"), _MAX_LINES))
+    numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
+        bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
+    )
+    if not numbered:
+        return _beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
+    if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
+        markers = [_marker(row[-1]) for row in rows]
+        changes = any(marker.strip() for marker in markers)
+        block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
+        block.text = "\n".join(
+            marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True)
+        )
+        return block
+    cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
+    return next(cells[-1].iter("pre"), cells[-1]) if cells else None
+
+
+def _beside_numbers(row: Element) -> Element | None:
+    """The block in the second cell of a row whose first holds the numbers of its lines."""
+    left, right = ([block for block in cell if block.tag == "pre"] for cell in row)
+    one_each = len(left) == len(row[0]) == 1 and len(right) == len(row[1]) == 1
+    return right[0] if one_each and numbers_lines(left[0], right[0]) else None
+
+
+def numbers_lines(column: Element, block: Element) -> bool:
+    """Whether an element holds nothing but the numbers of a block's lines, one behind the other."""
+    numbers = text_of(column).split()
+    if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
+        return False
+    first = int(numbers[0])
+    if numbers != [str(number) for number in range(first, first + len(numbers))]:
+        return False
+    lines = len(text_of(block).strip("\n").split("\n"))
+    ends = text_of(column).rstrip().count("\n")  # some lines have no number; the first end may begin the text
+    return lines in (len(numbers), ends, ends + 1)
+
+
+def _marker(cell: Element) -> str:
+    """The sign before a line of a comparison, which style sheets write out of an attribute."""
+    marked = next((one for one in cell.iter() if one.get("data-code-marker") is not None), None)
+    return (marked.get("data-code-marker") or "") if marked is not None else ""
+
+
+def _is_numbered_line(row: Element) -> bool:
+    """Whether a row is a number and a line of code."""
+    return len(row) > 1 and all(
+        not NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
+    )
+
+
+def is_bare_block(code: Element) -> bool:
+    """Whether a `code` outside of `pre` stands alone and is set as a block: several lines, or called so."""
+    several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
+    if not several and not _is_called_block(code):
+        return False
+    parent, before, after = code.getparent(), code.getprevious(), code.getnext()
+    if (
+        parent is None
+        or (code.tail or "").strip()
+        or next(code.iterancestors("pre", "code"), None) is not None
+    ):
+        return False
+    text_before = parent.text if before is None else before.tail
+    beside = any(one is not None and one.tag in _RUNNING for one in (before, after))
+    return not (text_before or "").strip() and not beside
+
+
+def _is_called_block(code: Element) -> bool:
+    style = code.get("style") or ""
+    displayed = "display" in style and _BLOCK_STYLE.search(style) is not None
+    return displayed or not _BLOCK_CLASSES.isdisjoint(_classes(code))
+
+
+def _classes(element: Element) -> list[str]:
+    return (element.get("class") or "").split()
+
+
+def _only_code(block: Element) -> Element | None:
+    """The `code` in a `pre` that holds nothing else: white space around it is the page's own layout."""
+    if block.tag != "pre" or len(block) != 1 or block[0].tag != "code":
+        return None
+    beside = (block.text or "") + (block[0].tail or "")
+    return block[0] if not beside.strip() else None
+
+
+def _is_plain(block: Element) -> bool:
+    """Whether a block is its text and nothing else; most are, and asking costs a tenth of walking."""
+    if next(block.iterdescendants(*_SHAPING_TAGS), None) is not None:
+        return False
+    classes = set(cast("list[str]", _CLASSES(block)))
+    if any(_POPUP.search(one) or not _NOT_CODE.isdisjoint(one.split()) for one in classes):
+        return False
+    return not any("display" in style or "user-select" in style for style in set(_styles(block)))
+
+
+def _styles(block: Element) -> list[str]:
+    return cast("list[str]", _STYLES(block))
+
+
+def _pieces(block: Element) -> Iterator[str]:
+    before = block.text or ""
+    if before:
+        yield before
+    codes_are_lines = _is_codes_alone(block)
+    for child in block:
+        if child.tag == "br":
+            yield "\n"
+        elif not _is_apparatus(child):
+            pieces = list(_pieces(child))
+            if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
+                yield "\n"
+            yield from pieces
+            if (codes_are_lines or _is_line(child)) and not (pieces and pieces[-1].endswith("\n")):
+                yield "\n"
+        before = child.tail or ""
+        if before:
+            yield before
+
+
+def _is_apparatus(element: Element) -> bool:
+    """Line numbers and buttons."""
+    if element.tag in _NOT_CODE_TAGS or not _NOT_CODE.isdisjoint(_classes(element)):
+        return True
+    classes = element.get("class")
+    if classes and _POPUP.search(classes):
+        return True
+    style = element.get("style") or ""
+    return "user-select" in style and "none" in style
+
+
+def _is_line(element: Element) -> bool:
+    return element.tag in _LINE_TAGS or (
+        element.tag == "span" and _BLOCK_STYLE.search(element.get("style") or "") is not None
+    )
+
+
+def _is_codes_alone(block: Element) -> bool:
+    """Whether a block holds several `code` and nothing else: others mark words within a line by it."""
+    if len(block) < 2 or any(one.tag != "code" for one in block):
+        return False
+    beside = (block.text or "") + "".join(one.tail or "" for one in block)
+    return "\n" not in beside and not beside.strip()

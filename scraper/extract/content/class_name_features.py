@@ -1,0 +1,200 @@
+"""What the tag, class, id and role of an element say of it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+__all__ = [
+    "AREAS",
+    "COMMENTS",
+    "CONTENT",
+    "KINDS",
+    "TAGS",
+    "TEASERS",
+    "ClassNameFeatures",
+    "class_tokens",
+    "naming",
+]
+
+TAGS = {
+    tag: number
+    for number, tag in enumerate(
+        "p h1 h2 h3 h4 h5 h6 li div td th pre blockquote dd dt figcaption button section article "
+        "summary main body footer header nav aside form caption fieldset legend address center figure option "
+        "details ul ol tr noscript dl".split()
+    )
+}
+"""Paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""
+
+_AREA_WORDS = {
+    "nav": "nav navigation menu menubar",
+    "footer": "footer contentinfo",
+    "header": "header banner",
+    "aside": "aside complementary",
+    "main": "main",
+    "article": "article",
+    "form": "form search",
+    "table": "table",
+    "list": "ul ol",
+    "figure": "figure",
+    "dialog": "dialog alertdialog",
+    "section": "section",
+    "noscript": "noscript",
+    "body": "articlebody",
+    "button": "button",
+    "details": "details summary dl",
+}
+AREAS = tuple(_AREA_WORDS)
+"""Each is a bit of `ClassNameFeatures.areas`, by its place here."""
+_AREA_BITS: dict[str, int] = {}
+for _place, _words in enumerate(_AREA_WORDS.values()):
+    for _word in _words.split():
+        _AREA_BITS[_word] = 1 << _place
+
+
+def _any_of(words: str) -> re.Pattern[str]:
+    """Any of some expressions; those that begin alike are tried together, which takes a third less."""
+    rests: dict[str, list[str]] = {}
+    for word in words.split():
+        rests.setdefault(word[0], []).append(word[1:])
+    return re.compile("|".join(f"{first}(?:{'|'.join(some)})" for first, some in rests.items()))
+
+
+_CONTENT_WORDS = _any_of(
+    "article content post entry body main story text blog thread message comment answer question product "
+    "descri doc markdown prose page"
+)
+_SIDE_WORDS = _any_of(
+    "nav menu foot side related share social promo advert banner cookie consent subscri newsletter widget "
+    "breadcrumb popup modal sponsor recommend login signup toolbar copyright pagination header rail trending "
+    r"more- tags?\b author byline meta toc"
+)
+_COMMENT_WORDS = _any_of(
+    "comment respond(?!er) reply replies disqus livefyre discussion kommentar comentario commentaire reactie"
+)
+_TEASER_WORDS = _any_of(
+    "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain "
+    "taboola newsletter read-?(?:more|next|also) also-?(?:like|read) "
+    "more-?(?:from|stories|news|articles|on|in)(?![a-z]) up-?next next-?(?:article|story) similar suggest "
+    "latest(?:-|_)?(?:news|posts|articles) paid-?content sponsored cross-?sell up-?sell "
+    "also-?(?:viewed|bought)"
+)
+KINDS = ("content", "side", "comments", "teasers")
+"""Each is a bit of `ClassNameFeatures.kinds`, by its place here."""
+CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
+
+_KIND_WORDS = (
+    (CONTENT, _CONTENT_WORDS),
+    (SIDE, _SIDE_WORDS),
+    (COMMENTS, _COMMENT_WORDS),
+    (TEASERS, _TEASER_WORDS),
+)
+
+_PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+_DIGITS = re.compile(r"\d+")
+_TITLED = frozenset("section article h1 h2 h3 h4 h5 h6".split())
+_MAX_CLASSES = 8
+_MAX_PARTS = 5
+_MAX_NAME = 40
+_MAX_ROLES = 4
+_MAX_NAMES = 400
+"""Characters of class and id that are looked at, so that what is remembered stays small."""
+
+
+class ClassNameFeatures(NamedTuple):
+    """All that is known of an element by name alone."""
+
+    tag: int
+    areas: int
+    kinds: int
+    asides: int
+    """`COMMENTS` and `TEASERS` as the element itself is called: the id of a section or a heading may only be
+    what its title says."""
+    path_part: int
+    """Number of tag and class together, for paths."""
+    tag_part: int
+    tokens: tuple[int, ...]
+    """Numbers of the tag, of each class and its parts, of the roles."""
+
+
+def naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
+    """What an element is called; equal names are looked at once."""
+    return _naming(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
+
+
+@lru_cache(maxsize=8_192)
+def _naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
+    areas = _AREA_BITS.get(tag, 0)
+    tag_part, end_of_tag = _tag_parts(tag)
+    classes = names.partition(" #")[0]
+    kinds, tokens = _read(names)
+    tokens[end_of_tag] = None
+    if roles:
+        role_words = roles.split()
+        for word in role_words:
+            areas |= _AREA_BITS.get(word, 0)
+        for word in role_words[:_MAX_ROLES]:
+            tokens[_number("@" + word.rsplit("/", 1)[-1])] = None
+    of_classes = _read(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
+    return ClassNameFeatures(
+        TAGS.get(tag, len(TAGS)),
+        areas,
+        kinds,
+        of_classes & (COMMENTS | TEASERS),
+        crc32(classes.encode("utf-8", "replace"), tag_part) if classes else tag_part,
+        tag_part,
+        tuple(tokens),
+    )
+
+
+@lru_cache(maxsize=256)
+def _tag_parts(tag: str) -> tuple[int, int]:
+    """The number of a tag, and of its token."""
+    number = _number(tag)
+    return number, crc32(b"<", number)
+
+
+def class_tokens(names: str) -> tuple[int, ...]:
+    """Numbers of the classes in a string, whole and in parts, digits left out."""
+    return _class_tokens(names[:_MAX_NAMES])
+
+
+@lru_cache(maxsize=4_096)
+def _class_tokens(names: str) -> tuple[int, ...]:
+    return tuple(_read(names)[1])
+
+
+def _read(names: str) -> tuple[int, dict[int, None]]:
+    """The kinds and the tokens of all classes in a string."""
+    kinds = 0
+    tokens: dict[int, None] = {}
+    for name in names.split()[:_MAX_CLASSES]:
+        kind, numbers = _read_one(name[:_MAX_NAME])
+        kinds |= kind
+        for number in numbers:
+            tokens[number] = None
+    return kinds, tokens
+
+
+@lru_cache(maxsize=16_384)
+def _read_one(name: str) -> tuple[int, tuple[int, ...]]:
+    name = name.removeprefix("#")
+    lowered = name.lower()
+    kinds = 0
+    for bit, words in _KIND_WORDS:
+        if words.search(lowered):
+            kinds |= bit
+    if name.isalpha() and name == lowered:
+        return kinds, (_number(name),)
+    parts = [part for part in _PART.findall(name) if len(part) > 1]
+    tokens = [_DIGITS.sub("0", lowered)]
+    if len(parts) > 1:
+        tokens += [part.lower() for part in parts[:_MAX_PARTS]]
+    return kinds, tuple(_number(token) for token in tokens if token)
+
+
+def _number(token: str) -> int:
+    return crc32(token.encode("utf-8", "replace"))

@@ -1,0 +1,180 @@
+"""Names and words of a block as numbers of buckets, and a linear score over them: the first stage.
+
+Four groups: the element's own names, the names of all around it, the block's words, the words of the heading
+before it. What a class or a word stands for is learned, not listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.class_name_features import class_tokens
+from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
+
+__all__ = ["BUCKETS", "SCORES", "HashedFeatures", "hashed", "scores"]
+
+_BITS = 17
+BUCKETS = 1 << _BITS
+
+SCORES = ("own", "around", "text", "heading", "least", "above", "all")
+"""Columns that the linear model gives: the four groups, the least score of an element on the path, that of
+the parent, the sum of the groups."""
+
+_DIGITS = re.compile(r"\d")
+_HEAD_WORDS = 12
+_TAIL_WORDS = 4
+_PAIRS = 6
+_WHOLE_WORDS = 7
+_HEADING_WORDS = 8
+_MAX_INLINE_TOKENS = 6
+_NO_HEADING = -1
+
+_Codes = NDArray[np.uint64]
+_OWN, _AROUND, _INLINE, _START, _END, _PAIR, _WHOLE, _TITLE, _TITLE_WHOLE = (
+    np.uint64(crc32(name) * 0x100000001B3 % 2**64)
+    for name in (b"own", b"around", b"inline", b"start", b"end", b"pair", b"whole", b"t", b"tw")
+)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0x100000001B3)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroup:
+    """Buckets, and the row each belongs to."""
+
+    rows: Ints
+    buckets: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class HashedFeatures:
+    """All buckets: `own` and `around` by naming, `text` by block, `heading` by the heading's block."""
+
+    own: FeatureGroup
+    around: FeatureGroup
+    text: FeatureGroup
+    heading: FeatureGroup
+    last_heading: Ints
+    """The heading before each block, or -1."""
+
+
+def hashed(page: PageStatistics) -> HashedFeatures:
+    """The buckets of a page."""
+    codes, namings = _name_codes(page)
+    words = _word_codes(page.vocabulary)[page.word_ids]
+    headings = np.where(page.heading, page.index, _NO_HEADING)
+    before = np.concatenate(([_NO_HEADING], np.maximum.accumulate(headings)[:-1]))
+    return HashedFeatures(
+        own=FeatureGroup(namings, _buckets(codes, _OWN)),
+        around=FeatureGroup(namings, _buckets(codes, _AROUND)),
+        text=_text(page, words),
+        heading=_headings(page, words),
+        last_heading=before,
+    )
+
+
+def _name_codes(page: PageStatistics) -> tuple[_Codes, Ints]:
+    tokens = [naming.tokens for naming in page.namings]
+    counts = np.array([len(some) for some in tokens], np.int64)
+    codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
+    return codes, np.repeat(np.arange(len(tokens)), counts)
+
+
+def _text(page: PageStatistics, words: _Codes) -> FeatureGroup:
+    at, block, counts = page.word_at, page.word_block, page.counts
+    start = at < _HEAD_WORDS
+    of_block = np.repeat(counts, counts)
+    from_end = of_block - at
+    end = (from_end <= _TAIL_WORDS) & (of_block > _HEAD_WORDS)
+    pairs = np.flatnonzero((at < _PAIRS) & (from_end > 1))
+    whole = np.flatnonzero((counts > 0) & (counts <= _WHOLE_WORDS))
+    rows, tokens = _inline_tokens(page)
+    return FeatureGroup(
+        np.concatenate((block[start], block[end], block[pairs], whole, rows)),
+        np.concatenate(
+            (
+                _buckets(words[start], _START),
+                _buckets(words[end], _END),
+                _buckets(words[pairs] * _STEP + words[pairs + 1], _PAIR),
+                _buckets(_chained(words, at, block, page.n)[whole], _WHOLE),
+                _buckets(tokens, _INLINE),
+            )
+        ),
+    )
+
+
+def _inline_tokens(page: PageStatistics) -> tuple[Ints, _Codes]:
+    """Tokens of the inline elements' classes, and the block of each."""
+    classes = page.segments.inline_classes
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    names = np.fromiter(map(numbers.__getitem__, chain.from_iterable(classes)), np.int64)
+    blocks = np.repeat(page.index, np.fromiter(map(len, classes), np.int64, page.n))
+    tokens = [class_tokens(name)[:_MAX_INLINE_TOKENS] for name in numbers]
+    counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    every = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
+    of_each = counts[names]
+    ends = np.cumsum(of_each)
+    shifts = (np.cumsum(counts) - counts)[names] - (ends - of_each)
+    blocks_of_tokens = np.repeat(blocks, of_each)
+    return blocks_of_tokens, every[np.arange(len(blocks_of_tokens)) + np.repeat(shifts, of_each)]
+
+
+def _headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
+    mask = page.heading[page.word_block] & (page.word_at < _HEADING_WORDS)
+    rows = page.word_block[mask]
+    whole = np.flatnonzero(page.heading)
+    chained = _chained(words[mask], page.word_at[mask], rows, page.n)
+    return FeatureGroup(
+        np.concatenate((rows, whole)),
+        np.concatenate((_buckets(words[mask], _TITLE), _buckets(chained[whole], _TITLE_WHOLE))),
+    )
+
+
+def _chained(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
+    """A number for the row of words of each block, block after block; their order counts."""
+    sums = np.zeros(n, np.uint64)
+    starts = np.flatnonzero(at == 0)
+    if len(starts):
+        weighed = words * (_MIX * (at.astype(np.uint64) * np.uint64(2) + np.uint64(1)))
+        sums[block[starts]] = np.add.reduceat(weighed, starts)
+    return sums
+
+
+def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
+    mixed = (codes ^ salt) * _MIX
+    return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
+
+
+def _word_codes(words: Sequence[str]) -> _Codes:
+    """A number for each word, digits being all the same."""
+    lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
+    return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))
+
+
+def scores(page: PageStatistics, hashed: HashedFeatures, weights: NDArray[np.float32]) -> Floats:
+    """The columns `SCORES` for each block, one row a column."""
+    own, around = (
+        np.bincount(group.rows, weights[group.buckets], len(page.namings))[page.name_ids]
+        for group in (hashed.own, hashed.around)
+    )
+    path = page.summed(np.asarray(around, np.float64))
+    least = page.gathered(np.minimum(around, 0.0), np.minimum, 0)
+    titles = np.bincount(hashed.heading.rows, weights[hashed.heading.buckets], page.n)
+    owner, has_parent = page.owner, page.parent[page.owner] >= 0
+    out = np.empty((len(SCORES), page.n))
+    out[0] = own[owner]
+    out[1] = np.where(has_parent, path[page.above], 0.0)
+    out[2] = np.bincount(hashed.text.rows, weights[hashed.text.buckets], page.n)
+    out[3] = np.where(hashed.last_heading >= 0, titles[hashed.last_heading], 0.0)
+    out[4] = least[owner]
+    out[5] = np.where(has_parent, around[page.above], 0.0)
+    out[6] = out[:4].sum(0)
+    return out

@@ -1,0 +1,56 @@
+"""Names of WordprocessingML elements, and the strict edition of the format in the words of the usual one."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from scraper.extract.dom.xpath import Element
+
+__all__ = ["M", "W", "flag", "text_element", "transitional", "value_of", "w"]
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
+_STRICT = (
+    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
+    (b"http://purl.oclc.org/ooxml/officeDocument/math", b"http://schemas.openxmlformats.org/officeDocument/2006/math"),
+    (
+        b"http://purl.oclc.org/ooxml/officeDocument/relationships",
+        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    ),
+    (b"http://purl.oclc.org/ooxml/drawingml/", b"http://schemas.openxmlformats.org/drawingml/2006/"),
+)  # fmt: skip
+
+
+def transitional(xml: bytes) -> bytes:
+    """A part with the namespaces of the usual edition."""
+    if b"purl.oclc.org" in xml:
+        for strict, usual in _STRICT:
+            xml = xml.replace(strict, usual)
+    return xml
+
+
+def w(name: str, *children: Element, **attributes: str) -> Element:
+    """A new element of the text's namespace."""
+    made = etree.Element(W + name, {W + key: value for key, value in attributes.items()})
+    made.extend(children)
+    return made
+
+
+def text_element(text: str) -> Element:
+    """A text, its spaces kept."""
+    element = etree.Element(W + "t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"})
+    element.text = text
+    return element
+
+
+def value_of(parent: Element | None, name: str, attribute: str = "val") -> str | None:
+    """The value of a child element such as `<w:pStyle w:val="..."/>`."""
+    child = None if parent is None else parent.find(W + name)
+    return None if child is None else child.get(W + attribute)
+
+
+def flag(parent: Element | None, name: str) -> bool:
+    """Whether a switch such as `<w:vanish/>` is on."""
+    child = None if parent is None else parent.find(W + name)
+    return child is not None and child.get(W + "val") not in ("0", "false", "off")

@@ -1,0 +1,62 @@
+"""An e-mail as its header's plain facts and its text."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from email.message import EmailMessage
+
+from lxml import etree
+
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.dom.parsing import parse
+from scraper.extract.markdown import converter
+
+__all__ = ["read", "warm_up"]
+
+_NOWHERE = "http://mail.invalid/"
+"""Links in a mail are absolute."""
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+
+
+def warm_up(asked: ParseRequest | None = None) -> None:
+    """Load what the library of mails loads late."""
+    read(
+        b"From: a <a@b.example>\nSubject: =?utf-8?q?a?=\nMIME-Version: 1.0\n"
+        b"Content-Type: multipart/mixed; boundary=x\n\n"
+        b"--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
+        b"<p>a</p>\n--x\nContent-Type: text/plain\n"
+        b'Content-Disposition: attachment; filename="a"\n\na\n--x--\n',
+        asked or ParseRequest(),
+    )
+
+
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """Sender, receivers, date, subject, body, and the names of what is attached."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    head = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _SHOWN if message[name])
+    attached = [name for part in message.iter_attachments() if (name := part.get_filename())]
+    parts = [head.rstrip(), _body(message)]
+    if attached:
+        parts.append("Attached (not read): " + ", ".join(attached))
+    title = str(message["Subject"]) if message["Subject"] else None
+    return ParsedDocument("eml", "\n\n".join(part for part in parts if part), title=title)
+
+
+def _body(message: EmailMessage) -> str:
+    part = message.get_body(("plain", "html"))
+    if part is None:
+        return ""
+    try:
+        text = str(part.get_content())
+    except (LookupError, KeyError, ValueError):
+        payload = part.get_payload(decode=True)
+        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+    if part.get_content_type() != "text/html":
+        return text.strip()
+    try:
+        root = parse(text).root
+    except (etree.XMLSyntaxError, ValueError):
+        return ""
+    return "" if root is None else converter.convert(root, _NOWHERE).markdown

@@ -1,0 +1,82 @@
+"""PDF by pypdf: plainer and slower, pure Python, for files that the first reader cannot take."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Sequence
+
+import pypdf
+import pypdf.errors
+
+from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.pdf.markdown_writer import pages_of
+
+__all__ = ["lines_of_pages", "read"]
+
+MAX_PAGES = 300
+"""A tenth of the speed of the first reader."""
+_BREAKS = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
+    AssertionError, ZeroDivisionError, NotImplementedError,
+)  # fmt: skip
+"""What damaged files make of Python code that trusts them."""
+
+
+def warm_up(asked: ParseRequest | None = None) -> None:
+    """Load what pypdf loads late."""
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(9, 9)
+    with io.BytesIO() as file:
+        writer.write(file)
+        pypdf.PdfReader(file).pages[0].extract_text()
+
+
+def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """The text of the pages, without tables.
+
+    Raises:
+        Encrypted, Malformed, TooLarge: it cannot be read.
+    """
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data), password=asked.password)
+        count = min(len(reader.pages), 1_000_000)
+        wanted = [number for number in asked.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
+        texts = [(number, _text(reader, number)) for number in wanted]
+    except (pypdf.errors.WrongPasswordError, pypdf.errors.FileNotDecryptedError):
+        raise EncryptedDocumentError(
+            "The PDF is locked and asks for a password.", next_step="Give `password`."
+        ) from None
+    except pypdf.errors.LimitReachedError:
+        raise ContentTooLargeError("The PDF inflates to more than a document holds.") from None
+    except (pypdf.errors.PyPdfError, *_BREAKS) as error:
+        raise MalformedDocumentError(f"The PDF is damaged ({type(error).__name__}).") from None
+    body = "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else ""
+    return ParsedDocument(
+        "pdf",
+        body,
+        pages=count,
+        read_to=wanted[-1] if wanted and wanted[-1] < count else None,
+        encrypted=reader.is_encrypted,
+        warnings=(f"Only {len(wanted):,} of {count:,} pages are read.",)
+        if len(wanted) == MAX_PAGES < count
+        else (),
+    )
+
+
+def _text(reader: pypdf.PdfReader, number: int) -> str:
+    try:
+        return reader.pages[number - 1].extract_text().strip()
+    except pypdf.errors.PdfReadError:
+        return ""  # one damaged page is not the whole document
+
+
+def lines_of_pages(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
+    """The lines of some pages; what this reader cannot take is left out."""
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data), password=password)
+        return {page: _text(reader, page).split("\n") for page in pages[:MAX_PAGES]}
+    except (pypdf.errors.PyPdfError, *_BREAKS):
+        return {}

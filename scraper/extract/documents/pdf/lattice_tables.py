@@ -1,0 +1,273 @@
+"""Tables whose cells are drawn: grids of crossing lines, and the letters that stand in them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.rows import cell_text, rows_of, text_of_row
+
+__all__ = ["LatticeGrid", "grids"]
+
+_TOUCH = 3.0
+"""Points by which lines that meet may miss each other."""
+_SAME_LINE = 3.0
+_CELL_CHARS = 900
+"""A longer cell is a column of the page with a frame round it, not a cell."""
+_EDGE = 2.0
+_WORD_GAP = 0.75
+"""Of the letters' size."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeGrid:
+    """A drawn table: where it stands, the runs in it, and its rows of cells."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    runs: tuple[TextRun, ...]
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[float, float], ...] = ()
+    first_y1: float = 0.0
+    """Where its first band ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lattice:
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    across: tuple[RuledLine, ...]
+    down: tuple[RuledLine, ...]
+
+    def parted_below(self, row: int, column: int) -> bool:
+        """Whether a line is drawn between a cell and the one below."""
+        return _drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
+
+    def parted_right(self, row: int, column: int) -> bool:
+        """Whether a line is drawn between a cell and the one to its right."""
+        return _drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
+
+
+def grids(page: LayoutPage) -> list[LatticeGrid]:
+    """Grids of at least two rows and two columns that hold text.
+
+    Drawn lines go first: the shading of single lines of text must not cut up the cells that they frame.
+    """
+    found: list[LatticeGrid] = []
+    taken: set[TextRun] = set()
+    boxed = (sorted(page.across + page.box_across), sorted(page.down + page.box_down))
+    for across, down in ((page.across, page.down), boxed) if page.box_across else ((page.across, page.down),):
+        for lattice in _lattices(across, down):
+            grid = _grid(lattice, [run for run in page.runs if run not in taken and _stands_in(run, lattice)])
+            if grid is not None:
+                taken.update(grid.runs)
+                found.append(grid)
+    return sorted(found, key=lambda grid: grid.y0)
+
+
+def _stands_in(run: TextRun, lattice: _Lattice) -> bool:
+    xs, ys = lattice.xs, lattice.ys
+    across = xs[0] - _EDGE < (run.x0 + run.x1) / 2 < xs[-1] + _EDGE
+    return across and ys[0] - _EDGE < run.middle < ys[-1] + _EDGE
+
+
+def _grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
+    placed = _placed(lattice, runs)
+    rows = [row for band in range(len(lattice.ys) - 1) for row in _rows_of_band(lattice, placed, band)]
+    rows = [row for row in rows if any(row)]
+    width = len(lattice.xs) - 1
+    kept = [column for column in range(width) if any(row[column] for row in rows)]
+    table = tuple(tuple(row[column] for column in kept) for row in rows)
+    if len(table) < 2 or len(kept) < 2 or max(len(cell) for row in table for cell in row) > _CELL_CHARS:
+        return None
+    xs, ys = lattice.xs, lattice.ys
+    columns = tuple((xs[column], xs[column + 1]) for column in kept)
+    return LatticeGrid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns, ys[1])
+
+
+def _placed(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
+    """Runs by the cell they stand in; cells without a line between them are one, named by its first."""
+    owner = _owners(lattice)
+    placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
+    for run in runs:
+        row = max(0, sum(y < run.middle for y in lattice.ys) - 1)
+        column = max(0, sum(x < _start(run) for x in lattice.xs) - 1)
+        placed[min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2)].append(run)
+    _merge_right(lattice, placed)
+    merged: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
+    for cell in sorted(placed):
+        merged[owner[cell]] += placed[cell]
+    return merged
+
+
+def _start(run: TextRun) -> float:
+    return min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
+
+
+def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]) -> None:
+    """Text in cells without lines between them, all of it in one stretch, stands in the first of them.
+
+    Several stretches are cells of a row whose lines are drawn elsewhere only.
+    """
+    width = len(lattice.xs) - 1
+    for row in range(len(lattice.ys) - 1):
+        column = 0
+        while column < width:
+            end = column
+            while end + 1 < width and not lattice.parted_right(row, end):
+                end += 1
+            group = [placed.pop((row, place), []) for place in range(column, end + 1)]
+            runs = [run for cell in group for run in cell]
+            if end - column < width - 1 and _is_one_stretch(runs):
+                group = [runs]
+            placed.update({(row, column + index): cell for index, cell in enumerate(group) if cell})
+            column = end + 1
+
+
+def _is_one_stretch(runs: list[TextRun]) -> bool:
+    """Whether letters follow each other without a gap as between columns, line by line."""
+    return all(
+        after.x0 - before.x1 < _WORD_GAP * before.size
+        for row in rows_of(runs)
+        for before, after in pairwise(row.runs)
+    )
+
+
+def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
+    """For each cell the uppermost one of those it is one with: lines stand elsewhere, not between."""
+    height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
+    owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
+    for row in range(1, height):
+        for column in range(width):
+            if not lattice.parted_below(row - 1, column):
+                owner[row, column] = owner[row - 1, column]
+    return owner
+
+
+def _rows_of_band(
+    lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int
+) -> list[list[str]]:
+    """The rows between two lines: one, or as many as all of its columns have lines of text."""
+    width = len(lattice.xs) - 1
+    cells = [rows_of(placed.get((band, column), ())) for column in range(width)]
+    lines = _common_lines(cells)
+    if lines is None:
+        return [[cell_text(text_of_row(row) for row in cell) for cell in cells]]
+    rows = []
+    for top, bottom in lines:
+        inside = [[row for row in cell if top <= _middle(row) < bottom] for cell in cells]
+        rows.append([cell_text(text_of_row(row) for row in cell) for cell in inside])
+    return rows
+
+
+def _middle(row: LayoutRow) -> float:
+    return row.runs[0].middle
+
+
+_LEAST_LINES = 3
+
+
+def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | None:
+    """The lines of a band whose rows no line parts: all columns have the same ones. None: it is one row."""
+    filled = [cell for cell in cells if cell]
+    if len(filled) < 2:
+        return None
+    longest = max(filled, key=len)
+    if len(longest) < _LEAST_LINES:
+        return None
+    height = longest[0].y1 - longest[0].y0
+    full = [cell for cell in filled if len(cell) >= 0.8 * len(longest)]
+    if (len(full) < 2 or len(full) < 0.6 * len(filled)) and not _are_figures_beside_names(cells, longest):
+        return None
+    middles = [_middle(row) for row in longest]
+    matched = sum(
+        any(abs(_middle(row) - middle) < height / 3 for middle in middles) for cell in filled for row in cell
+    )
+    if matched < 0.95 * sum(map(len, filled)):
+        return None
+    bounds = [-1e9, *((a + b) / 2 for a, b in pairwise(middles)), 1e9]
+    return list(pairwise(bounds))
+
+
+def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[LayoutRow]) -> bool:
+    """Whether the first column has the most lines and all others hold numbers."""
+    if not cells[0] or longest is not cells[0]:
+        return False
+    texts = [text_of_row(row) for cell in cells[1:] for row in cell]
+    numbers = sum(any(map(str.isdigit, text)) and len(text) < 16 for text in texts)
+    return len(texts) >= 2 and numbers >= 0.9 * len(texts)
+
+
+def _lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_Lattice]:
+    """Groups of lines that touch, each with its distinct positions; the lines come sorted."""
+    if len(across) < 2 or not down:
+        return []
+    parent = list(range(len(across) + len(down)))
+
+    def find(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    places = [upright.at for upright in down]
+    for i, level in enumerate(across):
+        first = bisect_left(places, level.start - _TOUCH)
+        for j in range(first, bisect_right(places, level.end + _TOUCH)):
+            if down[j].start - _TOUCH <= level.at <= down[j].end + _TOUCH:
+                parent[find(i)] = find(len(across) + j)
+    groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
+    for index, rule in enumerate(across):
+        groups[find(index)][0].append(rule)
+    for index, rule in enumerate(down, len(across)):
+        groups[find(index)][1].append(rule)
+    lattices = []
+    for levels, uprights in groups.values():
+        xs = _with_ends(_positions(uprights), levels)
+        ys = _with_ends(_positions(levels), uprights)
+        if len(xs) >= 3 and len(ys) >= 3:
+            lattices.append(_Lattice(xs, ys, tuple(levels), tuple(uprights)))
+    return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
+
+
+_OPEN_CELL = 8.0
+"""Points by which lines reach beyond the last one that crosses them, when cells at the edge are open."""
+
+
+def _with_ends(positions: tuple[float, ...], crossing: Sequence[RuledLine]) -> tuple[float, ...]:
+    """Positions of lines, and the ends of the lines across them where the outermost cells have no border."""
+    if len(positions) < 2 or len(crossing) < 2:
+        return positions
+    start = median(rule.start for rule in crossing)
+    end = median(rule.end for rule in crossing)
+    before = (start,) if start < positions[0] - _OPEN_CELL else ()
+    after = (end,) if end > positions[-1] + _OPEN_CELL else ()
+    return before + positions + after
+
+
+def _positions(rules: Iterable[RuledLine]) -> tuple[float, ...]:
+    clusters: list[list[float]] = []
+    for at in sorted(rule.at for rule in rules):
+        if clusters and at - clusters[-1][-1] <= _SAME_LINE:
+            clusters[-1].append(at)
+        else:
+            clusters.append([at])
+    return tuple(sum(cluster) / len(cluster) for cluster in clusters)
+
+
+def _drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -> bool:
+    """Whether lines at this place cover most of a stretch; the lines come sorted."""
+    first = bisect_left(rules, (at - _SAME_LINE - 1,))
+    covered = 0.0
+    for rule in rules[first:]:
+        if rule.at > at + _SAME_LINE + 1:
+            break
+        covered += max(0.0, min(rule.end, end) - max(rule.start, start))
+    return covered >= (end - start) / 2

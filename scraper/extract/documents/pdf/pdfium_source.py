@@ -1,0 +1,288 @@
+"""A PDF file to pages of runs and rules, by liteparse (PDFium)."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from liteparse import LiteParse, ParseError
+from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
+
+from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.pdf.forms import FILLED_ELSEWHERE, form_text
+from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
+from scraper.extract.documents.pdf.metadata import facts_of
+from scraper.extract.documents.pdf.vector_lines import lines_of, turned, without_typed_lines
+
+__all__ = ["MAX_PAGES", "PdfSource", "load", "pictured_pages", "warm_up"]
+
+MAX_PAGES = 1_000
+"""In one reading; further ones are read when they are asked for."""
+
+MAX_RUNS = 400_000
+"""Of all pages together; a page of prose has a hundred."""
+
+_LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
+_PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
+_BOLD = re.compile(
+    r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE
+)
+_MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_WIDE_SPACE = 0.55
+"""Of the letters' size: words of justified text rarely stand further apart, cells of dense tables do."""
+_MOST_SLANT = 30.0
+"""Degrees; slanted letters that were looked at lean by 11 to 19."""
+_ONE_LINE = 2.2
+"""Of the letters' height: how high the box of one line is at most."""
+_MOST_SIDEWAYS = 500
+_PICTURE_SHARE = 0.5
+_TREE_NODES = 200_000
+_TREE_DEPTH = 100
+
+_SMALLEST = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfSource:
+    """What a file holds."""
+
+    pages: tuple[LayoutPage, ...]
+    page_count: int
+    title: str | None = None
+    author: str | None = None
+    encrypted: bool = False
+    failed_pages: tuple[int, ...] = ()
+    forms: Mapping[int, str] = field(default_factory=dict)
+    """What is filled in, by page."""
+    filled_elsewhere: bool = False
+    """It is a form whose contents stand in no page."""
+
+
+def warm_up() -> None:
+    """Load PDFium, which liteparse opens at its first file."""
+    _parser(ParseRequest()).parse(_SMALLEST)
+
+
+def load(data: bytes, asked: ParseRequest) -> PdfSource:
+    """The pages of a file.
+
+    Raises:
+        Encrypted: it asks for a password.
+        Malformed: PDFium cannot make sense of it.
+    """
+    try:
+        result = _parser(asked).parse(data)
+    except ParseError as error:
+        raise _told(str(error), asked) from None
+    budget = MAX_RUNS
+    pages = []
+    for page in result.pages:
+        pages.append(_page(page, budget))
+        budget -= len(pages[-1].runs)
+    meta = result.doc_meta
+    encrypted = bool(meta and meta.is_encrypted)
+    title, author = facts_of(data, meta.xmp or "" if meta else "", encrypted=encrypted)
+    return PdfSource(
+        tuple(pages),
+        result.total_pages or result.num_pages,
+        title=title,
+        author=author,
+        encrypted=encrypted,
+        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
+        forms={page.page_num: form_text(page.form_fields) for page in result.pages if page.form_fields},
+        filled_elsewhere=result.form_type in FILLED_ELSEWHERE,
+    )
+
+
+def pictured_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
+    """Those of the pages that are, for the most part, a picture or letters without meaning."""
+    parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
+    try:
+        result = parser.parse(data)
+    except ParseError:
+        return ()
+    return tuple(page.page_num for page in result.pages if page.complexity and _is_pictured(page.complexity))
+
+
+def _is_pictured(page: PageComplexityStats) -> bool:
+    return page.full_page_image or page.largest_image_coverage > _PICTURE_SHARE or page.is_garbled
+
+
+def _parser(asked: ParseRequest, *, complexity: bool = False) -> LiteParse:
+    return LiteParse(
+        ocr_enabled=False,
+        output_format="json",
+        image_mode="off",
+        quiet=True,
+        extract_text_metadata=True,
+        extract_vector_graphics=True,
+        extract_structure_tree=True,
+        extract_form_fields=True,
+        extract_document_metadata=True,
+        emit_word_boxes=True,
+        include_complexity=complexity,
+        continue_on_page_error=True,
+        max_pages=None if asked.pages else MAX_PAGES,
+        target_pages=",".join(map(str, asked.pages[:MAX_PAGES])) or None,
+        password=asked.password,
+    )
+
+
+def _told(message: str, asked: ParseRequest) -> Exception:
+    if "password" in message.lower():
+        wrong = "another password than the one given" if asked.password else "a password"
+        return EncryptedDocumentError(
+            f"The PDF is locked and asks for {wrong}.",
+            next_step="Give `password`, or look for another copy.",
+        )
+    return MalformedDocumentError(
+        "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
+        next_step="Try once more, or look for another copy.",
+    )
+
+
+def _page(page: Any, budget: int) -> LayoutPage:
+    angle = _reading_angle(page.text_items)
+    runs, typed = without_typed_lines(tuple(_runs(page.text_items[:budget], angle)))
+    lines = lines_of(page.vector_graphics, _sane(page.width), _sane(page.height))
+    plain = LayoutPage(
+        page.page_num,
+        _sane(page.width),
+        _sane(page.height),
+        runs,
+        tuple(sorted((*lines.across, *typed))),
+        lines.down,
+        _tags(page.structure_tree),
+        lines.box_across,
+        lines.box_down,
+        _sideways(page.text_items[:budget], angle),
+    )
+    return turned(plain, angle) if angle else plain
+
+
+def _sane(length: float) -> float:
+    return length if math.isfinite(length) and 0 < length < 100_000 else 800.0
+
+
+def _reading_angle(items: list[TextItem]) -> int:
+    """How most of the page's letters are turned: 0, 90, 180 or 270."""
+    letters: Counter[int] = Counter()
+    for item in items:
+        letters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
+    return letters.most_common(1)[0][0] if letters else 0
+
+
+def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
+    """The letters that are turned as the page is; stamps in the margin are not."""
+    for item in items:
+        text = item.text
+        if not text or text.isspace() or not _is_straight(item, angle):
+            continue
+        if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
+            continue
+        size = round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+        name = item.font_name or ""
+        bold = (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None
+        mono = _MONO.search(name) is not None
+        for said, x0, x1 in _apart(item, size):
+            said = said if said.isascii() else _plain_forms(said)
+            yield TextRun(said, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+
+
+def _is_straight(item: TextItem, angle: int) -> bool:
+    """Whether letters stand as the page's do; slanted ones that make up for an italic font do too.
+
+    Their reader takes a slant for a turn. What is turned by as much stands in a box as high as it is long.
+    """
+    turned = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    if turned <= 1:
+        return True
+    height = item.height if angle % 180 == 0 else item.width
+    return turned < _MOST_SLANT and height < _ONE_LINE * (item.font_height or item.font_size or height)
+
+
+def _sideways(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
+    """Letters that stand upright or aslant, each by its foot: heads of narrow columns are set so.
+
+    In the order in which the lines of one head are read.
+    """
+    found: list[tuple[float, TextRun]] = []
+    for item in items:
+        rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
+        if angle or _is_straight(item, angle) or 135 < rotation < 225 or item.text.isspace():
+            continue
+        upright = min(abs(rotation - 90), abs(rotation - 270)) < _MOST_SLANT
+        size = round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+        for piece in (item,) if upright or len(item.words) < 2 else item.words:
+            foot = piece.x + piece.width / 2 if upright else piece.x + size / 2
+            run = TextRun(piece.text, foot - size / 2, piece.y, foot + size / 2, piece.y + piece.height, size)
+            found.append((foot if rotation > 180 else -foot, run))
+    return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MOST_SIDEWAYS])
+
+
+def _apart(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
+    """An item's text and ends; in pieces where its words stand so far apart that they may be cells."""
+    words = item.words
+    if (
+        len(words) < 2
+        or abs(item.rotation) > _MOST_SLANT
+        or all(after.x - before.x - before.width <= _WIDE_SPACE * size for before, after in pairwise(words))
+    ):
+        yield item.text, item.x, item.x + item.width
+        return
+    piece = [words[0]]
+    for word in words[1:]:
+        if word.x - piece[-1].x - piece[-1].width > _WIDE_SPACE * size:
+            yield _joined(piece)
+            piece = []
+        piece.append(word)
+    yield _joined(piece)
+
+
+def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
+    return " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
+
+
+def _plain_forms(text: str) -> str:
+    """Letters for ligatures and for the shapes that Arabic letters take in print."""
+    if _LIGATURES.search(text) or _PRESENTATION.search(text):
+        text = "".join(
+            unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text
+        )
+    return text.replace("\u00a0", " ")
+
+
+def _tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
+    """The file's own structure, bounded in size and depth."""
+    left = _TREE_NODES
+
+    def node(element: StructureTreeElement, depth: int) -> TagNode:
+        nonlocal left
+        left -= 1
+        deeper = depth < _TREE_DEPTH and left > 0
+        return TagNode(
+            element.type,
+            tuple(element.marked_content_ids),
+            tuple(node(child, depth + 1) for child in element.children) if deeper else (),
+            _span(element.attributes, "ColSpan"),
+            _span(element.attributes, "RowSpan"),
+            element.actual_text or "",
+        )
+
+    return tuple(node(root, 0) for root in tree.roots) if tree else ()
+
+
+def _span(attributes: dict[str, Any], name: str) -> int:
+    value = attributes.get(name)
+    return min(100, max(1, int(value))) if isinstance(value, (int, float)) and math.isfinite(value) else 1

@@ -1,0 +1,230 @@
+"""The order of reading: a page is cut into flows, each one column wide, where its text stands in columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.extract.documents.pdf.lists import is_label
+from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
+
+__all__ = ["flows", "in_columns"]
+
+_Span = tuple[float, float]
+
+_LEAST_GUTTER = 5.5
+_GUTTER_SHARE = 0.75
+"""Of the letters' size: a narrower gap is a wide space in justified text."""
+_DEPTH = 6
+_WORDS_A_LINE = 4
+"""On average: with fewer it is a table rather than columns of prose."""
+_FULL_LINE = 0.75
+_FULL_SHARE = 0.5
+_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _LEAST_NARROW_LINES = 3.2, 0.8, 10
+"""Long columns of which nearly every line is full are prose though they are narrow."""
+_LEAST_ROWS = 4
+_TITLE = 1.25
+"""Of the letters' usual size."""
+_TITLE_WORDS = 3
+_TITLE_WIDTH = 0.7
+_TITLE_LEADING = 0.6
+_LEAST_OWN_LINES = 6
+_OWN_SHARE = 0.45
+_OWN_WORDS = 4
+_SAME_LINE = 0.35
+"""Of the letters' size."""
+_MOST_SKIPPED = 3
+_LEAST_COLUMN = 10
+"""Of the letters' size: how wide a column is at least."""
+
+
+def flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
+    """Rows in the order of reading, in pieces that are one column wide."""
+    if not runs:
+        return
+    rows = rows_of(runs)
+    left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
+    gutter = max(_LEAST_GUTTER, _GUTTER_SHARE * size)
+    single: list[LayoutRow] = []
+    start = 0
+    while start < len(rows):
+        if _is_title(rows[start], rows[start - 1] if start and single else None, size, right - left):
+            single.append(rows[start])
+            start += 1
+            continue
+        skipped = _to_the_longer_band(rows, start, (left, right), gutter)
+        single += rows[start : start + skipped]
+        start += skipped
+        end, cuts = _band(rows, start, (left, right), gutter)
+        columns = _columns(rows[start:end], cuts) if cuts and depth < _DEPTH else []
+        if columns and _is_prose(rows[start:end], columns):
+            if single:
+                yield single
+                single = []
+            for column in _reading_order(columns):
+                yield from flows(column, depth + 1)
+        else:
+            single += rows[start:end]
+        start = end
+    if single:
+        yield single
+
+
+def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float) -> bool:
+    """Whether a line is a title over all columns whose words were driven apart, or the next line of one."""
+    if any(run.size < _TITLE * size for run in row.runs):
+        return False
+    if len(row.runs) >= _TITLE_WORDS and row.x1 - row.x0 > _TITLE_WIDTH * width:
+        return all(len(run.text.split()) == 1 for run in row.runs)
+    return (
+        above is not None
+        and all(abs(run.size - row.size) < 1 for run in above.runs)
+        and above.x1 - above.x0 > _TITLE_WIDTH * width
+        and row.y0 - above.y1 < _TITLE_LEADING * row.size
+    )
+
+
+def in_columns(runs: Sequence[TextRun]) -> list[TextRun]:
+    """The letters of one element, column by column where it goes on in the next one."""
+    if len(runs) < 2:
+        return list(runs)
+    groups: list[list[TextRun]] = []
+    end = 0.0
+    for run in sorted(runs, key=lambda run: run.x0):
+        if groups and run.x0 < end + _LEAST_GUTTER:
+            groups[-1].append(run)
+            end = max(end, run.x1)
+        else:
+            groups.append([run])
+            end = run.x1
+    if len(groups) == 1 or not _breaks_back(groups):
+        return list(runs)
+    ordered = _reading_order(groups)
+    return [run for group in ordered for run in sorted(group, key=lambda run: (run.middle, run.x0))]
+
+
+def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
+    """Whether each group begins above the one before it, or beside it and both are as wide as columns are.
+
+    Words driven apart in a short line stand beside each other too.
+    """
+    for before, after in pairwise(groups):
+        top, size = min(run.y0 for run in before), before[0].size
+        above = min(run.y0 for run in after) < top - 2
+        beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
+        wide = all(_width(group) > _LEAST_COLUMN * size for group in (before, after))
+        if not above and not (beside and wide):
+            return False
+    return True
+
+
+def _width(group: Sequence[TextRun]) -> float:
+    return max(run.x1 for run in group) - min(run.x0 for run in group)
+
+
+def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
+    """The rows from `start` that share free strips with text on both sides, and these strips."""
+    free = _free(rows[start], page)
+    lefts, rights = rows[start].x0, rows[start].x1
+    end = start + 1
+    while end < len(rows):
+        row = rows[end]
+        low, high = min(lefts, row.x0), max(rights, row.x1)
+        shared = _meet(free, _free(row, page), gutter)
+        inner = [span for span in shared if low <= span[0] + 1 and high >= span[1] - 1]
+        if not inner:
+            break
+        free, lefts, rights, end = shared, low, high, end + 1
+    band = rows[start:end]
+    return end, [span for span in free if _parts(span, band) and span[1] - span[0] >= gutter]
+
+
+def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
+    """How many rows stand above the columns: a short title shares chance gaps with the first lines below."""
+    end, _ = _band(rows, start, page, gutter)
+    for skipped in range(1, _MOST_SKIPPED + 1):
+        if start + skipped >= min(end, len(rows)):
+            break
+        further, cuts = _band(rows, start + skipped, page, gutter)
+        if cuts and further >= end + _LEAST_ROWS:
+            return skipped
+    return 0
+
+
+def _parts(span: _Span, rows: Sequence[LayoutRow]) -> bool:
+    """Whether text stands on both sides of a strip."""
+    before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
+    return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
+
+
+def _free(row: LayoutRow, page: _Span) -> list[_Span]:
+    spans, at = [], page[0]
+    for run in row.runs:
+        if run.x0 > at:
+            spans.append((at, run.x0))
+        at = max(at, run.x1)
+    if at < page[1]:
+        spans.append((at, page[1]))
+    return spans
+
+
+def _meet(one: Sequence[_Span], other: Sequence[_Span], least: float) -> list[_Span]:
+    met = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
+    return [(a, b) for a, b in met if b - a >= least]
+
+
+def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+    columns: list[list[TextRun]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for run in row.runs:
+            columns[sum(cut[1] <= run.x0 + 1 for cut in cuts)].append(run)
+    return columns
+
+
+def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -> bool:
+    """Whether columns hold running text, rather than the cells of a table or the labels of a list."""
+    if len(rows) < _LEAST_ROWS or any(not column for column in columns):
+        return False
+    lines = [rows_of(column) for column in columns]
+    if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
+        return False
+    if len(lines) == 2 and _go_their_own_ways(lines):
+        return True
+    counts = [len(text_of_row(line).split()) for column in lines for line in column]
+    words = [
+        max(count, len(text_of_row(line)) // 6)
+        for count, line in zip(counts, (line for column in lines for line in column), strict=True)
+    ]
+    widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
+    full = [
+        (line.x1 - line.x0) > _FULL_LINE * width
+        for column, width in zip(lines, widths, strict=True)
+        for line in column
+    ]
+    usual, share = sum(words) / len(words), sum(full) / len(full)
+    narrow = usual >= _WORDS_A_NARROW_LINE and share >= _NARROW_FULL_SHARE
+    if narrow and min(map(len, lines)) >= _LEAST_NARROW_LINES:
+        return True
+    return usual >= _WORDS_A_LINE and share > _FULL_SHARE
+
+
+def _go_their_own_ways(columns: Sequence[Sequence[LayoutRow]]) -> bool:
+    """Whether most lines of both columns stand beside none of the other's: the cells of rows do not."""
+    for one, other in (columns, columns[::-1]):
+        beside = [line.runs[0].middle for line in other]
+        alone = sum(
+            all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside)
+            for line in one
+        )
+        words = sum(len(text_of_row(line).split()) for line in one)
+        if len(one) < _LEAST_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):
+            return False
+    return True
+
+
+def _reading_order(columns: list[list[TextRun]]) -> list[list[TextRun]]:
+    text = "".join(run.text for column in columns for run in column)
+    return columns[::-1] if is_right_to_left(text) else columns

@@ -1,0 +1,293 @@
+"""Tables without drawn cells: rows whose gaps stand above each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from scraper.extract.documents.pdf.cells import merged_rows
+from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.lists import is_label
+from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
+from scraper.extract.documents.pdf.table_headers import heads_above, sideways_heads, with_sideways
+
+__all__ = ["StreamTableFinder", "tables_in"]
+
+_Span = tuple[float, float]
+
+_LOOK_BACK = 4
+"""Rows above whose gaps a row must share one of."""
+_LOOK_AHEAD = 3
+"""Rows without a gap that may stand between rows of one table."""
+_SHARED = 2.0
+"""Points that gaps must have in common."""
+_ROOM = 3.0
+"""Of a row's height: a wider distance ends a table that no line holds together."""
+_TIGHT_ROOM = 1.6
+_LEAST_ROWS_OF_TWO_COLUMNS = 3
+_WIDE = 0.75
+"""Of the table's width: a row without a gap that is wider is prose beside it."""
+_WORDS_OF_PROSE = 9
+_TOLERANCE = 0.1
+"""Of the rows may run through the space between two columns: heads that span them, long names."""
+_FEW_NUMBERS = 0.25
+_DENSE = 0.75
+_LEAST_FILLED = 0.3
+_SURE_ROWS = 4
+_FLUSH = 3.0
+_DOTS_AT_END = re.compile(r"(?<![\s.])[\s.]++$")
+_LEADER = re.compile(r"(?:\.\s?){3}$")
+_DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTableFinder:
+    """A table found between two rows of a flow (the second exclusive)."""
+
+    start: int
+    end: int
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[_Span, ...] = ()
+
+
+def tables_in(
+    rows: Sequence[LayoutRow], across: Sequence[RuledLine], sideways: Sequence[TextRun] = ()
+) -> list[StreamTableFinder]:
+    """The tables in a flow of rows, from top to bottom."""
+    lines = [line_of(row) for row in rows]
+    found: list[StreamTableFinder] = []
+    at = 0
+    while at < len(lines):
+        end = _grown(lines, at, across)
+        table = _table(lines[at:end], across) if end - at > 1 else None
+        if table is None or _is_justified(lines, at, end, table):
+            at += 1
+            continue
+        columns = _columns(lines[at:end])
+        top = lines[at].y0
+        table, upright = with_sideways(table, sideways_heads(sideways, columns, top, lines[at].y1), top)
+        heads, taken = heads_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
+        found.append(StreamTableFinder(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
+        at = end
+    return found
+
+
+def _grown(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
+    """The end of the rows from `start` on that could be a table."""
+    first = lines[start]
+    if not _is_cellular(first):
+        return start + 1
+    recent = [first]
+    left, right = first.x0, first.x1
+    end = start + 1
+    while end < len(lines):
+        ahead = _next_cellular(lines, end, recent, across, left, right)
+        if ahead is None:
+            break
+        for line in lines[end : ahead + 1]:
+            left, right = min(left, line.x0), max(right, line.x1)
+        recent = [*recent, lines[ahead]][-_LOOK_BACK:]
+        end = ahead + 1
+    return _with_last_words(lines, start, end, left)
+
+
+def _next_cellular(
+    lines: Sequence[TextLine],
+    at: int,
+    recent: Sequence[TextLine],
+    across: Sequence[RuledLine],
+    left: float,
+    right: float,
+) -> int | None:
+    """The next row that shares a gap with those above, when what lies between can be part of a table."""
+    for index in range(at, min(at + _LOOK_AHEAD + 1, len(lines))):
+        line, above = lines[index], lines[index - 1]
+        if not _is_near(above, line, across):
+            return None
+        if _is_cellular(line) and any(_share_gap(line, other) for other in recent):
+            return index
+        if len(line.segments) > 1 and not _fits(line, recent):
+            return None
+        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_head(line):
+            return None
+    return None
+
+
+def _with_last_words(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
+    """Take in a last row of one cell that goes on under a cell of the row above."""
+    if end >= len(lines) or end - start < 2:
+        return end
+    line, above = lines[end], lines[end - 1]
+    if len(line.segments) != 1 or line.y0 - above.y1 > 0.35 * line.size:
+        return end
+    inner = [segment for segment in above.segments[1:] if abs(segment.x0 - line.x0) < 2]
+    return end + 1 if inner and line.x0 > left + 5 else end
+
+
+def _is_cellular(line: TextLine) -> bool:
+    if len(line.segments) < 2:
+        return False
+    if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
+        return False  # a line of a table of contents
+    return not (len(line.segments) == 2 and is_label(line.segments[0].text))
+
+
+def _is_head(line: TextLine) -> bool:
+    return line.row.bold and sum(len(run.text) for run in line.row.runs) < 80
+
+
+def _is_near(above: TextLine, line: TextLine, across: Sequence[RuledLine]) -> bool:
+    height = max(above.y1 - above.y0, line.y1 - line.y0, 4.0)
+    distance = line.y0 - above.y1
+    if distance <= _TIGHT_ROOM * height:
+        return True
+    between = any(above.y1 - 2 <= rule.at <= line.y0 + 2 for rule in across)
+    return distance <= _ROOM * height and between
+
+
+def _share_gap(line: TextLine, other: TextLine) -> bool:
+    return any(min(a[1], b[1]) - max(a[0], b[0]) >= _SHARED for a in line.gaps for b in other.gaps)
+
+
+def _fits(line: TextLine, recent: Sequence[TextLine]) -> bool:
+    return any(_share_gap(line, other) for other in recent)
+
+
+def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tuple[str, ...], ...] | None:
+    columns = _columns(lines)
+    cellular = [line for line in lines if len(line.segments) > 1]
+    if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _LEAST_ROWS_OF_TWO_COLUMNS):
+        return None
+    grid = [_cells(line, columns) for line in lines]
+    if _is_prose(lines, grid):
+        return None
+    rows = merged_rows(lines, grid, across)
+    rows = [row for row in rows if any(row)]
+    filled = sum(bool(cell) for row in rows for cell in row)
+    if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
+        return None
+    return tuple(tuple(row) for row in rows)
+
+
+def _is_justified(lines: Sequence[TextLine], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
+    """Whether a few rows are lines of a justified paragraph whose words were driven apart."""
+    if len(table) >= _SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
+        return False
+    inside = lines[start:end]
+    beside = [lines[at] for at in (start - 1, end) if 0 <= at < len(lines)]
+    return any(
+        _is_near_text(inside[0] if line.y0 < inside[0].y0 else inside[-1], line)
+        and all(abs(line.x0 - other.x0) < _FLUSH for other in inside[1:] or inside)
+        and (abs(line.x1 - inside[0].x1) < _FLUSH or line.y0 > inside[-1].y0)
+        for line in beside
+    )
+
+
+def _is_near_text(line: TextLine, other: TextLine) -> bool:
+    apart = max(line.y0, other.y0) - min(line.y1, other.y1)
+    return apart < 0.6 * line.size and abs(line.size - other.size) < 0.6
+
+
+def _columns(lines: Sequence[TextLine]) -> list[_Span]:
+    """The columns, from the strips that hardly any row runs through."""
+    counts = [len(line.segments) for line in lines if len(line.segments) > 1]
+    if not counts:
+        return []
+    usual = median(counts)
+    body = [line for line in lines if len(line.segments) >= max(2, 0.6 * usual)]
+    allowed = int(_TOLERANCE * len(body)) if len(body) >= 6 else 0
+    edges = sorted(
+        [(segment.x0, 1) for line in body for segment in line.segments]
+        + [(segment.x1, -1) for line in body for segment in line.segments]
+    )
+    strips, depth, opened = [], 0, None
+    for x, step in edges:
+        depth += step
+        if depth <= allowed and opened is None and step < 0:
+            opened = x
+        elif depth > allowed and opened is not None:
+            if x - opened >= 1.0:
+                strips.append((opened, x))
+            opened = None
+    strips = [strip for strip in strips if _parts(strip, body)]
+    bounds = [min(line.x0 for line in lines) - 1, *((a + b) / 2 for a, b in strips)]
+    return list(zip(bounds, [*bounds[1:], max(line.x1 for line in lines) + 1], strict=True))
+
+
+def _parts(strip: _Span, body: Sequence[TextLine]) -> bool:
+    """Whether at least two rows have text on both sides."""
+    middle = (strip[0] + strip[1]) / 2
+    both = sum(
+        any(segment.x1 <= middle for segment in line.segments)
+        and any(segment.x0 >= middle for segment in line.segments)
+        for line in body
+    )
+    return both >= 2
+
+
+def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
+    """The texts of a row by column; what spans several stands in the first of them."""
+    pieces: list[list[Segment]] = [[] for _ in columns]
+    for segment in line.segments:
+        for piece, place in _placed(segment, columns):
+            pieces[place].append(piece)
+    return [_without_leader(" ".join(piece.text for piece in cell)) for cell in pieces]
+
+
+def _without_leader(text: str) -> str:
+    """A text without the dots that lead from it to the next column."""
+    end = _DOTS_AT_END.search(text)
+    return text[: end.start()] if end and _LEADER.search(end[0]) else text
+
+
+def _placed(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
+    """A segment in the column it mostly stands in; runs of several columns apart where their gaps say so."""
+    inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
+    touched = [place for place, share in enumerate(inside) if share > 0.1]
+    if len(touched) > 1 and len(segment.runs) > 1:
+        by_run = [_mostly_in(run.x0, run.x1, columns) for run in segment.runs]
+        for place in sorted(set(by_run)):
+            runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == place)
+            yield Segment(runs, runs[0].x0, max(run.x1 for run in runs)), place
+        return
+    best = max(range(len(columns)), key=inside.__getitem__)
+    yield segment, touched[0] if len(touched) > 1 and inside[best] < 0.7 else best
+
+
+def _mostly_in(x0: float, x1: float, columns: Sequence[_Span]) -> int:
+    shares = [_cover(x0, x1, column) for column in columns]
+    return shares.index(max(shares))
+
+
+def _overlap(segment: Segment, column: _Span) -> float:
+    return _cover(segment.x0, segment.x1, column)
+
+
+def _cover(x0: float, x1: float, column: _Span) -> float:
+    return max(0.0, min(x1, column[1]) - max(x0, column[0]))
+
+
+def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:
+    """Whether cells are so wordy that these are lines of text with chance gaps."""
+    words = [len(cell.split()) for row in grid for cell in row if cell]
+    gapped = sum(len(line.segments) > 1 for line in lines)
+    if sum(words) / len(words) > _WORDS_OF_PROSE or gapped < 0.4 * len(lines):
+        return True
+    numbers = sum(any(map(str.isdigit, cell)) for row in grid for cell in row)
+    return numbers < _FEW_NUMBERS * len(words) and _is_flush(lines) and _fill(lines) > _DENSE
+
+
+def _is_flush(lines: Sequence[TextLine]) -> bool:
+    """Whether nearly all lines begin and end at the same places."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    slack = max(_FLUSH, 0.6 * lines[0].size)
+    flush = sum(line.x0 - left < slack and right - line.x1 < slack for line in lines)
+    return flush >= 0.6 * len(lines)
+
+
+def _fill(lines: Sequence[TextLine]) -> float:
+    """How much of the lines' length is letters."""
+    letters = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
+    return letters / max(1.0, sum(line.x1 - line.x0 for line in lines))

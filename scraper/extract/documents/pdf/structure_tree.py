@@ -1,0 +1,252 @@
+"""The structure that a file's author gave (tagged PDF), where it covers the page and is more than a heap."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from scraper.extract.documents.pdf.layout_model import (
+    BlockKind,
+    LayoutBlock,
+    LayoutPage,
+    LayoutRow,
+    TagNode,
+    TextRun,
+)
+from scraper.extract.documents.pdf.lists import split_mark
+from scraper.extract.documents.pdf.paragraphs import is_code, laid_out
+from scraper.extract.documents.pdf.reading_order import in_columns
+from scraper.extract.documents.pdf.rows import joined_lines, text_of_row
+from scraper.extract.documents.pdf.tagged_cells import TaggedCell, spread
+
+__all__ = ["blocks_by_tags"]
+
+_HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
+_GROUPS = frozenset(
+    "Document DocumentFragment Part Art Sect Div NonStruct Aside Story Index TOC BlockQuote Private Form "
+    "Textbox Article Chapter".split()
+)
+_TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())
+_ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
+_COVERED = 0.97
+"""Of the letters that are not in the margins: what is not tagged there is meant to be read too."""
+_IN_BLOCKS = 0.9
+"""Of the tagged letters: the rest stands in elements that say nothing."""
+_MARGIN = 0.1
+_SAME_ROW = 0.45
+_LARGEST_PARAGRAPH = 4_000
+"""Characters: a longer one is a page that was tagged as a whole."""
+_LEAST_BLOCKS = 2
+
+
+def blocks_by_tags(page: LayoutPage) -> list[LayoutBlock] | None:
+    """The blocks as tagged; None where the tags cannot be relied on."""
+    if not page.tags:
+        return None
+    tagged: dict[int, list[TextRun]] = defaultdict(list)
+    for run in page.runs:
+        if run.mark is not None:
+            tagged[run.mark].append(run)
+    reader = _Reader(tagged, _owners(page.tags, tagged))
+    blocks = [block for node in page.tags for block in reader.blocks(node, 0)]
+    if len(blocks) < _LEAST_BLOCKS or not _is_reliable(page, reader, blocks):
+        return None
+    return blocks
+
+
+def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock]) -> bool:
+    inner = [
+        run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height
+    ]
+    letters = sum(len(run.text) for run in inner)
+    told = sum(len(run.text) for run in inner if run.mark in reader.used)
+    in_blocks = reader.letters - reader.loose >= _IN_BLOCKS * reader.letters
+    heap = any(
+        block.kind is BlockKind.TEXT and sum(map(len, block.lines)) > _LARGEST_PARAGRAPH for block in blocks
+    )
+    return told >= _COVERED * letters and in_blocks and not heap
+
+
+class _Reader:
+    """One page's walk; notes which letters it met, and which of them outside of any block."""
+
+    def __init__(self, tagged: dict[int, list[TextRun]], owners: dict[int, int]) -> None:
+        self.used: set[int] = set()
+        self.letters = 0
+        self.loose = 0
+        self._tagged = tagged
+        self._owners = owners
+
+    def blocks(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        """The blocks of an element."""
+        if node.kind in _HEADINGS:
+            yield from self._heading(node)
+        elif node.kind == "Table":
+            yield from self._table(node)
+        elif node.kind == "L":
+            yield from self._list(node, depth)
+        elif node.kind in _TEXTS or node.kind == "Code":
+            yield from self._texts(node, depth)
+        else:
+            yield from self._loose(node)
+            for child in node.children:
+                yield from self.blocks(child, depth)
+
+    def _heading(self, node: TagNode) -> Iterator[LayoutBlock]:
+        rows = _rows(self._runs(node))
+        lines = tuple(text_of_row(row) for row in rows)
+        if any(lines):
+            yield LayoutBlock(
+                BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind]
+            )
+
+    def _texts(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        """A paragraph, and the blocks that stand in it against the rules."""
+        inner = [child for child in node.children if _is_block(child)]
+        yield from self._paragraph(self._runs(node, without=inner), code=node.kind == "Code")
+        for child in inner:
+            yield from self.blocks(child, depth)
+
+    def _loose(self, node: TagNode) -> Iterator[LayoutBlock]:
+        """Letters directly in an element that is no block."""
+        runs = [run for mark in node.marks for run in self._take(mark, node)]
+        if node.kind not in _GROUPS or runs:
+            self.loose += sum(len(run.text) for run in runs)
+        yield from self._paragraph(runs, code=False)
+
+    def _paragraph(self, runs: Sequence[TextRun], *, code: bool) -> Iterator[LayoutBlock]:
+        rows = _rows(runs)
+        if not rows:
+            return
+        size, bold = max(row.size for row in rows), all(row.bold for row in rows)
+        if (code or all(row.mono for row in rows)) and is_code(rows):
+            yield LayoutBlock(BlockKind.CODE, laid_out(rows), size=size)
+        else:
+            yield LayoutBlock(BlockKind.TEXT, tuple(text_of_row(row) for row in rows), size=size, bold=bold)
+
+    def _list(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        for item in node.children:
+            if item.kind == "L":
+                yield from self._list(item, depth + 1)
+            elif item.kind == "LI":
+                yield from self._item(item, depth)
+            else:
+                yield from self.blocks(item, depth)
+
+    def _item(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        inner = [list_ for list_ in _descendants(node) if list_.kind in ("L", "Table")]
+        labels = [child for child in node.children if child.kind == "Lbl"]
+        label = "".join(run.text for child in labels for run in self._runs(child)).strip()
+        rows = _rows(self._runs(node, without=[*inner, *labels]))
+        lines = [text_of_row(row) for row in rows]
+        if label and lines and lines[0].startswith(label):
+            lines[0] = lines[0][len(label) :].strip()
+        if not any(lines) and label:  # the whole item stands in its label
+            mark, rest = split_mark(label)
+            label, lines = mark or "", [rest]
+        if any(lines):
+            number = label if any(map(str.isalnum, label)) else ""
+            size = max((row.size for row in rows), default=0.0)
+            yield LayoutBlock(BlockKind.ITEM, tuple(lines), size=size, level=min(depth, 8), label=number)
+        for child in inner:
+            yield from self.blocks(child, depth + 1)
+
+    def _table(self, node: TagNode) -> Iterator[LayoutBlock]:
+        for child in node.children:
+            if child.kind == "Caption":
+                yield from self._texts(child, 0)
+        rows = [
+            [self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")]
+            for row in _table_rows(node)
+        ]
+        yield from self._loose(node)
+        grid = spread(rows)
+        if any(any(row) for row in grid):
+            yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
+
+    def _cell(self, node: TagNode) -> TaggedCell:
+        rows = _rows(self._runs(node))
+        x0 = min((row.x0 for row in rows), default=None)
+        text = joined_lines(text_of_row(row) for row in rows)
+        return TaggedCell(
+            text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None)
+        )
+
+    def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
+        """The letters of an element in the order in which they are drawn."""
+        left_out = {id(inner) for inner in without}
+
+        def gather(part: TagNode) -> list[tuple[int, TagNode]]:
+            own = [(mark, part) for mark in part.marks]
+            inner = [mark for child in part.children if id(child) not in left_out for mark in gather(child)]
+            # How an element's own letters stand among those of its children is told by their numbers alone.
+            return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
+
+        return in_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
+
+    def _take(self, mark: int, node: TagNode) -> list[TextRun]:
+        if mark in self.used or self._owners.get(mark, id(node)) != id(node):
+            return []
+        runs = self._tagged.get(mark, [])
+        self.used.add(mark)
+        self.letters += sum(len(run.text) for run in runs)
+        return runs
+
+
+def _owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
+    """For marks that several elements claim, the one that they belong to.
+
+    An element that goes on over pages names its marks on all of them, and each page counts from 0. Marks grow
+    in the order of the elements, so the true owner is the one between whose neighbours a mark fits.
+    """
+    claims = [(mark, id(node)) for node in _all(tags) for mark in node.marks if mark in tagged]
+    counts = Counter(mark for mark, _ in claims)
+    owners: dict[int, int] = {}
+    least: dict[int, int] = {}
+    before = -1
+    for index, (mark, owner) in enumerate(claims):
+        if counts[mark] == 1:
+            before = mark
+            continue
+        after = next((other for other, _ in claims[index + 1 : index + 50] if counts[other] == 1), mark)
+        misfit = (before > mark) + (after < mark)
+        if mark not in owners or misfit < least[mark]:
+            owners[mark], least[mark] = owner, misfit
+    return owners
+
+
+def _all(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
+    for node in nodes:
+        yield node
+        yield from _all(node.children)
+
+
+def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
+    """Runs in their order, a new row wherever the height changes."""
+    groups: list[list[TextRun]] = []
+    for run in runs:
+        if groups and abs(run.middle - groups[-1][-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
+
+
+def _table_rows(node: TagNode) -> Iterator[TagNode]:
+    for child in node.children:
+        if child.kind == "TR":
+            yield child
+        elif child.kind in _ROW_GROUPS or child.kind == "NonStruct":
+            yield from _table_rows(child)
+
+
+def _is_block(node: TagNode) -> bool:
+    return node.kind in ("Table", "L", "P", "Code") or node.kind in _HEADINGS
+
+
+def _descendants(node: TagNode) -> Iterator[TagNode]:
+    """Elements inside of one, not looking into lists and tables."""
+    for child in node.children:
+        yield child
+        if child.kind not in ("L", "Table"):
+            yield from _descendants(child)

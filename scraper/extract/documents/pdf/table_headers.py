@@ -1,0 +1,168 @@
+"""Rows that belong to a table but stand outside of its grid: heads above or turned, sums below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
+
+__all__ = ["RotatedHeader", "feet_below", "heads_above", "sideways_heads", "with_sideways"]
+
+_Span = tuple[float, float]
+_Table = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RotatedHeader:
+    """Heads of columns whose letters stand upright, and from where to where they reach."""
+
+    heads: tuple[str, ...]
+    y0: float
+    y1: float
+
+
+_MOST = 4
+_ROOM = 1.3
+"""Of a line's height: heads stand nearer to their table than what else is above it."""
+_CAPTION = re.compile(
+    r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I
+)
+_LONGEST = 40
+_CENTRED = 0.35
+"""Of a column's width: how far a head over several may stand from their middle."""
+_ROOM_BELOW_FEET = 1.5
+"""Of the letters' size."""
+_NUMBERS_OF_SUMS = 0.6
+"""Of the columns that hold numbers in a row of sums."""
+
+
+def heads_above(
+    rows: Sequence[LayoutRow], columns: Sequence[_Span], top: float, sideways: RotatedHeader | None = None
+) -> tuple[list[list[str]], int]:
+    """The texts by column of the heads above a table, and how many of the rows they take."""
+    heads: list[list[str]] = []
+    taken = 0
+    for row in reversed(rows[-_MOST:]):
+        line = line_of(row)
+        if sideways is not None and line.y1 <= sideways.y0:
+            heads.insert(0, list(sideways.heads))
+            top, sideways = sideways.y0, None
+        cells = _cells(line, columns)
+        if cells is None or top - line.y1 > _ROOM * (line.y1 - line.y0):
+            break
+        top = line.y0
+        if sideways is not None:
+            merged = _merged(cells, sideways.heads)
+            heads[:0] = [merged] if merged else [cells, list(sideways.heads)]
+            top, sideways = min(top, sideways.y0), None
+        else:
+            heads.insert(0, cells)
+        taken += 1
+    if sideways is not None:
+        heads.insert(0, list(sideways.heads))
+    return heads, taken
+
+
+def _merged(cells: Sequence[str], heads: Sequence[str]) -> list[str] | None:
+    """Two rows as one, where they do not stand in each other's way."""
+    if any(cell and head for cell, head in zip(cells, heads, strict=True)):
+        return None
+    return [cell or head for cell, head in zip(cells, heads, strict=True)]
+
+
+def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str] | None:
+    """A head row's texts by column; None for a row that is none."""
+    texts = [segment.text for segment in line.segments]
+    if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _LONGEST for text in texts):
+        return None
+    if line.x0 < columns[0][0] - 12 or line.x1 > columns[-1][1] + 12:
+        return None
+    cells = [""] * len(columns)
+    spanned = _spanned(line.segments, columns)
+    for segment, first in zip(line.segments, spanned, strict=True):
+        place = _place(segment, columns) if first is None else first
+        if cells[place]:
+            return None
+        cells[place] = segment.text
+    return cells
+
+
+def _place(segment: Segment, columns: Sequence[_Span]) -> int:
+    """The column a head stands over; the first one of those that it spans."""
+    covered = [
+        place
+        for place, (start, end) in enumerate(columns)
+        if min(segment.x1, end) - max(segment.x0, start) > 0.5 * (end - start)
+    ]
+    if len(covered) > 1:
+        return covered[0]
+    shares = [min(segment.x1, end) - max(segment.x0, start) for start, end in columns]
+    return shares.index(max(shares))
+
+
+def _spanned(segments: Sequence[Segment], columns: Sequence[_Span]) -> list[int | None]:
+    """The first of the columns over whose middle each head stands, where all of them span several."""
+    if len(segments) < 2 or len(columns) < 2 * len(segments):
+        return [None] * len(segments)
+    middles = [(segment.x0 + segment.x1) / 2 for segment in segments]
+    bounds = [(a.x1 + b.x0) / 2 for a, b in pairwise(segments)]
+    bounds = [2 * middles[0] - bounds[0], *bounds, 2 * middles[-1] - bounds[-1]]
+    firsts: list[int | None] = []
+    for middle, (low, high) in zip(middles, pairwise(bounds), strict=True):
+        group = [at for at, (start, end) in enumerate(columns) if low < (start + end) / 2 < high]
+        if len(group) < 2:
+            return [None] * len(segments)
+        start, end = columns[group[0]][0], columns[group[-1]][1]
+        if abs((start + end) / 2 - middle) > _CENTRED * (end - start) / len(group):
+            return [None] * len(segments)
+        firsts.append(group[0])
+    return firsts
+
+
+def sideways_heads(
+    letters: Sequence[TextRun], columns: Sequence[_Span], top: float, bottom: float
+) -> RotatedHeader | None:
+    """The heads of columns that stand upright above a table's first row, or in it."""
+    cells: list[list[str]] = [[] for _ in columns]
+    begins, ends = top, 0.0
+    for run in letters:
+        if not top - _ROOM_BELOW_FEET * run.size < run.y1 < bottom + run.size or run.y0 > top:
+            continue
+        foot = (run.x0 + run.x1) / 2
+        place = next((at for at, (start, end) in enumerate(columns) if start <= foot < end), None)
+        if place is not None:
+            cells[place].append(run.text.strip())
+            begins, ends = min(begins, run.y0), max(ends, run.y1)
+    if sum(map(bool, cells)) < 2:
+        return None
+    return RotatedHeader(tuple(" ".join(cell) for cell in cells), begins, ends)
+
+
+def with_sideways(
+    table: _Table, sideways: RotatedHeader | None, top: float
+) -> tuple[_Table, RotatedHeader | None]:
+    """A table whose first row has taken in the heads that stand in it; those that stand above are left."""
+    if sideways is None or sideways.y1 <= top + 1:
+        return table, sideways
+    merged = _merged(table[0], sideways.heads)
+    return ((tuple(merged), *table[1:]), None) if merged else (table, sideways)
+
+
+def feet_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
+    """The texts by column of the first of these rows that are sums of a table that ends at `bottom`."""
+    feet: list[list[str]] = []
+    for row in rows[:_MOST]:
+        line = line_of(row)
+        cells = _cells(line, columns)
+        if cells is None or line.y0 - bottom > _ROOM * (line.y1 - line.y0):
+            break
+        numbers = sum(any(map(str.isdigit, cell)) for cell in cells)
+        if numbers < max(2, _NUMBERS_OF_SUMS * len(columns)):
+            break
+        feet.append(cells)
+        bottom = line.y1
+    return feet

@@ -1,0 +1,108 @@
+"""Straight lines of a page: drawn, typed, or the edges of boxes; and pages whose letters stand on end."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from liteparse.types import VectorGraphics
+
+from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
+
+__all__ = ["VectorLines", "lines_of", "turned", "without_typed_lines"]
+
+MAX_RULES = 4_000
+"""A page with more is a map or a drawing, whose lines are no table's."""
+
+_THIN = 2.5
+"""A filled box no thicker than this is a line."""
+_SHORT = 6.0
+_TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
+
+_Rules = tuple[RuledLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLines:
+    """Lines as drawn, and the edges of boxes."""
+
+    across: _Rules = ()
+    down: _Rules = ()
+    box_across: _Rules = ()
+    box_down: _Rules = ()
+
+
+def without_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
+    """The letters, and as lines those that are lines of dashes."""
+    lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
+    if not lines:
+        return runs, ()
+    kept = tuple(run for run in runs if run not in lines)
+    return kept, tuple(RuledLine(run.middle, run.x0, run.x1) for run in lines)
+
+
+def lines_of(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
+    """What is straight on a page; boxes only up to the size that a table can have."""
+    if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_RULES:
+        return VectorLines()
+    across: list[RuledLine] = []
+    down: list[RuledLine] = []
+    boxes: list[tuple[float, float, float, float]] = []
+    for shape in drawing.shapes:
+        x, y, w, h = shape.bbox
+        if not all(map(math.isfinite, shape.bbox)) or not (shape.stroke or shape.fill):
+            continue
+        if h <= _THIN < w:
+            across.append(RuledLine(y + h / 2, x, x + w))
+        elif w <= _THIN < h:
+            down.append(RuledLine(x + w / 2, y, y + h))
+        elif not shape.has_curve and _SHORT < w < width * 0.97 and _SHORT < h < height * 0.9:
+            boxes.append((x, y, x + w, y + h))
+    for line in drawing.lines:
+        if abs(line.y1 - line.y2) <= _THIN < abs(line.x1 - line.x2):
+            across.append(RuledLine((line.y1 + line.y2) / 2, min(line.x1, line.x2), max(line.x1, line.x2)))
+        elif abs(line.x1 - line.x2) <= _THIN < abs(line.y1 - line.y2):
+            down.append(RuledLine((line.x1 + line.x2) / 2, min(line.y1, line.y2), max(line.y1, line.y2)))
+    return VectorLines(
+        _sorted(across),
+        _sorted(down),
+        _sorted(RuledLine(y, x0, x1) for x0, y0, x1, y1 in boxes for y in (y0, y1)),
+        _sorted(RuledLine(x, y0, y1) for x0, y0, x1, y1 in boxes for x in (x0, x1)),
+    )
+
+
+def turned(page: LayoutPage, angle: int) -> LayoutPage:
+    """The page as a reader holds it whose letters are turned by 90, 180 or 270 degrees."""
+    width, height = page.width, page.height
+
+    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        if angle == 90:
+            return y0, width - x1, y1, width - x0
+        if angle == 270:
+            return height - y1, x0, height - y0, x1
+        return width - x1, height - y1, width - x0, height - y0
+
+    def lines(across: _Rules, down: _Rules) -> tuple[_Rules, _Rules]:
+        ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
+        ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
+        level = (RuledLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0)
+        return _sorted(level), _sorted(RuledLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0)
+
+    runs = []
+    for run in page.runs:
+        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
+        runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
+    across, down = lines(page.across, page.down)
+    box_across, box_down = lines(page.box_across, page.box_down)
+    if angle % 180:
+        width, height = height, width
+    return replace(
+        page, width=width, height=height, runs=tuple(runs), across=across, down=down,
+        box_across=box_across, box_down=box_down,
+    )  # fmt: skip
+
+
+def _sorted(rules: Iterable[RuledLine]) -> _Rules:
+    return tuple(sorted(set(rules)))

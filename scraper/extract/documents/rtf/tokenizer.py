@@ -1,0 +1,54 @@
+"""RTF cut into what it is made of: groups, words of control, letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["RtfToken", "tokens"]
+
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word of control and its number
+    rb"|\\'([0-9a-fA-F]{2})"  # a byte of a letter
+    rb"|\\(.)"  # a sign of control
+    rb"|([{}])"
+    rb"|([^\\{}\r\n]+)"
+    rb"|[\r\n]+|\\",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RtfToken:
+    """One piece: a brace, a `word` with or without its number, or bytes of letters."""
+
+    brace: bytes = b""
+    word: str = ""
+    number: int | None = None
+    letters: bytes = b""
+
+
+_OPEN, _CLOSE = RtfToken(brace=b"{"), RtfToken(brace=b"}")
+
+
+def tokens(data: bytes) -> Iterator[RtfToken]:
+    """All pieces in order; raw bytes of pictures are passed over."""
+    at = 0
+    while (match := _TOKEN.match(data, at)) is not None:
+        at = match.end()
+        word, number, byte, sign, brace, letters = match.groups()
+        if word is not None:
+            value = int(number) if number is not None else None
+            if word == b"bin" and value is not None:
+                at += max(0, value)
+                continue
+            yield RtfToken(word=word.decode("ascii"), number=value)
+        elif byte is not None:
+            yield RtfToken(letters=bytes([int(byte, 16)]))
+        elif sign is not None:
+            yield RtfToken(word=sign.decode("latin-1"))
+        elif brace is not None:
+            yield _OPEN if brace == b"{" else _CLOSE
+        elif letters is not None:
+            yield RtfToken(letters=letters)

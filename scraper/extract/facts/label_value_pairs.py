@@ -1,0 +1,79 @@
+"""Values that stand beside their label on the page: in rows, lists, lines, neighbouring elements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from scraper.extract.dom.xpath import Element, text_of
+
+__all__ = ["LabelValuePairs"]
+
+MAX_ELEMENTS = 30_000
+_MAX_LABELLED = 90
+_MAX_VALUE = 60
+_MAX_LABEL = 45
+"""Characters of a label by itself; looking at what is longer, or has no mark, took most of the time."""
+_MAX_CLIMB = 3
+_TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
+_EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
+_MARK = re.compile(r"[:#：]")
+_HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "label"})
+
+
+class LabelValuePairs:
+    """Labels of several things, each an expression of its words in all languages."""
+
+    def __init__(self, words: Mapping[str, str]) -> None:
+        self._alone = {
+            name: re.compile(rf"\s*(?:{told})\.?\s*[:#：]?\s*", re.IGNORECASE) for name, told in words.items()
+        }
+        self._inline = {
+            name: re.compile(rf"\s*(?:{told})\.?\s*[:#：]\s*(\S.{{0,{_MAX_VALUE}}})", re.IGNORECASE)
+            for name, told in words.items()
+        }
+
+    def seen(self, body: Element) -> dict[str, str]:
+        """The first value of each label."""
+        found: dict[str, str] = {}
+        for number, element in enumerate(body.iter(*_TAGS)):
+            if number == MAX_ELEMENTS or len(found) == len(self._alone):
+                break
+            words = (element.text or "").strip()
+            if 1 < len(words) <= _MAX_LABELLED:
+                for name in self._alone:
+                    if name not in found and (value := self._value(element, words, name)):
+                        found[name] = value
+        return found
+
+    def _value(self, element: Element, words: str, name: str) -> str | None:
+        inline = self._inline[name].fullmatch(words) if _MARK.search(words) else None
+        if inline:
+            value = inline.group(1).strip(_EDGES)
+        elif len(words) <= _MAX_LABEL and self._alone[name].fullmatch(words):
+            value = next((text for text in _beside(element) if text), "")
+        else:
+            return None
+        return value if 0 < len(value) < _MAX_VALUE else None
+
+
+def _beside(element: Element) -> Iterator[str]:
+    """Texts that may be the value of a label, nearest first."""
+    for child in element:
+        yield _text(child)
+        yield (child.tail or "").strip(_EDGES)
+    around: Element | None = element
+    for _ in range(_MAX_CLIMB):
+        if around is None or (around.tag not in _HOLDERS and around is not element):
+            return
+        yield (around.tail or "").strip(_EDGES)
+        following = around.getnext()
+        if following is not None:
+            yield _text(following)
+            return
+        around = around.getparent()
+
+
+def _text(element: Element) -> str:
+    text = text_of(element)
+    return " ".join(text.split()).strip(_EDGES) if len(text) < 20 * _MAX_VALUE else ""

@@ -1,0 +1,250 @@
+"""Markdown for a model to read: markdownify's rules, with links, code, tables and formulas that survive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lxml import etree
+
+from scraper.extract.code import normalize
+from scraper.extract.dom.class_names import names_in
+from scraper.extract.dom.words import lines_of
+from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.markdown import callout_rules, list_rules
+from scraper.extract.markdown.base_rules import Tags, around, block
+from scraper.extract.markdown.callout_rules import CalloutRules
+from scraper.extract.markdown.code_rules import CodeRules
+from scraper.extract.markdown.footnote_rules import NoteRules
+from scraper.extract.markdown.image_rules import MAX_ALT, ImageRules
+from scraper.extract.markdown.link_rules import LinkRules, escape_label
+from scraper.extract.markdown.list_rules import ListRules
+from scraper.extract.markdown.math_rules import MathRules
+from scraper.extract.markdown.table_rules import TableRules
+from scraper.extract.markdown.tree_converter import STOCK_BLOCKS, ConversionContext, Handler, Node
+from scraper.extract.math import formulas, tex
+from scraper.extract.normalize import aria_tables, disclosure, emphasis, footnotes, word_spacing
+from scraper.model import Image, Link
+
+__all__ = ["MAX_ALT", "ConvertedMarkdown", "convert"]
+
+MAX_OPTIONS = 12
+
+_MORE_BLOCKS = frozenset(
+    "main header footer aside nav details summary address fieldset legend form center hgroup search figure "
+    "figcaption dialog menu dir body html noscript fndef".split()
+)
+_BLOCKS = STOCK_BLOCKS | _MORE_BLOCKS
+_UNREAD = (
+    "script style template head title meta link base canvas object embed iframe button clipboard-copy"
+).split()
+"""What has no text to read. Taken out, not passed over: the texts before and behind are one."""
+
+_WHITE = re.compile(r"[ \t\r\n\f]+")
+_LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
+_CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
+"""At the end of a heading these would be no part of it."""
+_GAPS = re.compile(r"\n{3,}")
+_WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_NO_LINES = frozenset({"_inline", "a"})
+_HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
+_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
+_BARE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
+_RAISED = str.maketrans(
+    "0123456789+-\u2212n",
+    "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
+)
+_MAX_RAISED = 6
+_ROLES = having("role")
+_ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedMarkdown:
+    """A part of a page as Markdown and as plain text, and the links and images in it."""
+
+    markdown: str
+    text: str
+    links: tuple[Link, ...]
+    images: tuple[Image, ...]
+
+
+def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> ConvertedMarkdown:
+    """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
+    names = names_in(root)
+    if may_hold_formulas:
+        formulas.settle(root, names)
+    roles = _ROLES(root)
+    disclosure.settle(root, names, roles)
+    callout_rules.settle(root, names)
+    normalize.settle(root, names)
+    aria_tables.settle(root, names, roles)
+    list_rules.settle(root, names)
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
+    _part_readings(root)
+    for typed in root.iter("tt"):
+        typed.tag = "samp"  # what it was called before HTML 5
+    footnotes.settle(root, names)
+    word_spacing.part(root)
+    emphasis.join(root)
+    converter = _PageConverter(base)
+    converter.mark(root, names)
+    markdown = converter.convert_tree(root)
+    return ConvertedMarkdown(
+        converter.finished(markdown),
+        lines_of(converter.said),
+        tuple(Link(url, text) for url, text in converter.links.items()),
+        tuple(Image(url, alt) for url, alt in converter.images.items()),
+    )
+
+
+def _part_readings(root: Element) -> None:
+    """Brackets around readings above the line that bring none: else 東京 and とうきょう are one word."""
+    for reading in root.iter("rt"):
+        before = reading.getprevious()
+        said = len(reading) == 0 and (reading.text or "").strip()
+        if said and (before is None or before.tag != "rp"):
+            reading.text = f"({said})"
+
+
+def _emphasis(marker: str) -> Callable[..., str]:
+    def rule(self: _PageConverter, el: Node, text: str, parent_tags: Tags) -> str:
+        body = text.strip()
+        if not body or "_noformat" in parent_tags or "\n\n" in body:
+            return text
+        if not emphasis.KINDS[el.name].isdisjoint(parent_tags):
+            return text
+        before, after = around(text)
+        return f"{before}{marker}{body}{marker}{after}"
+
+    return rule
+
+
+class _PageConverter(
+    CalloutRules, NoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
+):
+    """One conversion with all rules together; here stand those of text and of blocks."""
+
+    inner_blocks: ClassVar[frozenset[str]] = _BLOCKS
+    outer_blocks: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
+
+    trims: ClassVar[bool] = True
+
+    def finished(self, markdown: str) -> str:
+        """With the blocks kept from harm in their places."""
+        return self.restored(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
+
+    def rule_for(self, name: str) -> Callable[..., str] | None:
+        rule = super().rule_for(name)
+        if rule is None and name in _MORE_BLOCKS:
+            return self.convert_div
+        return self.convert_custom if rule is None and "-" in name else rule
+
+    # Text
+
+    def folded(self, text: str) -> str:
+        if "\n" in text and ("$$" in text or "\\" in text):
+            return tex.folded(text, self._folded)
+        return self._folded(text)
+
+    def _folded(self, text: str) -> str:
+        if "\n" in text and _LIST_LINE.search(text):  # a list that was written as plain lines
+            return "\n".join(_WHITE.sub(" ", row) for row in _LIST_LINE.split(text))
+        return _WHITE.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text
+
+    def plainly(self, text: str, parent_tags: Tags) -> str:
+        """Only what would change the meaning is escaped: never `_` inside of a word."""
+        if "\\" in text:
+            text = _ESCAPES.sub(r"\\\\", text)
+        if "*" in text:
+            text = text.replace("*", "\\*")
+        if "_" in text:
+            text = _WORD_EDGE_UNDERSCORE.sub(r"\\_", text)
+        if "$$" in text:
+            text = text.replace("$$", "\\$\\$")
+        if "#" in text and _NO_LINES.isdisjoint(parent_tags) and _HEADING_LIKE.match(text):
+            text = text.replace("#", "\\#", 1)
+        if "<" in text:
+            text = _TAG_LIKE.sub(r"\\<", text)
+        if "a" in parent_tags:
+            text = escape_label(text)
+        return text.replace("`", "\\`") if "`" in text else text
+
+    def convert_br(self, el: Node, text: str, parent_tags: Tags) -> str:
+        if "_inline" in parent_tags:
+            return " "
+        before = el.element.getprevious()
+        doubled = before is not None and before.tag == "br" and not (before.tail or "").strip()
+        return "\n\n" if doubled else "  \n"
+
+    # Blocks
+
+    def convert_div(self, el: Node, text: str, parent_tags: Tags) -> str:
+        return block(text, parent_tags)
+
+    convert_article = convert_section = convert_figcaption = convert_div
+
+    def convert_p(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip()
+        if text.startswith("~~~") and "_inline" not in parent_tags:
+            text = "\\" + text
+        return block(text, parent_tags)
+
+    def convert_custom(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """An element of the page's own is a block unless text stands beside it."""
+        element = el.element
+        before, parent = element.getprevious(), element.getparent()
+        text_before = before.tail if before is not None else parent.text if parent is not None else None
+        beside = (text_before or "").strip() or (element.tail or "").strip()
+        return text if beside else block(text, parent_tags)
+
+    def convert_hN(self, n: int, el: Node, text: str, parent_tags: Tags) -> str:
+        text = " ".join(text.split())
+        if "_inline" in parent_tags or not text:
+            return f" {text} " if text else ""
+        text = _CLOSING_MARKS.sub(r"\\\g<0>", text)
+        return f"\n\n{'#' * min(n, 6)} {text}\n\n"
+
+    def convert_hr(self, el: Node, text: str, parent_tags: Tags) -> str:
+        return " " if "_inline" in parent_tags else "\n\n***\n\n"
+
+    def convert_blockquote(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip()
+        if "_inline" in parent_tags or not text:
+            return f" {text} " if text else ""
+        quoted = "\n".join(f"> {row}" if row else ">" for row in text.split("\n"))
+        return f"\n\n{quoted}\n\n"
+
+    # Inline
+
+    convert_b = convert_strong = _emphasis("**")
+    convert_em = convert_i = _emphasis("*")
+    convert_del = convert_s = _emphasis("~~")
+
+    def convert_sup(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Powers stay above the line: without it 10 to the sixth is read as 106."""
+        raised = text.strip()
+        if not raised or len(raised) > _MAX_RAISED or not _BARE_POWER.fullmatch(raised):
+            return text
+        return raised.translate(_RAISED)
+
+    def _select(self, element: Element, context: ConversionContext) -> str:
+        """A choice of few is part of what a page offers; a long one lists countries."""
+        options = [" ".join(text_of(option).split()) for option in element.iter("option")]
+        if not 0 < len(options) <= MAX_OPTIONS:
+            return ""
+        text = " / ".join(filter(None, options))
+        self.said.append(text)
+        return self.escape(text, context.tags)
+
+    handlers: ClassVar[dict[str, Handler]] = {
+        **CalloutRules.handlers,
+        **ListRules.handlers,
+        **CodeRules.handlers,
+        **TableRules.handlers,
+        **MathRules.handlers,
+        **NoteRules.handlers,
+        "select": _select,
+    }

@@ -1,0 +1,160 @@
+"""Lists, and the boxes of lists of tasks."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.markdown.base_rules import Rules, Tags
+from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
+
+__all__ = ["MAX_INDENTS", "ListRules", "settle"]
+
+MAX_INDENTS = 10
+"""Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
+
+
+_MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
+_MARKED_WITH = frozenset({"span", "div", "b"})
+_LONGEST_MARKER = 8
+
+_CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
+_NOTED = {"true": "[x] ", "false": "[ ] "}
+
+
+def settle(root: Element, names: str) -> None:
+    """Put lists that stand between items into the item before them, and say which items are ticked.
+
+    `names` are the tree's classes.
+    """
+    by_class = any(name in names for name in _CHECKED)
+    if "inline-task-list" in names:
+        _note_tasks(root)
+    for row in list(root.iter("ul", "ol")):
+        around, before = row.getparent(), row.getprevious()
+        if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
+            before.tail = None
+            before.append(row)
+    for item in root.iter("li"):
+        box = _NOTED.get(item.get("data-checked") or "", "")
+        first = next(iter(item), None) if by_class and not box else None
+        if first is not None and not text_of(first).strip():
+            called = (first.get("class") or "").split()
+            box = next((_CHECKED[name] for name in called if name in _CHECKED), "")
+            if box:
+                remove(first)
+        elif len(item) and not box:
+            _drop_marker(item)
+        if box:
+            place = _beginning(item)
+            place.text = box + (place.text or "").lstrip()
+
+
+def _note_tasks(root: Element) -> None:
+    """Note which of Confluence's tasks are done: it stands in their classes."""
+    for row in root.iter("ul"):
+        for task in row.iterchildren("li") if "inline-task-list" in (row.get("class") or "").split() else ():
+            task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
+
+
+def _drop_marker(item: Element) -> None:
+    """Take out the bullet or number that a page writes into an item for itself."""
+    first = item[0]
+    if first.tag not in _MARKED_WITH or (item.text or "").strip() or len(first) > 1:
+        return
+    said = text_of(first).strip()
+    marker = _MARKER.fullmatch(said) if 0 < len(said) <= _LONGEST_MARKER else None
+    row = item.getparent()
+    if marker is None or row is None or not text_of(item).strip()[len(said) :].strip():
+        return
+    if marker.group(1) is None:
+        if row.tag == "ul":
+            remove(first)
+    elif row.tag == "ol":
+        item.set("value", marker.group(1))
+        remove(first)
+
+
+def _beginning(item: Element) -> Element:
+    """The element in which the words of an item begin."""
+    place = item
+    while not (place.text or "").strip():
+        first = next((child for child in place if text_of(child).strip()), None)
+        if first is None or first.tag not in ("div", "p", "span"):
+            break
+        place = first
+    return place
+
+
+class ListRules(Rules):
+    """The rules of `ul`, `ol`, `li`, `dt`, `dd`, and of what is ticked in them."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__(base)
+        self._numbers: dict[Element, int] = {}
+
+    def convert_list(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip("\n")
+        if not text:
+            return ""
+        return f"\n{text}\n" if "li" in parent_tags else f"\n\n{text}\n\n"
+
+    convert_ul = convert_list
+    convert_ol = convert_list
+
+    def convert_li(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = text.strip()
+        if not text:
+            return ""
+        marker = self._marker(el.element)
+        if "\n" in text:
+            indent = " " * len(marker)
+            text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
+        return f"{_gap_before(el.element)}{marker}{text}\n"
+
+    def _marker(self, item: Element) -> str:
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return "- "
+        number = _integer(item.get("value"), self._numbers.get(parent, _integer(parent.get("start"), 1)))
+        self._numbers[parent] = number + 1
+        return f"{number}. "
+
+    def convert_dt(self, el: Node, text: str, parent_tags: Tags) -> str:
+        text = " ".join(text.split())
+        return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
+
+    def _shallow(self, element: Element, context: ConversionContext) -> str | None:
+        if context.indents < MAX_INDENTS:
+            return None
+        text = self.inside(element, context.enter(element.tag)).strip()
+        return f"\n\n{text}\n\n" if text else ""
+
+    def _box(self, element: Element, context: ConversionContext) -> str:
+        """The box of a task: one that its list shows and nobody ticks."""
+        if element.get("type") != "checkbox" or "li" not in context.tags:
+            return ""
+        if element.get("disabled") is None and "task" not in (element.get("class") or ""):
+            return ""
+        box = "[x]" if element.get("checked") is not None else "[ ]"
+        return box if (element.tail or "")[:1].isspace() else f"{box} "
+
+    handlers: ClassVar[dict[str, Handler]] = {
+        "li": _shallow,
+        "blockquote": _shallow,
+        "dd": _shallow,
+        "input": _box,
+    }
+
+
+def _gap_before(item: Element) -> str:
+    """A line's end where text stands right before an item, in the list itself."""
+    before, parent = item.getprevious(), item.getparent()
+    text = before.tail if before is not None else parent.text if parent is not None else None
+    return "\n" if text and text.strip() else ""
+
+
+def _integer(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise

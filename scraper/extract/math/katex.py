@@ -1,0 +1,225 @@
+"""What KaTeX sets on a page that keeps neither TeX nor MathML: glyphs in boxes, put back into TeX.
+
+Boxes above each other stand in a `vlist`, each with its height as `top`; the rest is in their classes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lxml import etree
+
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.math import mathml
+from scraper.extract.math.mathml import MAX_DEPTH
+
+__all__ = ["tex_of"]
+
+_APPARATUS = frozenset(
+    "strut pstrut mspace nulldelimiter vlist-s hide-tail frac-line mathml arraycolsep overline-line "
+    "underline-line svg-align-none stretchy".split()
+)
+_VARIANTS = {
+    "mathbf": "bold",
+    "textbf": "bold",
+    "boldsymbol": "bold-italic",
+    "mathbb": "double-struck",
+    "mathcal": "script",
+    "mathscr": "script",
+    "mathfrak": "fraktur",
+    "mathsf": "sans-serif",
+    "mathtt": "monospace",
+}
+_OPERATORS = frozenset("mbin mrel mopen mclose mpunct op-symbol delimsizing".split())
+_TOP = re.compile(r"(?:^|;)\s*top:\s*(-?\d+(?:\.\d+)?)em")
+_BARE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_ACCENTS = {"ˉ": "¯", "⃗": "→", "˙": "˙", "^": "^", "~": "~", "ˊ": "´", "ˋ": "`", "ˇ": "ˇ", "˘": "˘", "¨": "¨"}
+_MAX_BOXES = 4 * MAX_DEPTH
+
+
+_NEGATION = "\ue020"
+"""The stroke that KaTeX lays over a relation."""
+
+
+def tex_of(formula: Element) -> str:
+    """The formula in a `katex-html`."""
+    tex = mathml.tex_of(_made("math", _row(formula, 0)))
+    return tex.replace(_NEGATION, "\\not ").replace("\\in/", "\\notin ")
+
+
+def _made(name: str, children: Iterable[Element]) -> Element:
+    element = etree.Element(name)
+    element.extend(list(children))
+    return element
+
+
+def _classes(element: Element) -> frozenset[str]:
+    """Newer releases write `katex-` before some names."""
+    return frozenset(name.removeprefix("katex-") for name in (element.get("class") or "").split())
+
+
+def _row(box: Element, depth: int) -> list[Element]:
+    """What stands side by side in a box."""
+    found: list[Element] = []
+    before = 0
+    for child in box:
+        classes = _classes(child)
+        if "msupsub" in classes:
+            base = found[before:]
+            del found[before:]
+            found.append(_scripts(_made("mrow", base), child, depth))
+            continue
+        before = len(found)
+        found += _boxed(child, classes, depth + 1)
+    return found
+
+
+def _boxed(box: Element, classes: frozenset[str], depth: int) -> list[Element]:
+    if not classes.isdisjoint(_APPARATUS) or box.tag == "svg" or depth > _MAX_BOXES:
+        return []
+    if "mfrac" in classes:
+        return _fraction(box, depth)
+    if "sqrt" in classes:
+        return [_root(box, depth)]
+    if "op-limits" in classes:
+        return [_limits(box, depth)]
+    if "accent" in classes or "overline" in classes or "underline" in classes:
+        return [_accented(box, classes, depth)]
+    if "mtable" in classes:
+        return [_table(box, depth)]
+    if "text" in classes or not (len(box) and _has_boxes(box)):
+        token = _token(box, classes)
+        return [] if token is None else [token]
+    if "vlist-t" in classes:
+        return [part for item in _items(box) for part in _row(item, depth + 1)]
+    inner = _row(box, depth + 1)
+    return [_made("mrow", inner)] if len(inner) > 1 else inner
+
+
+def _has_boxes(box: Element) -> bool:
+    """Whether there is more in a box than the letters of one token."""
+    return any(part.get("class") for part in box.iterdescendants())
+
+
+def _token(box: Element, classes: frozenset[str]) -> Element | None:
+    text = text_of(box).replace("\u200b", "").replace("\xa0", " ")
+    if not text.strip():
+        return None
+    if "text" in classes:
+        name = "mtext"
+    elif _BARE_NUMBER.fullmatch(text):
+        name = "mn"
+    else:
+        name = "mo" if not classes.isdisjoint(_OPERATORS) else "mi"
+    token = etree.Element(name)
+    token.text = text if "mrel" in classes else text.replace("\u2223", "|")
+    variant = next((_VARIANTS[one] for one in _VARIANTS if one in classes), None)
+    if variant:
+        token.set("mathvariant", variant)
+        token.tag = "mi"
+    return token
+
+
+def _items(box: Element) -> list[Element]:
+    """What stands above each other in the nearest list of a box, from the top."""
+    waiting = list(box)
+    while waiting:
+        part = waiting.pop(0)
+        if "vlist" in _classes(part):
+            return sorted((item for item in part if _TOP.search(item.get("style") or "")), key=_top)
+        waiting += list(part)
+    return []
+
+
+def _top(item: Element) -> float:
+    found = _TOP.search(item.get("style") or "")
+    return float(found.group(1)) if found else 0.0
+
+
+def _group(item: Element | None, depth: int) -> Element:
+    return _made("mrow", [] if item is None else _row(item, depth + 1))
+
+
+def _scripts(base: Element, box: Element, depth: int) -> Element:
+    """Of two, the upper one is the power; a single one is below where the list reaches below the line."""
+    items = _items(box)
+    if len(items) > 1:
+        return _made("msubsup", [base, _group(items[-1], depth), _group(items[0], depth)])
+    below = any("vlist-t2" in _classes(part) for part in box)
+    return _made("msub" if below else "msup", [base, _group(items[0] if items else None, depth)])
+
+
+def _fraction(box: Element, depth: int) -> list[Element]:
+    items = _items(box)
+    lines = [item for item in items if any("frac-line" in _classes(part) for part in item)]
+    parts = [item for item in items if item not in lines]
+    if len(parts) < 2:
+        return [part for item in parts for part in _row(item, depth + 1)]
+    made = _made("mfrac", [_group(parts[0], depth), _group(parts[-1], depth)])
+    if not lines:
+        made.set("linethickness", "0")
+    return [made]
+
+
+def _root(box: Element, depth: int) -> Element:
+    index = next((part for part in box if "root" in _classes(part)), None)
+    lists = [part for part in box if "root" not in _classes(part)]
+    items = [item for one in lists for item in _items(one) if not _is_line(item)]
+    body = _group(items[0] if items else None, depth)
+    if index is None:
+        return _made("msqrt", body)
+    exponents = _items(index)
+    return _made("mroot", [body, _group(exponents[0] if exponents else None, depth)])
+
+
+def _is_line(item: Element) -> bool:
+    return any(
+        not _classes(part).isdisjoint({"hide-tail", "overline-line", "underline-line"}) for part in item
+    )
+
+
+def _limits(box: Element, depth: int) -> Element:
+    """An operator and what stands above and below it; those are set smaller."""
+    items = _items(box)
+    at = next((n for n, item in enumerate(items) if not _is_small(item)), 0)
+    above, below = items[:at], items[at + 1 :]
+    base = _group(items[at] if items else None, depth)
+    if len(base) == 1:
+        base = base[0]
+    parts = [base, *(_group(item, depth) for item in (*below[:1], *above[-1:]))]
+    name = {(True, True): "munderover", (True, False): "munder", (False, True): "mover"}
+    return _made(name.get((bool(below), bool(above)), "mrow"), parts)
+
+
+def _is_small(item: Element) -> bool:
+    return any("sizing" in _classes(part) for part in item)
+
+
+def _accented(box: Element, classes: frozenset[str], depth: int) -> Element:
+    items = _items(box)
+    marks = [item for item in items if any("accent-body" in _classes(part) for part in item)]
+    bases = [item for item in items if item not in marks and not _is_line(item)]
+    mark = etree.Element("mo")
+    text = text_of(marks[0]).strip() if marks else ""
+    mark.text = _ACCENTS.get(text, text) or (
+        "→" if "accent" in classes else "_" if "underline" in classes else "¯"
+    )
+    name = "munder" if "underline" in classes else "mover"
+    return _made(name, [_group(bases[-1] if bases else None, depth), mark])
+
+
+def _table(box: Element, depth: int) -> Element:
+    """Columns, each a list of its cells."""
+    columns = [_items(part) for part in box if any(name.startswith("col-align") for name in _classes(part))]
+    rows = max(map(len, columns), default=0)
+    return _made(
+        "mtable",
+        (
+            _made(
+                "mtr",
+                (_made("mtd", _row(column[n], depth + 1) if n < len(column) else ()) for column in columns),
+            )
+            for n in range(rows)
+        ),
+    )

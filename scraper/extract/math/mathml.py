@@ -1,0 +1,232 @@
+"""MathML as TeX, for the pages whose formulas carry no TeX of their own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.math.symbols import ACCENTS, FENCES, FUNCTIONS, SYMBOLS, UNDER_ACCENTS
+from scraper.extract.math.tex import spelled
+
+__all__ = ["MAX_DEPTH", "tex_of"]
+
+MAX_DEPTH = 60
+"""Formulas that people wrote nest less than 30 deep; deeper parts give their bare text."""
+
+_WHITE = re.compile(r"\s+")
+_ALIGNED = ("right left", "right center left")
+_STYLES = {
+    "bold": "mathbf",
+    "bold-italic": "boldsymbol",
+    "double-struck": "mathbb",
+    "script": "mathcal",
+    "fraktur": "mathfrak",
+    "sans-serif": "mathsf",
+    "monospace": "mathtt",
+}
+_NEEDS_BRACES = frozenset({"mrow", "mfrac", "mstyle", "msup", "msub", "msubsup", "mover", "munder"})
+
+
+def tex_of(element: Element, depth: int = 0) -> str:
+    """The TeX of a MathML element."""
+    name = _name(element)
+    if depth > MAX_DEPTH:
+        return _symbols(text_of(element))
+    token = _TOKENS.get(name)
+    if token is not None:
+        return token(element)
+    parts = [child for child in element if not _name(child).startswith("annotation")]
+    if not parts and name not in _SHAPES:
+        return _symbols(text_of(element))
+    inner = [tex_of(part, depth + 1) for part in parts]
+    shape = _SHAPES.get(name)
+    return _row(parts, inner) if shape is None else shape(element, parts, inner)
+
+
+def _name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
+
+
+def _symbols(text: str) -> str:
+    return spelled([SYMBOLS.get(character, character) for character in _plain(text.strip())])
+
+
+def _plain(text: str) -> str:
+    """Letters of the mathematical alphabets are the plain ones, set in another style."""
+    letters = (unicodedata.normalize("NFKC", one) if one >= "\U0001d400" else one for one in text)
+    return unicodedata.normalize("NFC", "".join(letters))
+
+
+def _identifier(element: Element) -> str:
+    text = text_of(element).strip()
+    tex = _symbols(text)
+    style = _STYLES.get(element.get("mathvariant") or "")
+    if style and tex:
+        return f"\\{style}{{{tex}}}"
+    if text in FUNCTIONS:
+        return f"\\{text}"
+    return f"\\mathrm{{{tex}}}" if len(text) > 1 and text.isascii() and text.isalpha() else tex
+
+
+def _operator(element: Element) -> str:
+    text = text_of(element).strip()
+    if text in FUNCTIONS:
+        return f"\\{text}"
+    if len(text) > 1 and text.isascii() and text.isalpha():
+        return f"\\operatorname{{{text}}}"
+    return _symbols(text)
+
+
+def _text(element: Element) -> str:
+    text = _WHITE.sub(" ", text_of(element))
+    if not text.strip():
+        return " " if text else ""
+    return f"\\text{{{text}}}" if any(map(str.isalnum, text)) else _symbols(text)
+
+
+_TOKENS: Mapping[str, Callable[[Element], str]] = {
+    "mi": _identifier,
+    "mo": _operator,
+    "mn": lambda element: _symbols(text_of(element)),
+    "ms": lambda element: _symbols(text_of(element)),
+    "mtext": _text,
+    "mspace": lambda element: "\\quad " if (element.get("width") or "") in ("1em", "2em") else "",
+    "mphantom": lambda element: "",
+    "none": lambda element: "",
+    "mprescripts": lambda element: "",
+}
+
+
+def _row(parts: list[Element], inner: list[str]) -> str:
+    """Children in a row; brackets around a lone table name the kind of matrix."""
+    tables = [at for at, part in enumerate(parts) if _is_matrix(part)]
+    if len(tables) == 1:
+        at = tables[0]
+        before = inner[at - 1].strip() if at else ""
+        after = inner[at + 1].strip() if at + 1 < len(inner) else ""
+        kind = FENCES.get((before, after))
+        if kind:
+            matrix = inner[at].replace("{matrix}", f"{{{kind}}}")
+            last = at + 2 if after else at + 1
+            return spelled([*inner[: at - 1], matrix, *inner[last:]])
+    return spelled(inner)
+
+
+def _is_matrix(part: Element) -> bool:
+    while _name(part) in ("mrow", "mstyle") and len(part) == 1:
+        part = part[0]
+    return _name(part) == "mtable" and not _is_aligned(part)
+
+
+def _is_aligned(table: Element) -> bool:
+    return (table.get("columnalign") or "").startswith(_ALIGNED)
+
+
+def _at(inner: list[str], place: int) -> str:
+    return inner[place] if place < len(inner) else ""
+
+
+def _base(parts: list[Element], inner: list[str]) -> str:
+    base = _at(inner, 0)
+    return f"{{{base}}}" if parts and _name(parts[0]) in _NEEDS_BRACES and len(base) > 1 else base
+
+
+def _fraction(element: Element, parts: list[Element], inner: list[str]) -> str:
+    if (element.get("linethickness") or "").strip().startswith("0"):
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{_at(inner, 0)}}}{{{_at(inner, 1)}}}"
+    return f"\\frac{{{_at(inner, 0)}}}{{{_at(inner, 1)}}}"
+
+
+def _scripts(element: Element, parts: list[Element], inner: list[str]) -> str:
+    name = _name(element)
+    if name in ("mover", "munder"):
+        accented = _accented(name, parts, inner)
+        if accented:
+            return accented
+    base = _base(parts, inner)
+    if name in ("msup", "mover"):
+        return f"{base}^{{{_at(inner, 1)}}}"
+    if name in ("msub", "munder"):
+        return f"{base}_{{{_at(inner, 1)}}}"
+    return f"{base}_{{{_at(inner, 1)}}}^{{{_at(inner, 2)}}}"
+
+
+def _accented(name: str, parts: list[Element], inner: list[str]) -> str:
+    """An accent, brace or arrow on a base; something set over a relation; empty for limits of an operator."""
+    mark = text_of(parts[1]).strip() if len(parts) > 1 else ""
+    base = _at(inner, 0)
+    command = (ACCENTS if name == "mover" else UNDER_ACCENTS).get(mark)
+    if command:
+        return f"\\{command}{{{base}}}"
+    if name == "mover" and not base.startswith(("\\sum", "\\prod", "\\int", "\\lim", "\\max", "\\min")):
+        braced = base.startswith(("\\overbrace", "\\overline"))
+        return "" if braced else f"\\overset{{{_at(inner, 1)}}}{{{base}}}"
+    return ""
+
+
+def _multiscripts(element: Element, parts: list[Element], inner: list[str]) -> str:
+    names = [_name(part) for part in parts]
+    split = names.index("mprescripts") if "mprescripts" in names else len(parts)
+    before, after = inner[split + 1 :], inner[1:split]
+    leading = "{}" + _pairs(before) if before else ""
+    return leading + _base(parts, inner) + _pairs(after)
+
+
+def _pairs(scripts: list[str]) -> str:
+    pieces = []
+    for at in range(0, len(scripts), 2):
+        if scripts[at]:
+            pieces.append(f"_{{{scripts[at]}}}")
+        if _at(scripts, at + 1):
+            pieces.append(f"^{{{scripts[at + 1]}}}")
+    return "".join(pieces)
+
+
+def _fenced(element: Element, parts: list[Element], inner: list[str]) -> str:
+    separators = (element.get("separators", ",") or "").strip()[:1]
+    opening, closing = element.get("open", "("), element.get("close", ")")
+    if len(parts) == 1 and _is_matrix(parts[0]):
+        kind = FENCES.get((_symbols(opening), _symbols(closing)))
+        if kind:
+            return inner[0].replace("{matrix}", f"{{{kind}}}")
+    return f"\\left{_symbols(opening) or '.'}{separators.join(inner)}\\right{_symbols(closing) or '.'}"
+
+
+def _table(element: Element, parts: list[Element], inner: list[str]) -> str:
+    if len(parts) == 1 and _name(parts[0]) == "mlabeledtr":
+        return inner[0]
+    kind = "aligned" if _is_aligned(element) else "matrix"
+    rows = " \\\\ ".join(inner)
+    return f"\\begin{{{kind}}}{rows}\\end{{{kind}}}"
+
+
+def _labelled(element: Element, parts: list[Element], inner: list[str]) -> str:
+    label = _at(inner, 0)
+    tag = " ".join(text_of(parts[0]).split()).strip("()") if parts else ""
+    row = " & ".join(inner[1:])
+    return f"{row} \\tag{{{tag}}}" if tag.isalnum() else f"{row} {label}"
+
+
+def _enclosed(element: Element, parts: list[Element], inner: list[str]) -> str:
+    notation = element.get("notation") or "longdiv"
+    command = {"top": "overline", "bottom": "underline", "box": "boxed", "radical": "sqrt"}.get(notation)
+    body = _row(parts, inner)
+    return f"\\{command}{{{body}}}" if command else body
+
+
+_Shape = Callable[[Element, list[Element], list[str]], str]
+_SHAPES: Mapping[str, _Shape] = {
+    "mfrac": _fraction,
+    "msqrt": lambda element, parts, inner: f"\\sqrt{{{_row(parts, inner)}}}",
+    "mroot": lambda element, parts, inner: f"\\sqrt[{_at(inner, 1)}]{{{_at(inner, 0)}}}",
+    **dict.fromkeys(("msup", "msub", "msubsup", "mover", "munder", "munderover"), _scripts),
+    "mmultiscripts": _multiscripts,
+    "mfenced": _fenced,
+    "mtable": _table,
+    "mtr": lambda element, parts, inner: " & ".join(inner),
+    "mlabeledtr": _labelled,
+    "menclose": _enclosed,
+    "semantics": lambda element, parts, inner: _at(inner, 0),
+}

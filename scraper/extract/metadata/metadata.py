@@ -1,0 +1,221 @@
+"""What a page says about itself: title, author, date, site, language; nothing rather than a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from scraper.extract.dom.xpath import Element
+from scraper.extract.metadata import authors as bylines
+from scraper.extract.metadata import date_parsing, visible_date
+from scraper.extract.metadata import title as titles
+from scraper.extract.metadata.headline import around_headline, first_elements
+from scraper.extract.page import third_party_content
+from scraper.extract.page.build import Head, PageTree
+from scraper.extract.syntaxes import jsonld
+from scraper.extract.text.sanitize import line
+
+__all__ = ["Metadata", "read"]
+
+MAX_NAME = 120
+
+_MAX_TIMES = 20
+_SCHOLARLY = frozenset({"citation_author", "dc.creator"})
+_TURNED = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
+"""`Lovelace, Ada`."""
+_MAX_AUTHORS = 5
+_PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
+
+_DATE_METAS = (
+    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.created "
+    "dcterms.issued publish-date publish_date publishdate pubdate sailthru.date parsely-pub-date "
+    "citation_publication_date citation_date article.published og:article:published_time"
+).split()
+_AUTHOR_METAS = (
+    "author",
+    "article:author",
+    "dc.creator",
+    "parsely-author",
+    "sailthru.author",
+    "citation_author",
+)
+_NOBODY = frozenset(
+    "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
+    "null none name comment category review".split()
+)
+_GIVEN = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
+"""Names of people too, where one word follows: `Di Wang` is not by Wang."""
+
+_DATES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
+_ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
+_NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
+_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """None is unknown."""
+
+    title: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    published_source: str | None = None
+    site_name: str | None = None
+    language: str | None = None
+
+
+def read(page: PageTree) -> Metadata:
+    """The metadata of a page, its body still whole."""
+    metas: dict[str, str] = {}
+    for name, content in page.head.metas:
+        metas.setdefault(name, content)
+    metas |= _together(page.head.metas)
+    blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
+    items = jsonld.items(blocks, without=third_party_content.PROPERTIES, single=third_party_content.LISTED)
+    site = _site_name(metas, items)
+    near = around_headline(page.body)
+    published, source = _published(page, near, metas, items)
+    return Metadata(
+        title=titles.read(page, metas, site),
+        author=_author(near or first_elements(page.body), metas, items, site),
+        published=published,
+        published_source=source,
+        site_name=site,
+        language=_language(page.head, metas),
+    )
+
+
+def _together(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The authors of a paper, each of whom has a meta of their own: first names first."""
+    found: dict[str, list[str]] = {}
+    for name, content in metas:
+        if name in _SCHOLARLY:
+            turned = _TURNED.fullmatch(line(content, MAX_NAME))
+            found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
+    return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
+
+
+def _author(
+    near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None
+) -> str | None:
+    people, organizations = _stated_authors(items)
+    told = [*people]
+    told += [metas.get(name, "") for name in _AUTHOR_METAS]
+    if "written" in metas.get("twitter:label1", "").lower():
+        told.append(metas.get("twitter:data1", ""))
+    for candidate in told:
+        name = _person(candidate, site)
+        if name:
+            return name
+    seen = (_person(name, site) for name in (*bylines.seen(near), *organizations))
+    return next(filter(None, seen), None)
+
+
+def _stated_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
+    """The authors of each item: people, and organizations, who sign for want of them."""
+    by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
+    people: list[str] = []
+    organizations: list[str] = []
+    for item in items:
+        authors = item.get("author")
+        if not authors:
+            continue
+        listed = [_followed(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
+        own = [one for one in listed if not _is_organization(one)]
+        people.append(", ".join(jsonld.names(own)[:5]))
+        organizations.append(", ".join(jsonld.names(listed)[:5]))
+    return people, organizations
+
+
+def _followed(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
+    if isinstance(value, dict) and "name" not in value:
+        return by_id.get(str(value.get("@id")), value)
+    return value
+
+
+def _is_organization(value: Any) -> bool:
+    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.types(value))
+
+
+def _person(text: str, site: str | None) -> str | None:
+    name = titles.unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|")
+    if not _GIVEN.match(name):
+        name = bylines.BY.sub("", name)
+    beside = _NAME_BESIDE_MAIL.match(name)
+    if beside:
+        name = (beside.group(1) or beside.group(2)).strip(" -–,|")
+    refused = (
+        not 2 < len(name) <= MAX_NAME
+        or "://" in name
+        or name.lower() in _NOBODY
+        or name.lower() == (site or "").lower()
+        or not any(character.isalpha() for character in name)
+        or name.endswith(("*", "()"))  # a field to fill in, a call
+        or bylines.DAY.fullmatch(name) is not None
+    )
+    return None if refused else name
+
+
+def _published(
+    page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.Item]
+) -> tuple[datetime | None, str | None]:
+    for name in _DATES:
+        for item in items:
+            stated = item.get(name)
+            first = next(iter(stated), None) if isinstance(stated, list) else stated
+            moment = date_parsing.parse(first) if isinstance(first, str) else None
+            if moment:
+                return moment, "structured"
+    for name in _DATE_METAS:
+        moment = date_parsing.parse(metas.get(name, ""))
+        if moment:
+            return moment, "meta"
+    moment = date_parsing.in_url(page.url)
+    if moment:
+        return moment, "url"
+    moment = _shown_date(page.body) or visible_date.seen(near)
+    return moment, "text" if moment else None
+
+
+def _shown_date(body: Element) -> datetime | None:
+    """A `time` that is marked as the date of publication."""
+    dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
+    for time in islice(dated, _MAX_TIMES):
+        around = time.getparent()
+        marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
+        marked = time.get("pubdate") is not None or any(
+            mark and _PUBLISHED_TIME.search(mark) for mark in marks
+        )
+        if (
+            marked
+            and not third_party_content.stands_beside(time)
+            and not third_party_content.is_of_others(time)
+        ):
+            moment = date_parsing.parse(time.get("datetime") or "")
+            if moment:
+                return moment
+    return None
+
+
+def _site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
+    told = [metas.get("og:site_name", ""), metas.get("application-name", "")]
+    told += [
+        name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))
+    ]
+    told += [name for item in items for name in jsonld.names(item.get("publisher"))]
+    told.append(metas.get("citation_journal_title", ""))
+    return next(
+        (name for name in (line(text, MAX_NAME) for text in told) if name and "://" not in name), None
+    )
+
+
+def _language(head: Head, metas: dict[str, str]) -> str | None:
+    for told in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
+        tag = told.strip().replace("_", "-")
+        if _LANGUAGE.fullmatch(tag):
+            return tag
+    return None

@@ -1,0 +1,267 @@
+"""One tree of what a person could read: shadow roots and frames in their places, the unseen left out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from browsers.model import Frame, Snapshot
+from scraper.extract.dom import parsing
+from scraper.extract.dom.class_names import names_in
+from scraper.extract.dom.words import words_in
+from scraper.extract.dom.xpath import Element, elements, having, text_of
+from scraper.extract.math import formulas
+from scraper.extract.page import hidden, lazy_media, shadow_roots
+from scraper.extract.page.third_party_content import is_of_others
+
+__all__ = ["Head", "PageTree", "ScriptElement", "base_of", "build"]
+
+MAX_FRAMES = 50
+
+_UNREAD = (
+    "script style template head title meta link base canvas object embed applet audio video track "
+    "map area datalist progress meter iframe frame frameset noframes portal param"
+).split()
+_FRAMES = ("iframe", "frame")
+_SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
+_MAX_NOTE = 400
+_FALLBACK_WORDS = 40
+"""What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
+
+_SVG_TEXTS = elements(".//text")
+_MAX_SVG_TEXT = 2_000
+
+_MARKED_FRAMES = having("data-x-frame")
+_WITH_URL = elements(".//*[@href or @src or @srcset or @data-src]")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptElement:
+    """A script of the page: its media type, its text, where it is loaded from."""
+
+    type: str
+    text: str
+    source: str
+    name: str = ""
+    """Its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a page says about itself."""
+
+    language: str = ""
+    title: str = ""
+    metas: tuple[tuple[str, str], ...] = ()
+    """Name, property, itemprop or http-equiv in lower case, and content."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Relation in lower case, and address."""
+    scripts: tuple[ScriptElement, ...] = ()
+    frames: tuple[str, ...] = ()
+    """Addresses of the frames in the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTree:
+    """A snapshot made ready to be read. `body` is ours to change."""
+
+    url: str
+    base: str
+    body: Element
+    head: Head = field(default_factory=Head)
+    hidden_removed: int = 0
+    degraded: bool = False
+    binary: bool = False
+    """It calls itself HTML and is no text."""
+    asks_for_scripts: bool = False
+    """It says that it needs JavaScript."""
+    embeds: int = 0
+    """Frames whose content did not come with the page."""
+    classes: str | None = None
+    """At least all values of `class` in the body, one on a line, where they were looked up."""
+    may_hold_formulas: bool = True
+    """Something in it is or may become a formula; what that goes by, tags and attributes, stays as it is."""
+
+
+def build(snapshot: Snapshot) -> PageTree:
+    """The page in a snapshot of HTML."""
+    parsed = parsing.parse(snapshot.html)
+    root = parsed.root
+    if root is None:
+        body = etree.Element("body")
+        return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
+    head = _head(root)
+    base = base_of(root, snapshot.url)
+    shadow_roots.inline(root)
+    classes = names_in(root)
+    may_hold_formulas = formulas.settle(root, classes)
+    lazy_media.settle(root, base)
+    removed = hidden.remove_marked(root)
+    if snapshot.rendered:
+        removed += _graft(root, snapshot.frames)
+        may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
+        classes = names_in(root) if snapshot.frames else classes
+    else:
+        removed += hidden.remove_styled(root)
+    body = _body(root)
+    asks = not snapshot.rendered and _drop_notes(body)
+    embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO))
+    _drop_unread(body, rendered=snapshot.rendered)
+    lifted = parsing.lift_deep(body)
+    return PageTree(
+        snapshot.url,
+        base,
+        body,
+        head,
+        hidden_removed=removed,
+        degraded=parsed.degraded or lifted,
+        asks_for_scripts=asks,
+        embeds=embeds,
+        classes=classes,
+        may_hold_formulas=may_hold_formulas,
+    )
+
+
+def _head(root: Element) -> Head:
+    found: defaultdict[str, list[Element]] = defaultdict(list)
+    for element in root.iter("title", "meta", "link", "script", *_FRAMES):
+        found["frame" if element.tag in _FRAMES else element.tag].append(element)
+    return Head(
+        language=(root.get("lang") or root.get("xml:lang") or "").strip(),
+        title=next((text_of(title) for title in found["title"] if _is_of_the_page(title)), ""),
+        metas=tuple(_metas(found["meta"])),
+        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
+        scripts=tuple(
+            ScriptElement(
+                (script.get("type") or "").lower(),
+                script.text or "",
+                script.get("src") or "",
+                script.get("id") or "",
+            )
+            for script in found["script"]
+        ),
+        frames=tuple(frame.get("src") or "" for frame in found["frame"]),
+    )
+
+
+def _is_of_the_page(title: Element) -> bool:
+    """Whether a title is none of a drawing's."""
+    *around, part, _ = (None, None, *(one.tag for one in title.iterancestors()))
+    return part == "head" or (part == "body" and "svg" not in around)
+
+
+def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
+    found = []
+    for meta in metas:
+        content = meta.get("content")
+        name = meta.get("property") or meta.get("name")
+        if not name and (item := meta.get("itemprop")) and content and not is_of_others(meta):
+            name = item
+        name = name or meta.get("http-equiv")
+        if name and content:
+            found.append((name.lower(), content))
+    return found
+
+
+def base_of(root: Element, url: str) -> str:
+    """The address against which a page's own are resolved."""
+    for base in root.iter("base"):
+        joined = _joined(url, base.get("href") or "")
+        if joined.startswith(("http://", "https://")):
+            return joined
+    return url
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return address
+
+
+def _body(root: Element) -> Element:
+    """All bodies as one, without the head."""
+    bodies = root.findall("body")
+    if not bodies:
+        return root
+    for extra in bodies[1:]:
+        bodies[0].extend(list(extra))
+    return bodies[0]
+
+
+def _drop_notes(body: Element) -> bool:
+    """Take out what `noscript` says instead of showing content; whether it asks for JavaScript."""
+    asks = False
+    for element in list(body.iter("noscript")):
+        text = text_of(element)
+        is_note = len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
+        asks = asks or is_note
+        if is_note or not text.strip():
+            parsing.remove(element)
+    return asks
+
+
+def _drop_unread(body: Element, *, rendered: bool) -> None:
+    for drawing in list(body.iter("svg")):
+        words = " ".join(text_of(text) for text in _SVG_TEXTS(drawing))
+        attributes, tail = drawing.attrib, drawing.tail
+        attributes.clear()
+        del drawing[:]
+        drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
+    etree.strip_elements(body, *_UNREAD, with_tail=False)
+    if rendered and not _needs_fallback(body):
+        etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _needs_fallback(body: Element) -> bool:
+    """Whether the content stands in `noscript` alone: scripts ran, and brought nothing instead.
+
+    Forums do so whose scripts refuse the browser: Discourse sends each thread twice.
+    """
+    fallbacks = [text_of(element) for element in body.iter("noscript")]
+    notes = [text for text in fallbacks if len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text)]
+    instead = words_in(" ".join(fallbacks))
+    if instead - words_in(" ".join(notes)) < _FALLBACK_WORDS:
+        return False
+    return words_in(text_of(body)) - instead < _FALLBACK_WORDS
+
+
+def _graft(root: Element, frames: Sequence[Frame]) -> int:
+    """Put the visible frames into their places, frames in frames too; how many hidden elements they held."""
+    by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
+    removed = 0
+    waiting = _MARKED_FRAMES(root)
+    while waiting:
+        place = waiting.pop()
+        frame = by_mark.pop(place.get("data-x-frame") or "", None)
+        if frame is None:
+            continue
+        inner = parsing.parse(frame.html).root
+        if inner is None:
+            continue
+        shadow_roots.inline(inner)
+        formulas.settle(inner)
+        lazy_media.settle(inner, base_of(inner, frame.url))
+        removed += hidden.remove_marked(inner)
+        waiting += _MARKED_FRAMES(inner)
+        _replace(place, inner, base_of(inner, frame.url))
+    return removed
+
+
+def _replace(place: Element, inner: Element, base: str) -> None:
+    """Turn an iframe element into a block that holds the frame's body."""
+    body = _body(inner)
+    for element in _WITH_URL(body):
+        for name in ("href", "src", "data-src"):
+            address = element.get(name)
+            if address and not address.startswith("#"):
+                element.set(name, _joined(base, address))
+    del place[:]
+    place.tag = "div"
+    place.text = body.text
+    place.extend(list(body))

@@ -1,0 +1,123 @@
+"""What a page shows by its scripts alone, and tells without them: late pictures, players of videos."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin
+
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.urls import image_source
+from scraper.extract.dom.xpath import Element, text_of
+
+__all__ = ["VIDEO", "settle"]
+
+VIDEO = "videolink"
+"""The element that a player becomes; its `href` is the page of the video."""
+
+_MAX_MEDIA = 200
+_MAX_ADDRESS = 2_000
+_ID = r"(?P<id>[\w-]{1,80})"
+_PLAYERS = tuple(
+    (re.compile(rf"https?://(?:www\.)?{pattern}", re.IGNORECASE), page)
+    for pattern, page in (
+        (rf"youtube(?:-nocookie)?\.com/embed/(?!videoseries){_ID}", "https://www.youtube.com/watch?v={id}"),
+        (r"youtube(?:-nocookie)?\.com/embed/videoseries\?(?:[^#]*&)?list=(?P<id>[\w-]{1,80})",
+         "https://www.youtube.com/playlist?list={id}"),
+        (rf"player\.vimeo\.com/video/{_ID}", "https://vimeo.com/{id}"),
+        (rf"dailymotion\.com/embed/video/{_ID}", "https://www.dailymotion.com/video/{id}"),
+        (rf"geo\.dailymotion\.com/player(?:/\w+)?\.html\?(?:[^#]*&)?video={_ID}",
+         "https://www.dailymotion.com/video/{id}"),
+        (rf"player\.bilibili\.com/player\.html\?(?:[^#]*&)?bvid={_ID}", "https://www.bilibili.com/video/{id}"),
+        (rf"loom\.com/embed/{_ID}", "https://www.loom.com/share/{id}"),
+        (rf"embed\.ted\.com/talks/(?:lang/\w+/)?{_ID}", "https://www.ted.com/talks/{id}"),
+        (rf"rutube\.ru/play/embed/{_ID}", "https://rutube.ru/video/{id}/"),
+        (rf"streamable\.com/[eo]/{_ID}", "https://streamable.com/{id}"),
+        (rf"fast\.wistia\.(?:net|com)/embed/iframe/{_ID}", "https://fast.wistia.net/embed/iframe/{id}"),
+    )
+)  # fmt: skip
+"""Addresses of players, and of the pages on which the same videos stand."""
+
+_LITE = {
+    "lite-youtube": ("videoid", "https://www.youtube.com/watch?v={id}"),
+    "lite-vimeo": ("videoid", "https://vimeo.com/{id}"),
+    "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v={id}"),
+    "amp-vimeo": ("data-videoid", "https://vimeo.com/{id}"),
+    "amp-dailymotion": ("data-videoid", "https://www.dailymotion.com/video/{id}"),
+}
+"""Elements that stand for a player: the attribute with the video's name, and the video's page."""
+
+_LITE_ID = re.compile(r"[\w-]{1,80}")
+_FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
+
+
+def settle(root: Element, base: str) -> None:
+    """Put late pictures into their places, and turn the players of known sites into `VIDEO` elements."""
+    for picture in list(root.iter("amp-img", "amp-anim")):
+        picture.tag = "img"
+    for number, fallback in enumerate(list(root.iter("noscript"))):
+        if number == _MAX_MEDIA:
+            break
+        _settle_picture(fallback)
+    for number, frame in enumerate(list(root.iter("iframe", *_LITE))):
+        if number == _MAX_MEDIA:
+            break
+        url = _page_of(frame, base)
+        if url:
+            frame.set("href", url)
+            frame.tag = VIDEO
+            frame.attrib.pop("data-x-frame", "")  # what stands in it is the player's
+            del frame[:]
+            frame.text = None
+
+
+def _settle_picture(fallback: Element) -> None:
+    """A picture for readers without scripts goes where the one for the others waits."""
+    pictures = list(fallback.iter("img"))
+    if len(pictures) != 1 or text_of(fallback).strip():
+        return
+    picture = pictures[0]
+    if _FORMULA.search(picture.get("class") or "") or not picture.get("src"):
+        return
+    waiting = _picture_before(fallback)
+    if waiting is None:
+        picture.tail = None
+        fallback.addprevious(picture)
+    elif not _is_there(waiting):
+        waiting.set("src", picture.get("src", ""))
+        if not (waiting.get("alt") or "").strip():
+            waiting.set("alt", picture.get("alt") or "")
+    remove(fallback)
+
+
+def _picture_before(fallback: Element) -> Element | None:
+    before = fallback.getprevious()
+    if before is None or (before.tail or "").strip():
+        return None
+    return before if before.tag == "img" else next(before.iter("img"), None)
+
+
+def _is_there(picture: Element) -> bool:
+    source = image_source({str(name): str(value) for name, value in picture.attrib.items()})
+    return bool(source) and not source.startswith("data:")
+
+
+def _page_of(frame: Element, base: str) -> str | None:
+    lite = _LITE.get(frame.tag)
+    if lite is not None:
+        attribute, page = lite
+        video = _LITE_ID.fullmatch(frame.get(attribute) or "")
+        return page.format(id=video.group()) if video else None
+    for name in ("src", "data-src", "data-lazy-src"):
+        address = _absolute(base, (frame.get(name) or "")[:_MAX_ADDRESS])
+        for player, page in _PLAYERS:
+            video = player.match(address)
+            if video:
+                return page.format(id=video["id"])
+    return None
+
+
+def _absolute(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return ""

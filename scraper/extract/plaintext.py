@@ -1,0 +1,136 @@
+"""Responses that are text but no page: shown as they are, feeds as lists."""
+
+from __future__ import annotations
+
+import re
+
+from browsers.model import Snapshot
+from scraper.errors import UnsupportedTypeError
+from scraper.extract import feeds
+from scraper.extract.code.blocks import fence
+from scraper.extract.dom.parsing import is_binary
+from scraper.extract.text import outline, sanitize
+from scraper.extract.text.json_format import laid_out
+from scraper.model import Document, Verdict, VerdictKind
+
+__all__ = ["is_page", "read"]
+
+MAX_CHARACTERS = 4_000_000
+
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+_MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
+_PROSE = frozenset({"text/plain", ""})
+_LANGUAGES = {
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "text/css": "css",
+    "text/javascript": "javascript",
+    "application/javascript": "javascript",
+    "application/x-javascript": "javascript",
+    "application/ecmascript": "javascript",
+    "application/yaml": "yaml",
+    "application/x-yaml": "yaml",
+    "text/yaml": "yaml",
+    "application/toml": "toml",
+    "application/x-sh": "bash",
+    "application/sql": "sql",
+    "application/x-ndjson": "json",
+    "application/jsonl": "json",
+    "application/graphql": "graphql",
+}
+_DOCUMENTS = {
+    "application/pdf": "PDF",
+    "application/msword": "Word",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "DOCX",
+    "application/vnd.oasis.opendocument.text": "OpenDocument",
+    "application/rtf": "RTF",
+    "application/epub+zip": "EPUB",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
+}
+_MARKUP_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.I | re.S,
+)
+
+
+def is_page(snapshot: Snapshot) -> bool:
+    """Whether a snapshot is to be read as HTML."""
+    if snapshot.rendered or snapshot.media_type in _PAGES:
+        return True
+    return snapshot.media_type in ("", "application/xml", "text/xml") and bool(
+        _MARKUP_START.match(snapshot.html)
+    )
+
+
+def read(snapshot: Snapshot) -> Document:
+    """The document in a response of text.
+
+    Raises:
+        UnsupportedType: it is not text.
+    """
+    media_type = snapshot.media_type
+    text = snapshot.html or snapshot.body.decode("utf-8", "replace")
+    if not _is_textual(media_type) or (is_binary(text) and text):
+        raise _unsupported(snapshot)
+    text, controls = sanitize.clean(text[:MAX_CHARACTERS].removeprefix("\ufeff"))
+    if _is_xml(media_type):
+        feed = feeds.read(text, snapshot.url)
+        if feed is not None:
+            return feed
+    body = _shown(media_type, text)
+    headings = outline.of_markdown(body)
+    return Document(
+        url=snapshot.url,
+        title=headings[0].text if headings and media_type in _MARKDOWN else None,
+        text=text.strip(),
+        markdown=body,
+        verdict=Verdict() if body else Verdict(VerdictKind.THIN, "empty"),
+        outline=headings,
+        controls_removed=controls,
+    )
+
+
+def _shown(media_type: str, text: str) -> str:
+    if not text.strip():
+        return ""
+    if media_type in _MARKDOWN:
+        return text.strip()
+    if media_type in _PROSE:
+        return fence(text.strip("\n"), "text") if _is_laid_out(text) else text.strip()
+    if _is_json(media_type):
+        return fence(laid_out(text), "json")
+    language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
+    return fence(text.strip("\n"), language)
+
+
+def _is_laid_out(text: str) -> bool:
+    """Whether a plain text lives by its lines: code, tables, lists; not prose."""
+    return re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type in ("application/json", "text/json") or media_type.endswith("+json")
+
+
+def _is_xml(media_type: str) -> bool:
+    return media_type in ("application/xml", "text/xml") or media_type.endswith("+xml")
+
+
+def _is_textual(media_type: str) -> bool:
+    if media_type == "image/svg+xml":
+        return False
+    known = media_type in _LANGUAGES or media_type in _PROSE or media_type.startswith("text/")
+    return known or _is_json(media_type) or _is_xml(media_type)
+
+
+def _unsupported(snapshot: Snapshot) -> UnsupportedTypeError:
+    media_type = snapshot.media_type or "binary data"
+    kind = _DOCUMENTS.get(media_type)
+    if kind:
+        message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
+        step = "Use `read_doc` for it."
+    else:
+        message = f"The URL leads to {sanitize.line(media_type, 100)}, which holds no text to read."
+        step = "Fetch the page that links to it, or another URL."
+    return UnsupportedTypeError(message, target=snapshot.url, next_step=step)

@@ -1,0 +1,262 @@
+"""Local files, beneath the one folder that the operator named: opened in one step, read once, bounded.
+
+The kernel itself keeps the path beneath the root while it opens it (openat2(2), Linux 5.6). Elsewhere the
+path is walked folder by folder, and no link is followed at all: stricter, never looser. A hard link into the
+root cannot be told from a file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scraper import errors
+
+__all__ = ["LocalFile", "LocalFiles"]
+
+_OPENAT2 = 437
+"""The same number on every processor."""
+_BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
+_TRIES = 10
+"""openat2 asks to be called again when a folder is moved while it looks."""
+_NO_OPENAT2 = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL})
+_OUTSIDE = frozenset({errno.EXDEV, errno.ELOOP})
+_LONGEST_PATH = 4_096
+_CHUNK = 1 << 20
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""Without waiting: a pipe without a writer would hold the server."""
+_KERNELS_OWN = frozenset(
+    {0x9FA0, 0x62656572, 0x64626720, 0x74726163, 0x1CD1, 0x27E0EB, 0x63677270, 0x73636673, 0xCAFE4A11}
+)
+"""statfs(2): proc, sysfs, debugfs, tracefs, devpts, cgroup, cgroup2, securityfs, bpf."""
+
+_DISABLED = "Pass an http(s) URL, or ask the operator to set SEARCH_MCP_DOCUMENT_ROOT to a folder."
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """What was in a file, and which it was."""
+
+    data: bytes
+    name: str
+    """As it was asked for, beneath the root."""
+    changed: bool
+    """It was written to while it was read."""
+    identity: tuple[int, ...]
+    """Device, inode, size and time of change."""
+
+
+class LocalFiles:
+    """Opens files beneath a root."""
+
+    def __init__(self, root: Path | None, limit_bytes: int, *, walks: bool = False) -> None:
+        """`walks`: never ask the kernel to keep the path beneath the root, as where it cannot."""
+        self._root = root
+        self._limit_bytes = limit_bytes
+        self._open: Callable[[int, bytes], int] = _walked if walks or sys.platform != "linux" else _opened
+
+    def holds(self, source: str) -> bool:
+        """Whether there is a file of exactly this name that may be read."""
+        try:
+            self.identify(source)
+        except errors.ScraperError:
+            return False
+        return True
+
+    def identify(self, source: str) -> tuple[int, ...]:
+        """Which file a path means now; the same answer means that nothing has changed.
+
+        Raises:
+            ScraperError: as `read`.
+        """
+        with self._opened(source) as handle:
+            return _identity(os.fstat(handle))
+
+    def read(self, source: str) -> LocalFile:
+        """A file's bytes. Blocks: call it in a thread.
+
+        Raises:
+            LocalReadsDisabled: the operator named no root.
+            OutsideRoot: the path leads out of it, or to what is no plain file.
+            NoSuchFile: there is none.
+            TooLarge: it is larger than the limit, or grew beyond it.
+            Refused: the server's user may not read it, or the root cannot be used.
+        """
+        with self._opened(source) as handle:
+            before = os.fstat(handle)
+            if before.st_size > self._limit_bytes:
+                raise self._too_large(source)
+            data = self._bytes(handle, source)
+            after = os.fstat(handle)
+        changed = _identity(before) != _identity(after) or len(data) != after.st_size
+        return LocalFile(data, _shown(source), changed, _identity(after))
+
+    @contextmanager
+    def _opened(self, source: str) -> Iterator[int]:
+        path = self._beneath(source)
+        root = self._root_handle()
+        try:
+            handle = self._handle(root, path, source)
+        finally:
+            os.close(root)
+        try:
+            self._check(handle, source)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _beneath(self, source: str) -> bytes:
+        """The path as bytes, relative to the root."""
+        if self._root is None:
+            raise errors.LocalReadsDisabledError(
+                "local file reads are disabled on this server.", target=source, next_step=_DISABLED
+            )
+        try:
+            path, root = os.fsencode(source), os.fsencode(self._root)
+        except UnicodeEncodeError:
+            raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
+        if b"\0" in path:
+            raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_shown(source))
+        if len(path) >= _LONGEST_PATH:
+            raise errors.InvalidArgumentError(f"The path is longer than {_LONGEST_PATH:,} bytes.")
+        if path.startswith(b"/"):
+            if path != root and not path.startswith(root.rstrip(b"/") + b"/"):
+                raise _outside(source)
+            path = path[len(root) :].lstrip(b"/")
+        return path or b"."
+
+    def _root_handle(self) -> int:
+        assert self._root is not None
+        try:
+            return os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                what = "is a link or no folder"
+            elif error.errno == errno.ENOENT:
+                what = "does not exist"
+            else:
+                what = "cannot be opened"
+            raise errors.PolicyError(
+                f"The folder of SEARCH_MCP_DOCUMENT_ROOT {what}.",
+                next_step="The operator must set it to a real folder that the server's user may read. "
+                "http(s) URLs can be read meanwhile.",
+            ) from None
+
+    def _handle(self, root: int, path: bytes, source: str) -> int:
+        try:
+            return self._open(root, path)
+        except OSError as error:
+            raise _told(error, source) from None
+
+    def _check(self, handle: int, source: str) -> None:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
+            raise errors.OutsideRootError(
+                f"{_shown(source)} is {what}.", target=_shown(source), next_step="Give the path of a file."
+            )
+        if _file_system(handle) in _KERNELS_OWN:
+            raise _outside(source)
+
+    def _bytes(self, handle: int, source: str) -> bytes:
+        pieces, size = [], 0
+        while piece := os.read(handle, _CHUNK):
+            size += len(piece)
+            if size > self._limit_bytes:
+                raise self._too_large(source)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _too_large(self, source: str) -> errors.ContentTooLargeError:
+        return errors.ContentTooLargeError(
+            f"The file is larger than the {self._limit_bytes // 1_000_000} MB that are read.",
+            target=_shown(source),
+            next_step="The operator can raise SEARCH_MCP_DOCUMENT_MB.",
+        )
+
+
+def _opened(root: int, path: bytes) -> int:
+    """One call that the kernel keeps beneath the root; the walk where it knows no such call."""
+    how = struct.pack("QQQ", _FLAGS, 0, _BENEATH | _NO_MAGIC_LINKS)
+    libc = ctypes.CDLL(None, use_errno=True)
+    for _ in range(_TRIES):
+        handle = int(libc.syscall(_OPENAT2, root, path, how, ctypes.c_size_t(len(how))))
+        if handle >= 0:
+            return handle
+        code = ctypes.get_errno()
+        if code != errno.EAGAIN:
+            break
+    if code in _NO_OPENAT2:
+        return _walked(root, path)
+    raise OSError(code, os.strerror(code))
+
+
+def _walked(root: int, path: bytes) -> int:
+    """Folder by folder, following no link and never upwards."""
+    parts = [part for part in path.split(b"/") if part not in (b"", b".")]
+    if b".." in parts:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+    folder = os.dup(root)
+    try:
+        for part in parts[:-1]:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(parts[-1] if parts else b".", _FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _told(error: OSError, source: str) -> errors.ScraperError:
+    if error.errno in _OUTSIDE:
+        return _outside(source)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return errors.PolicyError(
+            f"The server's user may not read {_shown(source)}.",
+            target=_shown(source),
+            next_step="The operator must allow it, or give another path.",
+        )
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL):
+        return errors.LocalFileNotFoundError(
+            f"There is no file {_shown(source)} beneath the folder of local files.",
+            target=_shown(source),
+            next_step="Check the path; it is taken relative to that folder.",
+        )
+    return errors.OutsideRootError(
+        f"{_shown(source)} cannot be read as a file.", target=_shown(source), next_step="Give another path."
+    )
+
+
+def _outside(source: str) -> errors.OutsideRootError:
+    return errors.OutsideRootError(
+        f"{_shown(source)} lies outside of the folder that the operator allows.",
+        target=_shown(source),
+        next_step="Give a path beneath it, without links that lead out.",
+    )
+
+
+def _identity(facts: os.stat_result) -> tuple[int, ...]:
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _file_system(handle: int) -> int:
+    """The kind of file system a file lies on, as Linux numbers them; 0 elsewhere."""
+    if sys.platform != "linux":
+        return 0
+    buffer = ctypes.create_string_buffer(256)
+    if ctypes.CDLL(None, use_errno=True).fstatfs(handle, buffer) != 0:
+        return 0
+    return int(struct.unpack_from("l", buffer)[0]) & 0xFFFFFFFF
+
+
+def _shown(source: str) -> str:
+    """A path that can be printed."""
+    return source[:200].encode("utf-8", "replace").decode("utf-8", "replace")

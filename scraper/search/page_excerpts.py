@@ -1,0 +1,82 @@
+"""Pages that were read become pages with excerpts, in a worker; where that fails, their beginnings serve."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from scraper.deadline import Deadline
+from scraper.errors import ScraperError
+from scraper.extract.text import token_estimate
+from scraper.model import Excerpt, Reading, ReadPage
+from scraper.render.paging import cut
+from scraper.retrieval.passages import MAX_CHARACTERS
+from scraper.retrieval.selection import Selection, choose
+from scraper.workers import WorkerFailedError, Workers
+
+__all__ = ["RESERVE_S", "excerpted"]
+
+log = logging.getLogger(__name__)
+
+LIMIT_S = 5.0
+"""Eight long pages take a tenth of a second; what takes longer was made to."""
+RESERVE_S = 2.0
+"""To be kept back from the deadline for this."""
+
+
+async def excerpted(
+    workers: Workers,
+    outcomes: Sequence[tuple[str, Reading | ScraperError]],
+    question: str,
+    budget: int,
+    deadline: Deadline,
+    *,
+    least_share: float,
+    once: bool,
+) -> tuple[ReadPage, ...]:
+    """The pages in their order, those that were read with excerpts; `once`: a copy of an earlier has none."""
+    read = [place for place, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)]
+    texts = [_text(outcomes[place][1]) for place in read]
+    choice = (
+        await _chosen(workers, texts, question, budget, least_share, once, deadline)
+        if texts
+        else Selection((), ())
+    )
+    pages = [ReadPage(url, outcome) for url, outcome in outcomes]
+    for place, excerpts, same_as in zip(read, choice.excerpts, choice.same_as, strict=True):
+        url, outcome = outcomes[place]
+        pages[place] = ReadPage(url, outcome, excerpts, None if same_as is None else read[same_as])
+    return tuple(pages)
+
+
+def _text(outcome: Reading | ScraperError) -> str:
+    return outcome.document.markdown[:MAX_CHARACTERS] if isinstance(outcome, Reading) else ""
+
+
+async def _chosen(
+    workers: Workers,
+    texts: list[str],
+    question: str,
+    budget: int,
+    least_share: float,
+    once: bool,
+    deadline: Deadline,
+) -> Selection:
+    limit_s = min(LIMIT_S, deadline.left_s())
+    try:
+        async with asyncio.timeout(deadline.left_s()):
+            return await workers.run(choose, texts, question, budget, least_share, once, limit_s=limit_s)
+    except (WorkerFailedError, TimeoutError) as error:
+        log.warning("no passages were chosen: %s", error)
+        return _beginnings(texts, budget)
+
+
+def _beginnings(texts: list[str], budget: int) -> Selection:
+    """Each page's beginning, all of one length."""
+    share = budget // len(texts)
+    cuts = [cut(text, 0, token_estimate.prefix_within(text, 0, share), keep_whole=0) for text in texts]
+    return Selection(
+        tuple((Excerpt(piece.shown, 0, 0.0, end=piece.end),) if piece.shown else () for piece in cuts),
+        (None,) * len(texts),
+    )

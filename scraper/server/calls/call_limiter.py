@@ -1,0 +1,99 @@
+"""How many calls may be under way, how often each caller may call, and that nobody takes another's share."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+
+from scraper.coordination.local_limits import LocalLimits
+from scraper.coordination.protocols import RateLimits
+from scraper.errors import OverloadedError
+from scraper.server.calls.rate_limit import RateLimitedError, RateLimiter
+
+__all__ = ["CallLimiter"]
+
+_USUAL_S = 2.0
+"""How long a call is thought to take before any has ended."""
+_MEMORY = 0.1
+"""Weight of the last call in the usual length."""
+_LONGEST_WAIT_S = 60
+
+
+class CallLimiter:
+    """Admits calls. Beyond `limit` only a caller with less than an equal share of it gets in.
+
+    So a caller with a thousand calls keeps no one out, and all together never have twice the limit.
+    """
+
+    def __init__(
+        self,
+        *,
+        limit: int,
+        per_minute: int = 0,
+        limits: RateLimits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`per_minute`: calls of one caller, at once or spread over it; 0 is no bound. `limits`: who counts
+        them."""
+        self._limit = limit
+        self._per_minute = per_minute
+        limits = limits or LocalLimits(clock)
+        rate = (
+            RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
+            if per_minute
+            else None
+        )
+        self._rate = rate
+        self._clock = clock
+        self._held: Counter[str] = Counter()
+        self._usual_s = _USUAL_S
+
+    @property
+    def full(self) -> bool:
+        """Whether a caller with calls of its own under way would be told to wait."""
+        return self._held.total() >= self._limit
+
+    @contextlib.asynccontextmanager
+    async def taken(self, principal: str) -> AsyncIterator[None]:
+        """Be under way while the block runs.
+
+        Raises:
+            Overloaded: too many are, or this caller has called too often.
+        """
+        self._check_room(principal)
+        self._held[principal] += 1
+        try:
+            await self._check_rate(principal)
+            begun = self._clock()
+            try:
+                yield
+            finally:
+                self._usual_s += _MEMORY * (self._clock() - begun - self._usual_s)
+        finally:
+            self._held[principal] -= 1
+            if not self._held[principal]:
+                del self._held[principal]
+
+    def _check_room(self, principal: str) -> None:
+        under_way = self._held.total()
+        callers = len(self._held.keys() | {principal})
+        has_share = under_way >= 2 * self._limit or self._held[principal] >= self._limit // callers
+        if under_way >= self._limit and has_share:
+            wait_s = min(_LONGEST_WAIT_S, max(1, math.ceil(self._usual_s)))
+            raise OverloadedError(
+                f"The server is busy: {under_way} calls are under way.", retry_after_s=wait_s
+            )
+
+    async def _check_rate(self, principal: str) -> None:
+        if self._rate is None:
+            return
+        try:
+            await self._rate.take(principal)
+        except RateLimitedError as refused:
+            raise OverloadedError(
+                f"The server is busy: it takes {self._per_minute} calls a minute from one caller.",
+                retry_after_s=refused.error.data["retryAfter"],
+            ) from None

@@ -1,0 +1,76 @@
+"""Kept pages and indexed documents as resources: listed in parts, read as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    TextResourceContents,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.protocol import schemas
+from scraper.server.protocol.caller_identity import caller_of
+from scraper.server.protocol.cursors import refuse_cursor
+from scraper.tools import cached_resources
+
+__all__ = ["NOT_FOUND", "add"]
+
+Context = ServerRequestContext[Any, Any]
+
+NOT_FOUND = -32002
+"""Before 2026-07-28; from then on such an address is an invalid parameter."""
+_PAGE_ITEMS = 50
+
+
+def add(server: Server[Any], calls: CallDispatcher) -> None:
+    """Serve what is kept."""
+
+    async def listed(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
+        caller = caller_of(context)
+        cursor = params.cursor
+        try:
+            part = await calls.look(
+                context.method,
+                caller,
+                lambda app: cached_resources.listed(app, caller.principal, cursor, _PAGE_ITEMS),
+            )
+        except cached_resources.InvalidCursorError:
+            raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+        found = [schemas.resource(item) for item in part.items]
+        # Each caller has a list of their own, and every page that is read makes it another.
+        return ListResourcesResult(resources=found, next_cursor=part.cursor, ttl_ms=0, cache_scope="private")
+
+    async def templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+        refuse_cursor(params)
+        return ListResourceTemplatesResult(resource_templates=schemas.TEMPLATES)
+
+    async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        caller, uri = caller_of(context), str(params.uri)
+        text = await calls.look(
+            context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri)
+        )
+        if text is None:
+            raise _not_found(uri, context.protocol_version)
+        contents = TextResourceContents(uri=uri, mime_type=schemas.MARKDOWN, text=text)
+        return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
+
+    server.add_request_handler("resources/list", PaginatedRequestParams, listed)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, read)
+
+
+def _not_found(uri: str, protocol_version: str) -> MCPError:
+    code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
+    message = "Resource not found: nothing is kept at this address. fetch reads a page from the web."
+    return MCPError(code, message, {"uri": uri})

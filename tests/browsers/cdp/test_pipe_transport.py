@@ -1,0 +1,75 @@
+"""The meeting of a browser's launcher with the process that wants its pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import socket
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from browsers.cdp.pipe_transport import PipeHandshake, PipeTransport
+from browsers.cdp.session import Event
+
+
+async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rendezvous = PipeHandshake(tmp_path, "/bin/true")
+    assert rendezvous.open()
+    (address,) = tmp_path.glob("*.sock")
+    meeting = asyncio.ensure_future(rendezvous.meet())
+    await asyncio.sleep(0)
+    with socket.socket(socket.AF_UNIX) as launcher, caplog.at_level(logging.ERROR, "asyncio"):
+        launcher.connect(str(address))
+        # From here on the loop knows of the knock, and tells of it after the next step of ours.
+        await asyncio.sleep(0)
+        meeting.cancel()
+        rendezvous.close()
+        with contextlib.suppress(asyncio.CancelledError):
+            await meeting
+    assert meeting.cancelled()
+    assert caplog.messages == []
+
+
+async def test_a_message_that_its_receiver_stumbles_over_keeps_no_other_from_arriving(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    from_playwright, playwright = os.pipe()
+    answers, chromium = os.pipe()
+    to_playwright, commands = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_WRONLY)
+    wire = await PipeTransport.open(from_playwright, to_playwright, commands, answers)
+    arrived: list[str] = []
+    done = asyncio.Event()
+
+    def receive(session_id: str | None, message: Event) -> None:
+        arrived.append(message["method"])
+        if message["method"] == "odd":
+            raise ValueError("an odd one")
+        if message["method"] == "last":
+            done.set()
+
+    wire.bind(receive, lambda: None)
+    with closing(wire), caplog.at_level(logging.CRITICAL, "asyncio"):
+        attaching = asyncio.ensure_future(wire.attach())
+        await asyncio.sleep(0)
+        os.write(chromium, b'{"id":%d,"result":{"sessionId":"OURS"}}\0' % (1 << 30))
+        await asyncio.wait_for(attaching, 10)
+        told = [
+            json.dumps({"method": name, "params": {}, "sessionId": "OURS"}, separators=(",", ":")).encode()
+            for name in ("first", "odd", "between", "odd", "last")
+        ]
+        # The last of them comes in two pieces, the first of which is read together with the odd ones.
+        whole = b"\0".join(told) + b"\0"
+        os.write(chromium, whole[:-9])
+        await asyncio.sleep(0.05)
+        os.write(chromium, whole[-9:])
+        await asyncio.wait_for(done.wait(), 10)
+    os.close(chromium)
+    os.close(playwright)
+    assert arrived == ["first", "odd", "between", "odd", "last"]

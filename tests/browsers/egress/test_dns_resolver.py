@@ -1,0 +1,166 @@
+"""Names are asked once for all who wait, remembered for a while, and never hold up the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from browsers.egress import dns_resolver, fake_dns_suspected
+from browsers.egress.dns_resolver import CachingResolver, SystemDnsResolver
+from tests.browsers.egress.wire import Names
+
+PATIENCE_S = 60.0
+"""Far beyond what anything here takes."""
+
+
+class Slow:
+    """A name service that answers when it is let."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.at_once = 0
+        self.most_at_once = 0
+        self.let = threading.Event()
+        self._lock = threading.Lock()
+
+    @property
+    def answered(self) -> int:
+        with self._lock:
+            return self.asked - self.at_once
+
+    def addresses(self, host: str) -> Sequence[str]:
+        with self._lock:
+            self.asked += 1
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        self.let.wait(PATIENCE_S)
+        with self._lock:
+            self.at_once -= 1
+        return ["8.8.8.8"]
+
+
+async def test_a_name_asked_many_times_at_once_is_looked_up_once() -> None:
+    names = Slow()
+    asking = CachingResolver(names)
+    waiting = [asyncio.ensure_future(asking.lookup("a.example")) for _ in range(50)]
+    await asyncio.sleep(0.01)
+    names.let.set()
+    assert set(await asyncio.gather(*waiting)) == {("8.8.8.8",)}
+    assert names.asked == 1
+
+
+async def test_one_impatient_caller_does_not_spoil_it_for_the_others() -> None:
+    names = Slow()
+    asking = CachingResolver(names)
+    patient = asyncio.ensure_future(asking.lookup("a.example"))
+    with pytest.raises(TimeoutError):
+        await asking.lookup("a.example", limit_s=0.01)
+    names.let.set()
+    assert await patient == ("8.8.8.8",)
+
+
+async def test_a_late_answer_is_remembered() -> None:
+    names = Slow()
+    asking = CachingResolver(names, limit_s=0.01)
+    with pytest.raises(TimeoutError):
+        await asking.lookup("a.example")
+    names.let.set()
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                assert await asking.lookup("a.example") == ("8.8.8.8",)
+                break
+            except TimeoutError:
+                continue
+    assert names.asked == 1
+
+
+async def test_silent_names_do_not_hold_up_the_loop_and_are_bounded_in_number() -> None:
+    names = Slow()
+    asking = CachingResolver(names, limit_s=0.2)
+    lookups = [asking.lookup(f"{n}.example") for n in range(40)]
+    try:
+        answers = await asyncio.gather(*lookups, return_exceptions=True)
+        assert all(isinstance(answer, TimeoutError) for answer in answers)
+        assert names.answered == 0, "nobody waited for it"
+        assert names.most_at_once <= dns_resolver.LOOKUPS_AT_ONCE
+    finally:
+        names.let.set()
+
+
+async def test_answers_and_failures_are_remembered_for_a_while() -> None:
+    names = Names(a_example=["8.8.8.8"])
+    await _ask_twice(CachingResolver(names))
+    assert names.asked == ["a.example", "none.example"]
+
+
+async def test_an_answer_that_is_too_old_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = Names(a_example=["8.8.8.8"])
+    await _ask_twice(CachingResolver(names, kept_s=0))
+    assert names.asked == ["a.example", "none.example", "a.example"]
+    monkeypatch.setattr(dns_resolver, "FAILED_KEPT_S", 0)
+    names.asked.clear()
+    await _ask_twice(CachingResolver(names))
+    assert names.asked == ["a.example", "none.example", "none.example"]
+
+
+async def _ask_twice(asking: CachingResolver) -> None:
+    for _ in range(2):
+        assert await asking.lookup("a.example") == ("8.8.8.8",)
+        with pytest.raises(socket.gaierror):
+            await asking.lookup("none.example")
+
+
+async def test_only_so_many_names_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dns_resolver, "NAMES_KEPT", 3)
+    names = Names(**{f"{n}_example": ["8.8.8.8"] for n in "abcd"})
+    asking = CachingResolver(names)
+    for n in "abcd":
+        await asking.lookup(f"{n}.example")
+    await asking.lookup("d.example")
+    await asking.lookup("a.example")
+    assert names.asked == [f"{n}.example" for n in "abcda"]
+
+
+async def test_a_name_service_that_breaks_tells_whoever_waits() -> None:
+    class Broken:
+        def addresses(self, host: str) -> Sequence[str]:
+            raise RuntimeError("broken")
+
+    asking = CachingResolver(Broken())
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="broken"):
+            await asking.lookup("a.example")
+
+
+async def test_closing_lets_go_of_whoever_waits() -> None:
+    names = Slow()
+    asking = CachingResolver(names)
+    waiting = asyncio.ensure_future(asking.lookup("a.example"))
+    await asyncio.sleep(0)
+    asking.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    names.let.set()
+
+
+async def test_the_system_knows_this_machine() -> None:
+    found = await CachingResolver(SystemDnsResolver()).lookup("localhost")
+    assert set(found) & {"127.0.0.1", "::1"}
+
+
+async def test_a_tunnel_that_makes_addresses_up_is_recognised() -> None:
+    made_up = {name.replace(".", "_"): ["198.18.0.7"] for name in dns_resolver.WELL_KNOWN}
+    assert await fake_dns_suspected(Names(**made_up))
+
+
+async def test_honest_or_missing_dns_is_not_suspected() -> None:
+    honest = {name.replace(".", "_"): ["93.184.216.34"] for name in dns_resolver.WELL_KNOWN}
+    half = honest | {dns_resolver.WELL_KNOWN[0].replace(".", "_"): ["198.18.0.7"]}
+    assert not await fake_dns_suspected(Names(**honest))
+    assert not await fake_dns_suspected(Names(**half))
+    assert not await fake_dns_suspected(Names())

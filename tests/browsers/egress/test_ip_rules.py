@@ -1,0 +1,193 @@
+"""The judgement of addresses, names and ports, each rule by itself and against all its neighbours."""
+
+from __future__ import annotations
+
+import ipaddress
+from ipaddress import IPv4Address, IPv6Address
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browsers.egress import ip_rules
+
+BLOCKED_IPV4 = (
+    "0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 "
+    "127.8.8.8 127.255.255.255 168.63.129.16 169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 "
+    "192.0.0.192 192.0.2.2 192.31.196.1 192.52.193.1 192.88.99.1 192.168.0.1 192.168.255.255 192.175.48.1 "
+    "198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 224.0.0.251 239.255.255.255 240.0.0.1 "
+    "255.255.255.255"
+).split()
+PUBLIC_IPV4 = (
+    "1.0.0.1 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 "
+    "168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 "
+    "192.0.1.0 192.0.3.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0 198.17.255.255 "
+    "198.20.0.0 223.255.255.255"
+).split()
+BLOCKED_IPV6 = (
+    ":: ::1 ::127.0.0.1 ::8.8.8.8 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1 "
+    "64:ff9b::808:808 64:ff9b:1::1 100::1 2001::1 2001:2::1 2001:10::1 2001:20::1 2001:1ff::1 2001:db8::1 "
+    "2002:7f00:1:: 2002:808:808:: 2620:4f:8000::1 3fff::1 3fff:fff::1 4000::1 5f00::1 fc00::1 fd00::2 "
+    "fd00:ec2::254 fe80::1 fec0::1 ff02::1 ff0e::1 2a00:1450:4001::5efe:7f00:1 2a00:1450:4001::200:5efe:a00:1"
+).split()
+PUBLIC_IPV6 = (
+    "2000::1 2001:200::1 2001:4860:4860::8888 2001:db7::1 2001:db9::1 2003::1 2606:4700::1111 "
+    "2620:4f:7fff::1 2620:4f:8001::1 2a00:1450:4001::1 3ffe::1 ::ffff:8.8.8.8 2a00:1450:4001::5efe:808:808"
+).split()
+
+
+@pytest.mark.parametrize("text", BLOCKED_IPV4 + BLOCKED_IPV6)
+def test_an_address_that_is_not_public_is_refused(text: str) -> None:
+    assert ip_rules.refusal(ipaddress.ip_address(text)) is not None
+
+
+@pytest.mark.parametrize("text", PUBLIC_IPV4 + PUBLIC_IPV6)
+def test_a_public_address_passes(text: str) -> None:
+    assert ip_rules.refusal(ipaddress.ip_address(text)) is None
+
+
+@pytest.mark.parametrize("network", ip_rules.SPECIAL_IPV4 + ip_rules.SPECIAL_IPV6, ids=str)
+def test_a_blocked_network_is_blocked_from_its_first_to_its_last_address(
+    network: ip_rules.Network,
+) -> None:
+    for address in (network[0], network[network.num_addresses // 3], network[-1]):
+        assert ip_rules.refusal(address) is not None
+
+
+@given(st.ip_addresses(v=4))
+def test_an_ipv4_address_is_judged_alike_in_its_mapped_form(address: IPv4Address) -> None:
+    mapped = IPv6Address(int(IPv6Address("::ffff:0:0")) | int(address))
+    assert ip_rules.refusal(mapped) == ip_rules.refusal(address)
+
+
+@given(st.ip_addresses(v=4), st.sampled_from(("64:ff9b::", "2002::", "::", "64:ff9b:1::")))
+def test_no_other_ipv6_dress_of_an_ipv4_address_passes(address: IPv4Address, prefix: str) -> None:
+    shift = 80 if prefix == "2002::" else 0
+    assert ip_rules.refusal(IPv6Address(int(IPv6Address(prefix)) | int(address) << shift)) is not None
+
+
+@given(st.ip_addresses())
+def test_what_python_calls_private_is_never_let_through(address: ip_rules.Address) -> None:
+    if address.is_private or address.is_loopback or address.is_link_local or address.is_multicast:
+        assert ip_rules.refusal(address) is not None or ip_rules.unwrapped(address) != address
+
+
+@given(st.ip_addresses(v=6))
+def test_an_ipv6_address_outside_the_public_block_never_passes(address: IPv6Address) -> None:
+    if address not in ip_rules.PUBLIC_IPV6 and address.ipv4_mapped is None:
+        assert ip_rules.refusal(address) is not None
+
+
+@given(st.ip_addresses())
+def test_an_allowed_network_allows_exactly_its_own_addresses(address: ip_rules.Address) -> None:
+    allowed = ip_rules.parse_networks(["10.1.0.0/16", "fd00:1::/32"])
+    inside = any(ip_rules.unwrapped(address) in network for network in allowed)
+    assert inside or ip_rules.refusal(address, allowed) == ip_rules.refusal(address)
+
+
+@pytest.mark.parametrize("text", ["10.1.2.3", "::ffff:10.1.2.3", "fd00:1::5"])
+def test_an_address_in_an_allowed_network_passes(text: str) -> None:
+    allowed = ip_rules.parse_networks(["10.1.0.0/16", "fd00:1::/32"])
+    assert ip_rules.refusal(ipaddress.ip_address(text), allowed) is None
+
+
+def test_allowing_nat64_judges_the_ipv4_address_inside() -> None:
+    allowed = ip_rules.parse_networks(["64:ff9b::/96"])
+    assert ip_rules.refusal(IPv6Address("64:ff9b::808:808"), allowed) is None
+    assert ip_rules.refusal(IPv6Address("64:ff9b::7f00:1"), allowed) is not None
+
+
+def test_an_address_with_a_scope_is_refused_even_where_its_network_is_allowed() -> None:
+    allowed = ip_rules.parse_networks(["fe80::/10"])
+    assert ip_rules.refusal(IPv6Address("fe80::1%eth0"), allowed) is not None
+
+
+def test_a_reason_names_no_address() -> None:
+    for text in BLOCKED_IPV4 + BLOCKED_IPV6:
+        assert text not in str(ip_rules.refusal(ipaddress.ip_address(text)))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["127.0.0.1", "127.1", "2130706433", "0177.0.0.1", "0x7f000001", "0x7f.1", "0177.0x0.1", "017700000001"],
+)
+def test_every_spelling_of_an_ipv4_address_is_the_same_address(spelling: str) -> None:
+    assert ip_rules.literal(spelling) == IPv4Address("127.0.0.1")
+
+
+@given(st.ip_addresses(v=4))
+def test_decimal_octal_and_hexadecimal_spell_the_same_address(address: IPv4Address) -> None:
+    number = int(address)
+    for spelling in (str(number), f"0{number:o}", hex(number), str(address)):
+        assert ip_rules.literal(spelling) == address
+
+
+@pytest.mark.parametrize(
+    "name", ["example.com", "xn--bcher-kva.example", "a_b.example", "1.example", "dead.beef"]
+)
+def test_a_name_is_no_address(name: str) -> None:
+    assert ip_rules.literal(name) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("", ".", "a..b", "a b", "a/b", "a\x00b", "a%2e", "a@b", "[::1", "bücher.example", "127.0.0.1\n"),
+        *("1.2.3.4.5", "256.1.1.1", "08.1.1.1", "a.0x", "1.2.3.4 x"),
+        *("x" * 64 + ".example", "a." * 127 + "ab"),
+    ],
+)
+def test_what_is_neither_name_nor_address_is_an_error(host: str) -> None:
+    with pytest.raises(ValueError):
+        ip_rules.literal(ip_rules.normal_host(host) if host != "[::1" else host)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_name_an_address_or_an_error(text: str) -> None:
+    host = ip_rules.normal_host(text)
+    try:
+        found = ip_rules.literal(host)
+    except ValueError:
+        return
+    assert found is not None or host.isascii()
+
+
+def test_names_are_compared_without_case_brackets_and_final_dot() -> None:
+    assert ip_rules.normal_host("WWW.Example.COM.") == "www.example.com"
+    assert ip_rules.normal_host("[::1]") == "::1"
+
+
+@pytest.mark.parametrize(
+    "name", ["local", "printer.local", "metadata.google.internal", "nas.home.arpa", "internal"]
+)
+def test_names_of_local_networks_are_known(name: str) -> None:
+    assert ip_rules.is_special_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["example.com", "local.example.com", "notlocal", "international", "homearpa"]
+)
+def test_names_that_only_look_local_are_not(name: str) -> None:
+    assert not ip_rules.is_special_name(name)
+
+
+@pytest.mark.parametrize("name", ["localhost", "a.localhost"])
+def test_names_of_this_machine_are_known(name: str) -> None:
+    assert ip_rules.is_loopback_name(name)
+    assert not ip_rules.is_loopback_name(name + ".example")
+
+
+@pytest.mark.parametrize("port", [0, 1, 22, 25, 53, 110, 143, 587, 2049, 6000, 6667, 10080])
+def test_ports_of_other_protocols_are_unsafe(port: int) -> None:
+    assert port in ip_rules.UNSAFE_PORTS
+
+
+@pytest.mark.parametrize("port", [80, 443, 3000, 8000, 8080, 8443, 9999])
+def test_ports_of_the_web_are_safe(port: int) -> None:
+    assert port not in ip_rules.UNSAFE_PORTS
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/33", "10.0.0.1/8", "example.com", "", "10.0.0.*"])
+def test_a_wrong_network_is_answered_with_how_to_write_one(text: str) -> None:
+    with pytest.raises(ValueError, match=r"SEARCH_MCP_ALLOW_NETS: .* Write networks such as 10\.1\.0\.0/16"):
+        ip_rules.parse_networks([text])

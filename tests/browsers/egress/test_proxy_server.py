@@ -1,0 +1,205 @@
+"""The gate: what passes it in both directions, and that nothing is left when it closes."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from browsers.egress import EgressProxy, Failure, FailureKind, ProxyLimits, ProxyListener, socks5, traffic_log
+from browsers.egress.connectors import OpenConnection
+from browsers.egress.traffic_log import ConnectionDeniedError
+from browsers.settings import BrowserSettings
+from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.wire import (
+    EXPIRED,
+    NOT_ALLOWED,
+    PATIENCE_S,
+    REFUSED,
+    SITE,
+    SUCCEEDED,
+    Silent,
+    at,
+    code,
+    echo,
+    hello,
+    raw,
+    request,
+    reset,
+    served,
+    settled,
+    sockets_at,
+    through,
+)
+
+
+async def test_bytes_pass_in_both_directions_and_are_counted(open_gate: OpenGate) -> None:
+    said = random.Random(7).randbytes(3_000_000)
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with through(gate, SITE) as conversation:
+            saying = asyncio.ensure_future(conversation.say(said))
+            assert await conversation.hear(len(said)) == said
+            await saying
+    assert gate.ledger.down_bytes == gate.ledger.up_bytes == len(said)
+    assert gate.ledger.connections == 1
+    assert gate.ledger.failures == ()
+
+
+async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(
+    open_gate: OpenGate,
+) -> None:
+    names = Silent()
+    gate = await open_gate(names)
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
+        await settled(lambda: names.asked)
+    await settled(lambda: not gate._passages)
+    names.speak.set()
+
+
+async def test_one_side_may_end_before_the_other(open_gate: OpenGate) -> None:
+    async def answer_after_the_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard = await reader.read()
+        writer.write(heard[::-1])
+        await writer.drain()
+
+    async with served(answer_after_the_end) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(b"abc")
+            conversation.writer.write_eof()
+            assert await conversation.hear_all() == b"cba"
+
+
+async def test_a_site_may_end_while_the_browser_goes_on(open_gate: OpenGate) -> None:
+    heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def end_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write_eof()
+        heard.set_result(await reader.read())
+
+    async with served(end_first) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with through(gate, SITE) as conversation:
+            assert await conversation.hear_all() == b""
+            await conversation.say(b"still here")
+            conversation.writer.write_eof()
+            assert await asyncio.wait_for(heard, PATIENCE_S) == b"still here"
+
+
+async def test_a_reset_by_the_site_ends_the_connection(open_gate: OpenGate) -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        reset(writer)
+
+    async with served(break_off) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(b"x")
+            assert await conversation.hear_all() == b""
+        await settled(lambda: not gate._passages)
+
+
+async def test_connections_can_be_dropped_in_whatever_state_they_are(open_gate: OpenGate) -> None:
+    names = Silent()
+    async with served(echo) as port:
+        gate = await open_gate(names, test_hosts=at(port))
+        async with raw(gate) as greeting, raw(gate) as opening, through(gate, SITE) as joined:
+            await settled(lambda: len(gate._passages) == 3)
+            await opening.say(b"\x05\x01\x00" + request("silent.example", 80))
+            gate.drop_connections()
+            for conversation in (greeting, opening, joined):
+                assert await conversation.hear_all() in (b"", socks5.GREETED)
+        assert not gate._passages
+        assert await code(gate, SITE) == SUCCEEDED, "the gate itself stays open"
+    names.speak.set()
+
+
+async def test_a_closed_gate_is_gone(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with through(gate, SITE) as conversation:
+            await gate.close()
+            assert await conversation.hear_all() == b""
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", gate.port)
+    await gate.close()
+
+
+async def test_closing_during_a_lookup_leaves_nothing_behind(open_gate: OpenGate) -> None:
+    names = Silent()
+    gate = await open_gate(names)
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
+        await conversation.hear(2)
+        await settled(lambda: names.asked)
+        (passage,) = gate._passages
+        await gate.close()
+        assert await conversation.hear_all() == b""
+        assert passage._opening is not None
+        assert passage._opening.done()
+    names.speak.set()
+
+
+async def test_a_thousand_short_connections_leave_no_socket_open(open_gate: OpenGate) -> None:
+    async with served(hello) as port:
+        gate = await open_gate(test_hosts=at(port))
+        for _ in range(50):
+            await asyncio.gather(*(_fetch(gate) for _ in range(20)))
+        # Its own alone: a door that other tests share opens and closes what it likes meanwhile.
+        await settled(lambda: not gate._passages and sockets_at(gate.port, port) == 0)
+        assert gate.ledger.connections == 1000
+
+
+async def _fetch(gate: ProxyListener) -> None:
+    async with through(gate, SITE) as conversation:
+        await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
+        assert (await conversation.hear_all()).endswith(b"hello")
+
+
+async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    gate = await open_gate(test_hosts=at(dead_port))
+    assert await code(gate, SITE, 443) == REFUSED
+    failure = gate.ledger.failure_for(SITE.upper() + ".", 443)
+    assert failure is not None
+    assert (failure.kind, failure.host, failure.port) == (FailureKind.CONNECTION_REFUSED, SITE, 443)
+    assert gate.ledger.failure_for(SITE, 80) is None
+
+
+async def test_a_host_that_is_reached_after_all_has_no_failure(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port), limits=ProxyLimits(connections=64))
+        gate._connector, working = _Refusing(), gate._connector
+        assert await code(gate, SITE) == EXPIRED
+        assert gate.ledger.failure_for(SITE, 80) is not None
+        gate._connector = working
+        assert await code(gate, SITE) == SUCCEEDED
+        assert gate.ledger.failure_for(SITE, 80) is None
+
+
+class _Refusing:
+    async def connect(self, host: str, port: int) -> OpenConnection:
+        raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port)
+
+
+async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
+    egress = EgressProxy(BrowserSettings())
+    one, two = await egress.open_gate(), await egress.open_gate()
+    assert one.port != two.port
+    assert one.proxy_server == f"socks5://127.0.0.1:{one.port}"
+    assert one.begin(1) is not two.begin(1)
+    assert await code(one, "127.0.0.1") == NOT_ALLOWED
+    assert two.ledger.failures == ()
+    await egress.close()
+
+
+async def test_a_ledger_keeps_only_so_many_failures(open_gate: OpenGate) -> None:
+    gate = await open_gate()
+    for n in range(traffic_log.FAILURES_KEPT + 10):
+        gate.ledger.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
+    assert len(gate.ledger.failures) == traffic_log.FAILURES_KEPT
+    assert gate.ledger.failures[0].host == "10.example"

@@ -1,0 +1,130 @@
+"""What is said to the gate: SOCKS5 in whatever pieces it comes, and garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from browsers.egress import socks5
+from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.wire import (
+    NOT_ALLOWED,
+    SITE,
+    SUCCEEDED,
+    Silent,
+    at,
+    code,
+    echo,
+    hello,
+    raw,
+    request,
+    served,
+    settled,
+)
+
+
+async def test_what_is_said_before_the_answer_is_not_lost(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with raw(gate) as conversation:
+            await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
+            assert await conversation.hear(2) == b"\x05\x00"
+            assert (await conversation.hear(10))[1] == SUCCEEDED
+            assert await conversation.hear(5) == b"early"
+    assert gate.ledger.up_bytes == 5
+
+
+async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate) -> None:
+    names = Silent()
+    gate = await open_gate(names)
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
+        await settled(lambda: names.asked)
+        conversation.writer.write(bytes(32 << 20))
+        await asyncio.sleep(0.1)
+        (passage,) = gate._passages
+        assert len(passage._heard) < 1 << 20
+    names.speak.set()
+
+
+async def test_a_request_that_comes_byte_by_byte_is_understood(open_gate: OpenGate) -> None:
+    async with served(echo) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with raw(gate) as conversation:
+            for byte in b"\x05\x02\x02\x00" + request(SITE, 80):
+                await conversation.say(bytes((byte,)))
+                await asyncio.sleep(0.001)
+            assert await conversation.hear(2) == b"\x05\x00"
+            assert (await conversation.hear(10))[1] == SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("kind", "address"),
+    [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))],
+)
+async def test_addresses_in_binary_are_judged_too(open_gate: OpenGate, kind: int, address: bytes) -> None:
+    gate = await open_gate()
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00\x05\x01\x00" + bytes((kind,)) + address + b"\x00\x50")
+        assert (await conversation.hear(12))[3] == NOT_ALLOWED
+
+
+@pytest.mark.parametrize("command", [2, 3, 0, 255])
+async def test_nothing_but_connect_is_served(open_gate: OpenGate, command: int) -> None:
+    gate = await open_gate()
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x00" + request(SITE, 80, command))
+        assert await conversation.hear_all() == b"\x05\x00" + socks5.REFUSED_COMMAND
+
+
+async def test_a_caller_who_offers_only_passwords_is_told_so(open_gate: OpenGate) -> None:
+    gate = await open_gate()
+    async with raw(gate) as conversation:
+        await conversation.say(b"\x05\x01\x02")
+        assert await conversation.hear_all() == socks5.NO_METHOD
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n",
+        b"CONNECT www.example.com:80 HTTP/1.1\r\n\r\n",
+        b"\x04\x01\x00\x50\x08\x08\x08\x08\x00",
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"\x05\x00",
+        b"\x05\x01\x00\x05\x01\x00\x02\x00\x50",
+        b"\x05\x01\x00\x05\x01\x00\x03\x00\x00\x50",
+        b"\x05\x01\x00\x04\x01\x00\x03\x01a\x00\x50",
+        bytes(100_000),
+        pytest.param(os.urandom(64).replace(b"\x05", b"\x06"), id="random bytes"),
+    ],
+)
+async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_gate: OpenGate, garbage: bytes) -> None:
+    async with served(hello) as port:
+        gate = await open_gate(test_hosts=at(port))
+        async with raw(gate) as conversation:
+            await conversation.say(garbage)
+            assert await conversation.hear_all() in (b"", socks5.NO_METHOD, socks5.GREETED)
+        assert await code(gate, SITE) == SUCCEEDED
+
+
+@given(st.binary(max_size=600))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_any_bytes_are_understood_refused_or_waited_for(data: bytes) -> None:
+    for understand in (socks5.greeting, socks5.request):
+        try:
+            understand(data)
+        except socks5.SocksProtocolError as garbage:
+            assert len(garbage.answer) in (0, 2, 10)
+
+
+@given(st.integers(0, 65535), st.from_regex(r"[a-z0-9.-]{1,255}", fullmatch=True), st.binary(max_size=9))
+def test_a_request_is_read_back_as_it_was_written(port: int, host: str, rest: bytes) -> None:
+    data = request(host, port)
+    assert socks5.request(data + rest) == (host, port, len(data))
+    assert all(socks5.request(data[:n]) is None for n in range(len(data)))

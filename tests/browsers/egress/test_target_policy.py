@@ -1,0 +1,172 @@
+"""What the gate lets a browser reach: judged by every address of a name, at every use."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import pytest
+
+from browsers.egress import FailureKind, ProxyListener
+from browsers.egress import ip_rules as addresses
+from browsers.egress.target_policy import _interleaved
+from browsers.egress.test_hosts import SYNTHETIC
+from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.wire import (
+    EXPIRED,
+    GENERAL,
+    NO_HOST,
+    NOT_ALLOWED,
+    SUCCEEDED,
+    Names,
+    code,
+    hello,
+    served,
+)
+
+PUBLIC = str(SYNTHETIC[1])
+"""The made-up address of the first test host: public to the judgement, and there is somebody behind it."""
+
+SPELLINGS = (
+    "127.0.0.1 127.8.8.8 127.1 127.0.1 2130706433 0177.0.0.1 0x7f000001 0x7f.0.0.1 017700000001 0 0.0.0.0 "
+    "localhost LOCALHOST localhost. x.localhost ::1 [::1] :: ::ffff:127.0.0.1 ::ffff:7f00:1 ::7f00:1 "
+    "64:ff9b::7f00:1 2002:7f00:1:: fe80::1 fe80::1%lo 169.254.169.254 10.0.0.1 192.168.1.1 172.16.0.1 "
+    "100.64.0.1 metadata.google.internal printer.local nas.home.arpa"
+).split()
+
+
+def _kind(gate: ProxyListener, host: str, port: int = 80) -> FailureKind | None:
+    failure = gate.ledger.failure_for(host, port)
+    return None if failure is None else failure.kind
+
+
+@pytest.mark.parametrize("host", SPELLINGS)
+async def test_no_spelling_of_a_private_address_passes(open_gate: OpenGate, host: str) -> None:
+    names = Names()
+    gate = await open_gate(names)
+    assert await code(gate, host) == NOT_ALLOWED
+    assert _kind(gate, host) is FailureKind.BLOCKED_ADDRESS
+    assert names.asked == []
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["127.0.0.1"],
+        ["10.0.0.1"],
+        ["::1"],
+        ["::ffff:127.0.0.1"],
+        ["64:ff9b::7f00:1"],
+        [PUBLIC, "127.0.0.1"],
+        ["127.0.0.1", PUBLIC],
+        [PUBLIC] * 9 + ["fe80::1%eth0"],
+        [PUBLIC, "not an address"],
+    ],
+    ids=str,
+)
+async def test_one_private_address_condemns_a_name(open_gate: OpenGate, answers: list[str]) -> None:
+    async with served(hello) as port:
+        gate = await open_gate(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(gate, "a.example") == NOT_ALLOWED
+    assert _kind(gate, "a.example") is FailureKind.BLOCKED_ADDRESS
+
+
+async def test_a_name_that_rebinds_is_judged_again_at_each_use(open_gate: OpenGate) -> None:
+    names = Names(rebind_example=[[PUBLIC], ["127.0.0.1"]])
+    async with served(hello) as port:
+        hosts = (("www.example.com", "127.0.0.1", port),)
+        gate = await open_gate(names, test_hosts=hosts)
+        assert await code(gate, "rebind.example") == SUCCEEDED
+        assert await code(gate, "rebind.example") == SUCCEEDED, "the first answer is remembered"
+        again = await open_gate(names, test_hosts=hosts)
+        assert await code(again, "rebind.example") == NOT_ALLOWED
+    assert names.asked == ["rebind.example"] * 2
+
+
+async def test_the_judged_address_itself_is_dialled(open_gate: OpenGate) -> None:
+    names = Names(a_example=[PUBLIC])
+    async with served(hello) as port:
+        gate = await open_gate(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(gate, "a.example") == SUCCEEDED
+    assert names.asked == ["a.example"], "asked once: what was judged is what was dialled"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "reply"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "no"), FailureKind.NAME_NOT_RESOLVED, NO_HOST),
+        (socket.gaierror(socket.EAI_AGAIN, "later"), FailureKind.NAME_LOOKUP_TIMEOUT, EXPIRED),
+        (TimeoutError(), FailureKind.NAME_LOOKUP_TIMEOUT, EXPIRED),
+        (OSError("broken"), FailureKind.NAME_NOT_RESOLVED, NO_HOST),
+        ([], FailureKind.NAME_NOT_RESOLVED, NO_HOST),
+    ],
+    ids=str,
+)
+async def test_a_name_without_an_address_says_why(
+    open_gate: OpenGate, answer: OSError | list[str], kind: FailureKind, reply: int
+) -> None:
+    gate = await open_gate(Names(a_example=answer))
+    assert await code(gate, "a.example") == reply
+    assert _kind(gate, "a.example") is kind
+
+
+@pytest.mark.parametrize("host", ["", "a b.example", "a\x00b.example", "b\xfccher.example", "1.2.3.4.5"])
+async def test_what_is_no_host_is_never_looked_up(open_gate: OpenGate, host: str) -> None:
+    names = Names()
+    gate = await open_gate(names)
+    assert await code(gate, host or ".") == NO_HOST
+    assert names.asked == []
+
+
+async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(open_gate: OpenGate) -> None:
+    names = Names(a_example=[PUBLIC])
+    gate = await open_gate(names)
+    assert await code(gate, "a.example", 25) == NOT_ALLOWED
+    assert _kind(gate, "a.example", 25) is FailureKind.UNSAFE_PORT
+    assert names.asked == []
+
+
+async def test_an_allowed_network_may_be_visited_and_nothing_else(open_gate: OpenGate) -> None:
+    names = Names(wiki_internal=["127.0.0.1"], other_internal=["127.0.0.1", "10.0.0.1"])
+    async with served(hello) as port:
+        gate = await open_gate(names, allow_nets=("127.0.0.0/30",))
+        assert await code(gate, "127.0.0.1", port) == SUCCEEDED
+        assert await code(gate, "localhost", port) == SUCCEEDED
+        assert await code(gate, "wiki.internal", port) == SUCCEEDED
+        assert await code(gate, "other.internal", port) == NOT_ALLOWED
+        assert await code(gate, "127.0.0.5", port) == NOT_ALLOWED
+
+
+async def test_something_unforeseen_fails_closed(
+    open_gate: OpenGate, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def addresses(self, host: str) -> list[str]:
+            raise RuntimeError("unforeseen")
+
+    gate = await open_gate(Broken())
+    assert await code(gate, "a.example") == GENERAL
+    assert _kind(gate, "a.example") is FailureKind.INTERNAL
+    assert "egress failed" in caplog.text
+
+
+async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_gate: OpenGate) -> None:
+    gate = await open_gate(Names(a_example=["198.18.0.9"]))
+    assert await code(gate, "a.example") == NOT_ALLOWED
+    failure = gate.ledger.failure_for("a.example", 80)
+    assert failure is not None
+    assert failure.detail == addresses.FAKE_DNS_REASON
+
+
+@pytest.mark.parametrize(
+    ("found", "turns"),
+    [
+        ("1.0.0.1 1.0.0.2 1.0.0.3 2000::1", "1.0.0.1 2000::1 1.0.0.2 1.0.0.3"),
+        ("2000::1 2000::2 1.0.0.1 1.0.0.2", "2000::1 1.0.0.1 2000::2 1.0.0.2"),
+        ("1.0.0.1 1.0.0.2", "1.0.0.1 1.0.0.2"),
+        ("2000::1", "2000::1"),
+    ],
+)
+def test_both_families_take_turns_beginning_with_the_resolvers_first(found: str, turns: str) -> None:
+    interleaved = _interleaved([ipaddress.ip_address(text) for text in found.split()])
+    assert " ".join(map(str, interleaved)) == turns

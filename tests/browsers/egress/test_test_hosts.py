@@ -1,0 +1,75 @@
+"""The test seam serves the names it was given, and opens nothing else."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from browsers.egress import EgressProxy, ip_rules
+from browsers.egress.test_hosts import TestHosts
+from browsers.settings import BrowserSettings
+from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.wire import NO_HOST, NOT_ALLOWED, SUCCEEDED, code, hello, served, through
+
+
+async def test_a_test_host_is_served_from_where_it_was_turned(open_gate: OpenGate) -> None:
+    async with served(hello) as port:
+        gate = await open_gate(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        async with through(gate, "WWW.example.com.", 443) as conversation:
+            await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
+            assert (await conversation.hear_all()).endswith(b"hello")
+
+
+async def test_a_test_host_opens_neither_its_address_nor_other_names(open_gate: OpenGate) -> None:
+    async with served(hello) as port:
+        gate = await open_gate(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(gate, "127.0.0.1", port) == NOT_ALLOWED
+        assert await code(gate, "localhost", port) == NOT_ALLOWED
+        assert await code(gate, "sub.www.example.com") == NO_HOST
+        assert await code(gate, "www.example.com") == SUCCEEDED
+
+
+def test_the_made_up_address_is_judged_like_any_other() -> None:
+    address = TestHosts([("a.example", "127.0.0.1", 8080)]).address_of("a.example")
+    assert address is not None
+    assert ip_rules.refusal(address) is None
+
+
+def test_test_hosts_are_announced_loudly(caplog: pytest.LogCaptureFixture) -> None:
+    TestHosts([("a.example", "127.0.0.1", 8080), ("b.example", "127.0.0.1", 8081)])
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith("TEST HOSTS: 2 names")
+    assert record.getMessage().endswith("a.example, b.example")
+
+
+def test_where_there_are_no_test_hosts_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    TestHosts()
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        (("*.example.com", "127.0.0.1", 80), "wildcard"),
+        (("127.0.0.1", "127.0.0.1", 80), "is an address"),
+        (("0x7f.1", "127.0.0.1", 80), "is an address"),
+        (("[::1]", "127.0.0.1", 80), "is an address"),
+        (("localhost", "127.0.0.1", 80), "is an address"),
+        (("a b", "127.0.0.1", 80), "not a host name"),
+        (("a.example", "b.example", 80), "not an IP address"),
+        (("a.example", "127.0.0.1", 0), "port 0"),
+        (("a.example", "127.0.0.1", 65536), "port 65536"),
+    ],
+)
+def test_a_wrong_entry_is_answered_with_how_to_write_one(entry: tuple[str, str, int], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint) as caught:
+        EgressProxy(BrowserSettings(test_hosts=(entry,)))
+    assert "SEARCH_MCP_TEST_HOSTS" in str(caught.value)
+    assert "www.example.com=127.0.0.1:8080" in str(caught.value)
+
+
+def test_a_name_given_twice_is_an_error() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        TestHosts([("a.example", "127.0.0.1", 1), ("A.example.", "127.0.0.1", 2)])

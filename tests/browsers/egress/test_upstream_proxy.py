@@ -1,0 +1,348 @@
+"""Behind the operator's proxy the same rule holds, and the password goes to the proxy alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from browsers.egress import EgressProxy, FailureKind, ProxyListener, upstream_proxy
+from browsers.egress.upstream_proxy import ProxyAddress, Scheme, parse_proxy
+from browsers.settings import BrowserSettings
+from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.proxies import (
+    AUTHORIZATION,
+    PASSWORD,
+    URL_CREDENTIALS,
+    USER,
+    http_proxy,
+    socks5_proxy,
+)
+from tests.browsers.egress.wire import (
+    EXPIRED,
+    GENERAL,
+    NOT_ALLOWED,
+    REFUSED,
+    SUCCEEDED,
+    UNREACHABLE,
+    Names,
+    Silent,
+    code,
+    echo,
+    hello,
+    served,
+    through,
+)
+
+SITE = "www.example.com"
+GET = b"GET /path HTTP/1.1\r\nHost: www.example.com\r\nConnection: keep-alive\r\n\r\n"
+
+
+def url(scheme: str, port: int, credentials: str = URL_CREDENTIALS) -> str:
+    return f"{scheme}://{credentials}@127.0.0.1:{port}" if credentials else f"{scheme}://127.0.0.1:{port}"
+
+
+def failure_of(gate: ProxyListener, host: str = SITE, port: int = 443) -> tuple[FailureKind, str]:
+    failure = gate.ledger.failure_for(host, port)
+    assert failure is not None
+    return failure.kind, failure.detail
+
+
+async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(open_gate: OpenGate) -> None:
+    async with served(echo) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE, 443) as conversation:
+            await conversation.say(b"hello")
+            assert await conversation.hear(5) == b"hello"
+    assert proxy.asked == ["CONNECT www.example.com:443"]
+
+
+async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_gate: OpenGate) -> None:
+    async with served(hello) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(GET)
+            assert (await conversation.hear_all()).endswith(b"hello")
+    assert proxy.asked == ["GET http://www.example.com/path"]
+    assert b"\r\nConnection: close\r\n" in proxy.heads[0]
+    assert gate.ledger.down_bytes > 0
+    assert gate.ledger.up_bytes == len(GET)
+
+
+async def test_a_form_is_posted_through_an_http_proxy(open_gate: OpenGate) -> None:
+    async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = await reader.readexactly(300_000)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n%d" % body.count(b"x"))
+
+    async with served(count) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(b"POST / HTTP/1.1\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000)
+            assert (await conversation.hear_all()).endswith(b"300000")
+
+
+async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(open_gate: OpenGate) -> None:
+    async with served(echo) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(GET + b"GET http://10.0.0.1/ HTTP/1.1\r\n\r\n")
+            assert b"10.0.0.1" not in await conversation.hear_all()
+    assert proxy.asked == ["GET http://www.example.com/path"]
+
+
+async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_gate: OpenGate) -> None:
+    upgrade = b"GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    async with served(echo) as site, http_proxy(site) as proxy:
+        proxy.connect_ports.add(80)
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(upgrade)
+            assert await conversation.hear(len(upgrade)) == upgrade
+            await conversation.say(b"frame")
+            assert await conversation.hear(5) == b"frame"
+    assert proxy.asked == ["CONNECT www.example.com:80"]
+
+
+async def test_what_is_not_http_on_port_80_is_not_passed(open_gate: OpenGate) -> None:
+    async with served(echo) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        async with through(gate, SITE) as conversation:
+            await conversation.say(b"\x00\x03\x00\x00 not http\r\n\r\n")
+            assert await conversation.hear_all() == b""
+    assert proxy.asked == []
+
+
+@pytest.mark.parametrize("port", [80, 443])
+async def test_rejected_credentials_are_the_proxys_failure_and_no_page(
+    open_gate: OpenGate, port: int
+) -> None:
+    async with served(hello) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port, "someone:wrong"))
+        async with through(gate, SITE, port) as conversation:
+            await conversation.say(GET)
+            assert b"407" not in await conversation.hear_all()
+    assert failure_of(gate, port=port) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "reply"),
+    [
+        (b"HTTP/1.1 403 No\r\n\r\n", FailureKind.PROXY_FAILED, GENERAL),
+        (b"HTTP/1.1 500 Oh\r\n\r\n", FailureKind.PROXY_FAILED, GENERAL),
+        (b"HTTP/1.0 502 Bad\r\n\r\n", FailureKind.HOST_UNREACHABLE, UNREACHABLE),
+        (b"HTTP/1.1 504 Late\r\n\r\n", FailureKind.CONNECT_TIMEOUT, EXPIRED),
+        (b"SSH-2.0-x\r\n\r\n", FailureKind.PROXY_FAILED, GENERAL),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, FailureKind.PROXY_FAILED, GENERAL),
+        (b"", FailureKind.PROXY_FAILED, GENERAL),
+    ],
+)
+async def test_what_an_http_proxy_answers_is_understood(
+    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
+) -> None:
+    async with http_proxy(dead_port) as proxy:
+        proxy.answer = answer
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        assert await code(gate, SITE, 443) == reply
+        assert failure_of(gate)[0] is kind
+
+
+async def test_a_socks5_proxy_is_asked_by_name_with_user_and_password(open_gate: OpenGate) -> None:
+    async with served(echo) as site, socks5_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("socks5", proxy.port))
+        async with through(gate, SITE, 80) as conversation:
+            await conversation.say(b"hello")
+            assert await conversation.hear(5) == b"hello"
+    assert proxy.asked == ["3 www.example.com 80"]
+
+
+async def test_a_socks5_proxy_without_password_is_asked_without(open_gate: OpenGate) -> None:
+    async with served(echo) as site, socks5_proxy(site, open_to_all=True) as proxy:
+        gate = await open_gate(Names(), proxy=url("socks5h", proxy.port, ""))
+        assert await code(gate, SITE) == SUCCEEDED
+
+
+async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with socks5_proxy(dead_port) as proxy:
+        gate = await open_gate(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
+        assert await code(gate, SITE, 443) == GENERAL
+        assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
+        gate = await open_gate(Names(), proxy=url("socks5", proxy.port, ""))
+        assert await code(gate, SITE, 443) == GENERAL
+        assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it wants credentials")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "reply"),
+    [
+        (b"\x05\x02\x00\x01", FailureKind.PROXY_FAILED, GENERAL),
+        (b"\x05\x04\x00\x01", FailureKind.HOST_UNREACHABLE, UNREACHABLE),
+        (b"\x05\x05\x00\x01", FailureKind.CONNECTION_REFUSED, REFUSED),
+        (b"\x05\x06\x00\x01", FailureKind.CONNECT_TIMEOUT, EXPIRED),
+        (b"\x05\x09\x00\x01", FailureKind.PROXY_FAILED, GENERAL),
+        (b"\x05\x00", FailureKind.PROXY_FAILED, GENERAL),
+    ],
+)
+async def test_what_a_socks5_proxy_answers_is_understood(
+    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
+) -> None:
+    async with socks5_proxy(dead_port) as proxy:
+        proxy.answer = answer
+        gate = await open_gate(Names(), proxy=url("socks5", proxy.port))
+        assert await code(gate, SITE, 443) == reply
+        assert failure_of(gate)[0] is kind
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "2130706433",
+        "::1",
+        "169.254.169.254",
+        "localhost",
+        "printer.local",
+        "metadata.google.internal",
+    ],
+)
+async def test_private_addresses_and_names_are_never_sent_to_the_proxy(
+    open_gate: OpenGate, dead_port: int, scheme: str, host: str
+) -> None:
+    async with http_proxy(dead_port) as proxy:
+        gate = await open_gate(Names(), proxy=url(scheme, proxy.port))
+        assert await code(gate, host) == NOT_ALLOWED
+        assert failure_of(gate, host, 80)[0] is FailureKind.BLOCKED_ADDRESS
+    assert proxy.asked == []
+
+
+async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with http_proxy(dead_port) as proxy:
+        gate = await open_gate(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
+        assert await code(gate, "hr.corp.example", 443) == NOT_ALLOWED
+    assert proxy.asked == []
+
+
+async def test_a_name_without_a_dot_that_nobody_knows_is_not_sent_to_the_proxy(
+    open_gate: OpenGate, dead_port: int
+) -> None:
+    async with http_proxy(dead_port) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        assert await code(gate, "intranet", 443) == NOT_ALLOWED
+    assert proxy.asked == []
+
+
+async def test_with_socks5h_no_name_is_looked_up_here(open_gate: OpenGate) -> None:
+    names = Names()
+    async with served(echo) as site, socks5_proxy(site) as proxy:
+        gate = await open_gate(names, proxy=url("socks5h", proxy.port))
+        assert await code(gate, SITE) == SUCCEEDED
+    assert names.asked == []
+
+
+async def test_a_silent_name_server_is_asked_for_advice_once(
+    open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream_proxy, "ADVICE_LIMIT_S", 0.05)
+    names = Silent()
+    async with served(echo) as site, socks5_proxy(site) as proxy:
+        gate = await open_gate(names, proxy=url("socks5", proxy.port))
+        assert await code(gate, SITE) == SUCCEEDED
+        names.asked = False
+        assert await code(gate, "www.example.net") == SUCCEEDED
+        assert not names.asked
+    names.speak.set()
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+async def test_with_local_dns_the_proxy_is_given_a_judged_address(open_gate: OpenGate, scheme: str) -> None:
+    names = Names(www_example_com=["2606:4700::1", "93.184.216.34"], private_example=["10.0.0.1"])
+    async with served(echo) as site:
+        async with (http_proxy if scheme == "http" else socks5_proxy)(site) as proxy:
+            proxy.connect_ports.add(80)
+            gate = await open_gate(names, proxy=url(scheme, proxy.port), proxy_dns="local")
+            assert await code(gate, SITE, 80) == SUCCEEDED
+            assert await code(gate, "private.example", 80) == NOT_ALLOWED
+        asked = {"http": "CONNECT 93.184.216.34:80", "socks5": "1 5db8d822 80"}
+        assert proxy.asked == [asked[scheme]]
+
+
+async def test_the_proxys_own_address_stays_closed_to_pages(open_gate: OpenGate) -> None:
+    async with served(echo) as site, http_proxy(site) as proxy:
+        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        assert await code(gate, "127.0.0.1", proxy.port) == NOT_ALLOWED
+    assert proxy.asked == []
+
+
+async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_gate: OpenGate, dead_port: int) -> None:
+    gate = await open_gate(Names(), proxy=url("http", dead_port))
+    assert await code(gate, SITE, 443) == GENERAL
+    assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
+    gate = await open_gate(Names(), proxy="http://nowhere.example:3128")
+    assert await code(gate, SITE, 443) == GENERAL
+    assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
+
+
+async def test_the_proxy_may_be_given_by_name(open_gate: OpenGate) -> None:
+    async with served(echo) as site, http_proxy(site, open_to_all=True) as proxy:
+        for host in ("localhost", "proxy.corp.example"):
+            names = Names(proxy_corp_example=["127.0.0.1"])
+            gate = await open_gate(names, proxy=f"http://{host}:{proxy.port}")
+            assert await code(gate, SITE, 443) == SUCCEEDED
+
+
+def test_a_proxy_is_read_with_its_credentials_decoded() -> None:
+    assert parse_proxy(f"http://{URL_CREDENTIALS}@proxy.example:3128/") == ProxyAddress(
+        Scheme.HTTP, "proxy.example", 3128, USER, PASSWORD
+    )
+    assert parse_proxy("socks5://[::1]:1080") == ProxyAddress(Scheme.SOCKS5, "::1", 1080)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "ftp://u:secret@proxy.example:1",
+        "https://u:secret@proxy.example:1",
+        "proxy.example:3128",
+        "http://u:secret@proxy.example",
+        "http://u:secret@:3128",
+        "http://u:secret@a b:3128",
+        "http://u:secret@proxy.example:99999",
+        "http://u:secret@proxy.example:3128/path",
+        "http://u:" + "secret" * 50 + "@proxy.example:3128",
+        "http://[u:secret@proxy.example:3128",
+        "",
+    ],
+)
+def test_a_wrong_proxy_is_answered_with_how_to_write_one_and_without_its_password(wrong: str) -> None:
+    with pytest.raises(ValueError, match="SEARCH_MCP_PROXY ") as caught:
+        EgressProxy(BrowserSettings(proxy=wrong))
+    assert "http://user:password@proxy.example:3128" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_wrong_place_for_names_is_answered_with_the_right_ones() -> None:
+    with pytest.raises(ValueError, match="SEARCH_MCP_PROXY_DNS is 'here'; it can be remote or local"):
+        EgressProxy(BrowserSettings(proxy="http://proxy.example:3128", proxy_dns="here"))
+
+
+async def test_credentials_appear_in_no_log_and_no_failure(
+    open_gate: OpenGate, dead_port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = "s3cr3t-pass"
+    async with served(hello) as site, http_proxy(site) as proxy, socks5_proxy(site) as other:
+        for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", dead_port)):
+            gate = await open_gate(Names(), proxy=url(scheme, port, f"me:{secret}"))
+            await code(gate, SITE, 443)
+            assert secret not in repr(gate.ledger.failures)
+    assert "upstream proxy" in caplog.text
+    assert secret not in caplog.text
+    assert AUTHORIZATION not in caplog.text
+    assert secret not in repr(parse_proxy(f"http://me:{secret}@proxy.example:1"))

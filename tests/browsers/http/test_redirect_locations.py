@@ -1,0 +1,156 @@
+"""What a `Location` means: held against what Chromium makes of it, and of what it kept for others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import ada_url
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers.http.redirect_locations import resolved
+from tests.browsers.egress.wire import served
+from tests.browsers.reading import never, text_of
+
+HOST = "a.example"
+BASE = f"http://{HOST}/from/here?q=1"
+ODD = (
+    "/end",
+    "../end",
+    "?end",
+    "http:\\\\a.example\\end",
+    "http:/\\a.example/end",
+    "\\\\a.example\\end",
+    "/\\a.example/end",
+    "////a.example/end",
+    "http:///a.example/end",
+    "http:end",
+    "http:/end",
+    "HTTP://A.EXAMPLE:80/end",
+    "http://a.example:080/end",
+    "ht\ttp://a.exa\tmple/e\tnd",
+    "/x/../end",
+    "/./end",
+    "/%2e/end",
+    "/x/%2E%2e/end",
+    "/%65nd",
+    "http://name@a.example/end",
+    "http://na[me:word@a.example/end",
+    "http://na\N{ACCOUNT OF}me@a.example/end",
+    "//na]me@a.example/end",
+    "http://\N{FULLWIDTH LATIN SMALL LETTER A}.example/end",
+    "/end#part",
+    "/end?\\",
+)
+"""All lead to the same host."""
+
+
+def canonical(url: str) -> str:
+    return str(ada_url.URL(url).href)
+
+
+@pytest.mark.parametrize("location", ODD)
+def test_a_location_is_read_as_browsers_read_it(location: str) -> None:
+    mine = resolved(BASE, location)
+    theirs = ada_url.URL(location, BASE)
+    theirs.username = theirs.password = ""
+    assert canonical(mine) == theirs.href
+
+
+def test_of_two_schemes_the_other_one_needs_no_slashes() -> None:
+    assert resolved("https://a.example/x", "http:b.example/y") == "http://b.example/y"
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[", "//[", "http://\N{ACCOUNT OF}/", "http://[::1", "http://[]/"]
+)
+def test_what_is_no_address_is_no_fault_of_ours(location: str) -> None:
+    assert resolved(BASE, location)
+
+
+@pytest.mark.parametrize("location", ["javascript:x\\y", "data:,\\", "intent://x\\y"])
+def test_what_is_not_of_the_web_stays_as_it_is(location: str) -> None:
+    assert resolved(BASE, location) == location
+
+
+class Kept:
+    """A server whose answers may be kept, and which counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.location = "/end"
+        self.asked: Counter[str] = Counter()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await _head(reader):
+            path = head.split(b" ")[1].decode().partition("?")[0]
+            self.asked[path] += 1
+            writer.write(self._answer(path))
+            await writer.drain()
+
+    def _answer(self, path: str) -> bytes:
+        bodies = {
+            "/fetches": "<p id=o>Asking</p><script>"
+            "fetch('/end').then(r => r.text()).then(t => { o.textContent = t })</script>",
+            "/moves": "<p>Moving</p><script>location = '/end'</script>",
+            "/frames": "<iframe width=300 height=200 src='/end'></iframe>",
+        }
+        if path == "/from":
+            return f"HTTP/1.1 302 x\r\nLocation: {self.location}\r\nContent-Length: 0\r\n\r\n".encode()
+        body = bodies.get(path, f"<p>Answer number {self.asked[path]}</p>").encode()
+        kept = "" if path in bodies else "Cache-Control: max-age=600\r\n"
+        head = f"HTTP/1.1 200 x\r\nContent-Type: text/html\r\n{kept}Content-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return b""
+
+
+@pytest.fixture(scope="module")
+def kept() -> Kept:
+    """The server."""
+    return Kept()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def door(kept: Kept) -> AsyncIterator[Browsers]:
+    """A door to it, with one tab at a time to be used again."""
+    async with served(kept) as port:
+        settings = BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),), warm_tabs=1)
+        async with Browsers(settings) as running:
+            yield running
+
+
+@pytest.mark.browser
+async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(
+    door: Browsers, kept: Kept
+) -> None:
+    await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
+    for location in ODD:
+        if "/end" not in resolved(BASE, location):
+            continue
+        kept.location, before = location, kept.asked["/end"]
+        snapshot = await door.visit(Request(f"http://{HOST}/from", mode=Mode.PEEK, deadline_s=20.0))
+        assert snapshot.status == 200, location
+        assert canonical(snapshot.hops[0].location) == canonical(snapshot.url), location
+        assert kept.asked["/end"] == before + 1, ascii(location)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("path", ["/fetches", "/moves", "/frames"])
+async def test_a_page_is_not_shown_what_another_visit_was_answered(
+    door: Browsers, kept: Kept, path: str, tier: Tier
+) -> None:
+    for _ in range(2):
+        await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK, tier=tier, principal="ann"))
+        before = kept.asked["/end"]
+        request = Request(f"http://{HOST}{path}", mode=Mode.AUTO, tier=tier, principal="bob", deadline_s=30.0)
+        snapshot = await door.visit(request, never)
+        assert f"Answer number {before + 1}" in text_of(snapshot)

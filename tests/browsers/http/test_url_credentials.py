@@ -1,0 +1,86 @@
+"""A name and a password in a redirect are used, and shown to nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
+from browsers.http.url_credentials import without_userinfo
+from tests.browsers.reading import visit
+from tests.site.running import Site
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://user:word@host.example/a?b#c", "http://host.example/a?b#c"),
+        ("HTTPS://user@host.example:8443", "HTTPS://host.example:8443"),
+        ("http://user:w@rd@host.example/", "http://host.example/"),
+        ("http:\\\\user:word@host.example/", "http:\\\\host.example/"),
+        ("https:user:word@host.example/", "https:host.example/"),
+        ("http://host.example/@someone", "http://host.example/@someone"),
+        ("http://host.example?mail=a@b", "http://host.example?mail=a@b"),
+        ("http://host.example/#http://user:word@x", "http://host.example/#http://user:word@x"),
+        ("http://[::1]:80/", "http://[::1]:80/"),
+        ("mailto:a@b.example", "mailto:a@b.example"),
+    ],
+)
+def test_what_stands_before_the_host_is_taken_away(url: str, shown: str) -> None:
+    assert without_userinfo(url) == shown
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
+async def test_a_password_in_a_redirect_is_shown_nowhere(browsers: Browsers, site: Site, mode: Mode) -> None:
+    target = site.url("/static/1").replace("://", "://someone:pass-word@")
+    snapshot = await visit(browsers, site, f"/redirect?to={quote(target, safe='')}", mode)
+    assert snapshot.url == site.url("/static/1")
+    assert [hop.location for hop in snapshot.hops] == [site.url("/static/1")]
+    assert "pass-word" not in told(snapshot)
+
+
+@pytest.mark.browser
+async def test_a_password_in_a_script_s_address_is_shown_nowhere(browsers: Browsers, site: Site) -> None:
+    target = site.url("/static/1").replace("://", "://someone:pass-word@")
+    snapshot = await visit(browsers, site, f"/script-to?to={quote(target, safe='')}")
+    assert snapshot.url == site.url("/static/1")
+    assert "pass-word" not in told(snapshot)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("way", ["redirect", "address"])
+async def test_a_password_is_not_said_again_for_the_next_visit(
+    browser_settings: BrowserSettings, site: Site, way: str, tier: Tier
+) -> None:
+    asked = f"{site.url('/asks-password').replace('://', '://ann:pass-word@')}?by=ann"
+    url = site.url(f"/redirect?to={quote(asked, safe='')}", "other.example") if way == "redirect" else asked
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as door:
+        first = await door.visit(Request(url, mode=Mode.PEEK, tier=tier, principal="ann", deadline_s=60))
+        assert "TOLD-" in first.html, "nobody was asked: this test proves nothing"
+        for principal in ("ann", "bob"):
+            again = await visit(door, site, "/asks-password", Mode.PEEK, tier=tier, principal=principal)
+            assert (again.status, again.body) == (401, b"NOT-TOLD")
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("unhurried")
+async def test_a_password_in_a_page_s_address_is_not_said_for_the_next_of_its_batch(
+    browser_settings: BrowserSettings, site: Site
+) -> None:
+    asked = site.url("/asks-password").replace("://", "://ann:pass-word@")
+    async with Browsers(browser_settings) as door:
+        path = f"/script-to?to={quote(asked, safe='')}"
+        assert "TOLD-" in (await visit(door, site, path, batch="one")).html
+        again = await visit(door, site, "/asks-password", Mode.RENDER, batch="one")
+        assert (again.status, again.body) == (401, b"NOT-TOLD")
+
+
+def told(snapshot: Snapshot) -> str:
+    """All that is handed on but the address that was asked for."""
+    hops = [hop.location for hop in snapshot.hops]
+    return f"{snapshot.url} {hops} {snapshot.html} {snapshot.frames} {snapshot.json_responses}"

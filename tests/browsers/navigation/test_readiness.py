@@ -1,0 +1,54 @@
+"""A page that goes to another document between two questions, which no site does at will."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from browsers.cdp.session import CommandFailedError
+from browsers.navigation.network_activity import NetworkActivity
+from browsers.navigation.readiness import ReadinessWaiter
+
+
+class Documents:
+    """Stands in for a session: the world of each document in turn is gone once it was asked something."""
+
+    def __init__(self, gone: int) -> None:
+        self.worlds = 0
+        self._gone = gone
+
+    def on(self, event: str, handler: Any) -> None:
+        """No event is played."""
+
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        if method == "Page.createIsolatedWorld":
+            self.worlds += 1
+            return {"executionContextId": self.worlds}
+        if params["contextId"] <= self._gone:
+            raise CommandFailedError("Cannot find context with specified id")
+        return {"result": {"objectId": f"document {params['contextId']}"}}
+
+
+def settling(documents: Documents) -> ReadinessWaiter:
+    return ReadinessWaiter(documents, NetworkActivity(documents), "frame")  # type: ignore[arg-type]
+
+
+async def test_an_object_is_taken_from_the_document_that_is_there_now() -> None:
+    documents = Documents(gone=1)
+    assert await settling(documents).object_of("document", limit_s=1) == "document 2"
+
+
+async def test_the_world_that_was_looked_from_serves_again() -> None:
+    documents = Documents(gone=0)
+    page = settling(documents)
+    for _ in range(2):
+        assert await page.object_of("document", limit_s=1) == "document 1"
+    assert documents.worlds == 1
+
+
+async def test_a_page_that_never_rests_is_not_asked_for_ever() -> None:
+    documents = Documents(gone=99)
+    with pytest.raises(CommandFailedError):
+        await settling(documents).object_of("document", limit_s=1)
+    assert documents.worlds == 2

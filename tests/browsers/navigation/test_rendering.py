@@ -1,0 +1,116 @@
+"""Which main documents of a page are counted, held and told of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest_asyncio
+
+from browsers.cdp.session import Connection, Message
+from browsers.model import Request, Tier
+from browsers.navigation.rendering import MAX_DOCUMENTS, RenderedPage
+from browsers.navigation.response import PausedResponse
+from browsers.tabs.tab import PAUSE_AT_RESPONSE, Tab
+
+ADDRESS = "https://one.example/"
+
+
+class NotingWire:
+    """Carries nothing, and remembers what was to be sent to the tab."""
+
+    flat = True
+
+    def __init__(self) -> None:
+        self.sent: list[Message] = []
+
+    def bind(self, *_: object) -> None:
+        pass
+
+    def send(self, session_id: str | None, message: Message) -> None:
+        self.sent.append(message)
+
+    def close(self) -> None:
+        pass
+
+
+class Opened:
+    """A page that was let into a tab, and what the tab says of it."""
+
+    def __init__(self) -> None:
+        self.wire = NotingWire()
+        self.connection = Connection(self.wire)
+        self.session = self.connection.adopt("tab")
+        tab = Tab(self.connection, "context", "frame", self.session, cast(Any, None))
+        self.page = RenderedPage(tab, Request(ADDRESS), Tier.LIGHT)
+        self.preparing = self.page.prepare()
+        self.page.response = PausedResponse.of(_held("first", ADDRESS))
+
+    async def close(self) -> None:
+        self.connection.close()
+        await asyncio.gather(self.preparing, return_exceptions=True)
+
+    def says(self, method: str, **params: Any) -> None:
+        self.session.receive({"method": method, "params": params})
+
+    def commits(self, loader_id: str, *, answers: int | None = None) -> None:
+        """A main document; `answers`: with this status, and nobody held it."""
+        if answers is not None:
+            response = {"url": ADDRESS + loader_id, "status": answers, "headers": {"X-Name": loader_id}}
+            told = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}
+            self.says("Network.responseReceived", **told)
+        frame = {"id": "frame", "loaderId": loader_id, "url": ADDRESS, "securityOrigin": ADDRESS}
+        self.says("Page.frameNavigated", frame=frame)
+
+    def sent(self, method: str) -> list[Any]:
+        return [message["params"] for message in self.wire.sent if message["method"] == method]
+
+
+def _held(loader_id: str, url: str) -> dict[str, Any]:
+    return {
+        "requestId": f"held-{loader_id}",
+        "networkId": loader_id,
+        "request": {"url": url},
+        "responseStatusCode": 200,
+        "responseHeaders": [{"name": "Content-Type", "value": "text/html"}],
+    }
+
+
+@pytest_asyncio.fixture
+async def opened() -> AsyncIterator[Opened]:
+    page = Opened()
+    yield page
+    await page.close()
+
+
+async def test_the_first_document_is_the_one_that_was_let_in(opened: Opened) -> None:
+    first = opened.page.response
+    opened.commits("first", answers=200)
+    assert opened.page.response is first and not opened.sent("Fetch.enable")
+
+
+async def test_after_a_second_document_that_nobody_held_all_are_held(opened: Opened) -> None:
+    opened.commits("first", answers=200)
+    opened.commits("second", answers=404)
+    response = opened.page.response
+    assert response is not None and (response.url, response.status) == (ADDRESS + "second", 404)
+    assert response.headers == {"x-name": "second"}
+    assert opened.sent("Fetch.enable") == [{"patterns": PAUSE_AT_RESPONSE}]
+
+
+async def test_a_document_that_was_held_is_counted_once(opened: Opened) -> None:
+    opened.commits("first", answers=200)
+    for number in range(2, MAX_DOCUMENTS + 1):
+        opened.page.on_document(PausedResponse.of(_held(str(number), f"{ADDRESS}{number}")))
+        opened.commits(str(number), answers=200)
+    assert not opened.sent("Fetch.failRequest"), "one that is allowed was refused"
+    opened.page.on_document(PausedResponse.of(_held("more", ADDRESS)))
+    assert [params["requestId"] for params in opened.sent("Fetch.failRequest")] == ["held-more"]
+
+
+async def test_a_document_without_an_answer_of_its_own_changes_nothing(opened: Opened) -> None:
+    first = opened.page.response
+    opened.commits("first", answers=200)
+    opened.commits("blank")
+    assert opened.page.response is first and not opened.sent("Fetch.enable")

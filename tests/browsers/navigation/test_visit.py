@@ -1,0 +1,293 @@
+"""The one navigation, in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
+from browsers.model import VisitLimits
+from tests.browsers.reading import PATIENCE_S, always, marks, never, text_of, until, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def test_a_peek_gives_the_response_as_served_and_runs_no_script(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/spa/1", Mode.PEEK)
+    assert not snapshot.rendered
+    assert snapshot.status == 200
+    assert snapshot.media_type == "text/html"
+    assert snapshot.body.decode() == snapshot.html
+    assert marks(snapshot) == 0
+
+
+async def test_a_page_of_scripts_is_rendered_with_one_request(browsers: Browsers, site: Site) -> None:
+    before = site.hits("/spa/7")
+    snapshot = await visit(browsers, site, "/spa/7", Mode.AUTO)
+    assert snapshot.rendered
+    assert marks(snapshot) == 60
+    assert site.hits("/spa/7") == before + 1
+
+
+async def test_what_is_enough_is_not_rendered(browsers: Browsers, site: Site) -> None:
+    seen: list[Snapshot] = []
+
+    async def enough(peeked: Snapshot) -> bool:
+        seen.append(peeked)
+        return True
+
+    snapshot = await browsers.visit(Request(site.url("/static/1")), enough)
+    assert not snapshot.rendered
+    assert marks(seen[0]) == marks(snapshot) == 60
+
+
+async def test_a_page_that_was_served_in_time_is_given_as_served(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[asyncio.Timeout] = []
+    timeout_at = asyncio.timeout_at
+
+    def noted(when: float) -> asyncio.Timeout:
+        limits.append(timeout_at(when))
+        return limits[-1]
+
+    async def undecided(_: Snapshot) -> bool:
+        # The visit's time is up now: not before the page was served, however long that takes here.
+        limits[-1].reschedule(asyncio.get_running_loop().time())
+        await asyncio.sleep(60)
+        return True
+
+    monkeypatch.setattr(asyncio, "timeout_at", noted)
+    snapshot = await browsers.visit(Request(site.url("/static/1"), deadline_s=60.0), undecided)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
+
+
+async def test_a_page_whose_renderer_does_not_answer_is_given_as_served_and_asked_for_once(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object, **__: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("browsers.navigation.visit.capture", hang)
+    before = site.hits("/static/8")
+    snapshot = await visit(browsers, site, "/static/8", Mode.AUTO)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
+    assert site.hits("/static/8") == before + 1
+
+
+async def test_a_compressed_page_is_peeked_at_and_rendered(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/slow-body", Mode.AUTO)
+    assert snapshot.rendered
+    assert marks(snapshot) == 20
+    assert len(snapshot.body) > 1000
+
+
+async def test_redirects_are_followed_and_told(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/redirects/4", Mode.PEEK)
+    assert snapshot.requested_url == site.url("/redirects/4")
+    assert snapshot.url != snapshot.requested_url
+    assert {hop.status for hop in snapshot.hops} <= {301, 302, 303, 307, 308}
+    assert snapshot.hops[-1].location == snapshot.url
+    assert marks(snapshot) == 10
+
+
+async def test_the_address_is_the_one_that_the_page_gave_itself(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/pushstate")
+    assert (snapshot.url, snapshot.hops) == (site.url("/pushed/here"), ())
+
+
+async def test_a_redirect_without_end_is_an_error(browsers: Browsers, site: Site) -> None:
+    with pytest.raises(errors.TooManyRedirectsError, match="redirects more than 10 times"):
+        await visit(browsers, site, "/redirect-loop")
+
+
+async def test_only_http_and_https_are_visited(browsers: Browsers) -> None:
+    for url in ("file:///etc/passwd", "ftp://site.example/", "chrome://version", "javascript:alert(1)", "x"):
+        with pytest.raises(errors.BadSchemeError):
+            await browsers.visit(Request(url))
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/document/data.json", "application/json"),
+        ("/document/log.pdf", "application/pdf"),
+        ("/document/picture.png", "image/png"),
+        ("/document/notes.txt", "text/plain"),
+        ("/document/bytes.bin", "application/octet-stream"),
+    ],
+)
+async def test_documents_are_read_not_rendered(
+    browsers: Browsers, site: Site, path: str, media_type: str
+) -> None:
+    snapshot = await visit(browsers, site, path, Mode.RENDER)
+    assert snapshot.media_type == media_type
+    assert not snapshot.rendered
+    assert snapshot.body
+
+
+@pytest.mark.parametrize("status", [204, 304, 404, 410, 429, 500, 503])
+async def test_every_status_is_told(browsers: Browsers, site: Site, status: int) -> None:
+    snapshot = await visit(browsers, site, f"/status/{status}", Mode.AUTO)
+    assert snapshot.status == status
+
+
+async def test_a_body_without_end_is_cut_at_the_deadline(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # When its response comes, all but two seconds of the visit are used up: however long it took to come.
+    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_RESERVE_S", 60.0)
+    monkeypatch.setattr("browsers.navigation.visit.MIN_SETTLE_S", 2.0)
+    snapshot = await visit(browsers, site, "/endless", Mode.PEEK, deadline_s=60.0)
+    assert snapshot.truncated
+    assert marks(snapshot) == 10
+
+
+@pytest.fixture
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body is given up after moments; then the browser has all the time it needs to say what had come."""
+    monkeypatch.setattr("browsers.navigation.visit.BODY_LIMIT_S", 2.0)
+    monkeypatch.setattr("browsers.navigation.response.HANDING_ON_S", 20.0)
+
+
+@pytest.mark.usefixtures("hurry")
+@pytest.mark.parametrize("coded", ["", "?as=chunks", "?as=gzip"])
+async def test_of_a_body_that_stalls_all_that_came_is_given(
+    browsers: Browsers, site: Site, coded: str
+) -> None:
+    snapshot = await visit(browsers, site, f"/stalls{coded}", Mode.AUTO)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_a_body_of_which_nothing_comes_is_an_error_that_says_so(browsers: Browsers, site: Site) -> None:
+    for coded in ("", "&as=chunks"):
+        with pytest.raises(errors.DeadlineExceededError, match=r"sent only \d+ bytes"):
+            await visit(browsers, site, f"/stalls?none=1{coded}", Mode.PEEK)
+
+
+@pytest.mark.parametrize("mode", [Mode.PEEK, Mode.AUTO])
+async def test_a_compressed_body_whose_connection_broke_off_is_not_taken_for_whole(
+    browsers: Browsers, site: Site, mode: Mode
+) -> None:
+    snapshot = await visit(browsers, site, "/short-gzip", mode)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
+
+
+async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(
+    browsers: Browsers, site: Site
+) -> None:
+    assert not (await visit(browsers, site, "/long-gzip", Mode.PEEK)).truncated
+    snapshot = await visit(browsers, site, "/long-gzip", Mode.AUTO)
+    assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (False, True, 10)
+
+
+@pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
+async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
+    browsers: Browsers, site: Site, path: str
+) -> None:
+    shown: list[int] = []
+    # Of a document that broke off Chromium gives its parser nothing once in a hundred times.
+    while len(shown) < 3 and 10 not in shown:
+        snapshot = await visit(browsers, site, path, Mode.RENDER)
+        assert (snapshot.rendered, snapshot.complete) == (True, False)
+        shown.append(marks(snapshot))
+    assert shown[-1] == 10
+
+
+@pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
+async def test_a_document_that_cannot_be_read_does_not_hold_its_visit(
+    browsers: Browsers, site: Site, path: str
+) -> None:
+    # Who waits for more of it ends at the deadline, with no answer.
+    async with asyncio.timeout(PATIENCE_S):
+        snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=VisitLimits(settle_s=500.0))
+    assert (snapshot.html, snapshot.complete) == ("", False)
+
+
+async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/bomb", Mode.AUTO)
+    assert snapshot.truncated
+    assert not snapshot.rendered
+    assert len(snapshot.body) == 16 * 1024 * 1024
+
+
+async def test_a_page_larger_than_what_is_rendered_is_stopped(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/big?mb=3", limits=VisitLimits(render_bytes=300_000))
+    assert (snapshot.rendered, snapshot.truncated, snapshot.complete) == (True, True, False)
+
+
+async def test_a_site_that_never_answers_ends_at_the_deadline(browsers: Browsers, site: Site) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        with pytest.raises(errors.DeadlineExceededError, match=r"did not answer within \d+ s"):
+            await visit(browsers, site, "/never", deadline_s=2.0)
+
+
+async def test_the_selector_that_is_waited_for_holds_the_page(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/slow-xhr", wait="p:nth-of-type(5)")
+    assert marks(snapshot) == 10
+
+
+async def test_the_json_that_the_page_fetched_is_kept_on_request(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/spa/1", json_responses=True)
+    assert any("MARK-spa-5" in response.text for response in snapshot.json_responses)
+    assert not (await visit(browsers, site, "/spa/1")).json_responses
+
+
+async def test_request_headers_and_language_reach_the_site(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(
+        browsers, site, "/headers", Mode.PEEK, headers={"If-None-Match": '"abc"'}, language="de-DE"
+    )
+    shown = text_of(snapshot).lower()
+    assert "if-none-match" in shown
+    assert "de-de,de;q=0.9" in shown.replace(" ", "")
+
+
+async def test_frames_and_shadow_roots_are_captured_in_their_place(browsers: Browsers, site: Site) -> None:
+    framed = await visit(browsers, site, "/frames")
+    assert marks(framed) == 30
+    for frame in framed.frames:
+        assert f'data-x-frame="{frame.mark}"' in framed.html
+    shadowed = await visit(browsers, site, "/shadow")
+    assert marks(shadowed) == 30
+    assert 'shadowrootmode="closed"' in shadowed.html
+
+
+async def test_the_full_tier_reads_frames_of_other_processes(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "/frames", tier=Tier.FULL, deadline_s=60.0)
+    assert snapshot.tier is Tier.FULL
+    assert marks(snapshot) == 30
+
+
+async def test_forms_are_posted(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(
+        browsers, site, "/headers", Mode.PEEK, method="POST", form={"q": "two words", "n": "ü"}
+    )
+    assert "application/x-www-form-urlencoded" in text_of(snapshot)
+
+
+async def test_two_hundred_visits_at_once_are_served_or_told_busy(browsers: Browsers, site: Site) -> None:
+    async def one(number: int) -> str:
+        host = f"host{number % 12 + 1}.example"
+        try:
+            request = Request(site.url(f"/static/{number}", host), deadline_s=240.0)
+            return "ok" if marks(await browsers.visit(request, always)) == 60 else "thin"
+        except errors.BusyError as busy:
+            return "busy" if busy.retry_after_s >= 1 else "no time"
+
+    outcomes = await asyncio.gather(*(one(number) for number in range(200)))
+    assert set(outcomes) == {"ok", "busy"}
+    assert browsers.status().active == browsers.status().queued == 0
+
+
+async def test_cancelling_gives_the_tab_back(browsers: Browsers, site: Site) -> None:
+    running = asyncio.create_task(browsers.visit(Request(site.url("/never"), mode=Mode.RENDER), never))
+    await until(lambda: site.open("/never") > 0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert browsers.status().rendering == 0
+    await until(lambda: site.open("/never") == 0)
+    assert all(browser.lent == 0 for browser in browsers.status().browsers)

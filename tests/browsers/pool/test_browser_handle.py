@@ -1,0 +1,229 @@
+"""Tabs are ready before they are needed, and only those that live are given out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
+from browsers.cdp.session import CommandFailedError, Message, Session
+from browsers.pool.browser_handle import BrowserHandle
+from browsers.tabs.tab import Tab
+from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
+from tests.browsers.reading import PATIENCE_S, always, marks, until, visit
+from tests.site.running import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]
+
+WARM = 2
+
+
+@pytest_asyncio.fixture
+async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
+    async with Browsers(browser_settings) as opened:
+        yield opened
+
+
+async def _at_rest(browsers: Browsers) -> BrowserHandle:
+    """The light browser's tabs, once as many as are wanted are ready nothing in the background."""
+    await until(lambda: Tier.LIGHT in browsers._pool._supplies)
+    supply = browsers._pool._supplies[Tier.LIGHT]
+    async with asyncio.timeout(PATIENCE_S):
+        while supply._background or len(supply._ready) < WARM:
+            supply.warm()
+            await asyncio.sleep(0.02)
+    return supply
+
+
+async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Browsers) -> None:
+    supply = await _at_rest(fresh)
+    request = Request("http://site.example/", mode=Mode.PEEK)
+    async with supply.loan(request), supply.loan(request):
+        await until(lambda: bool(supply._ready))
+        assert supply.lent == WARM
+
+
+async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
+    fresh: Browsers, site: Site
+) -> None:
+    supply = await _at_rest(fresh)
+    dead = list(supply._ready)
+    for tab in dead:
+        tab.session.post("Page.crash")
+    await until(lambda: not any(tab.session.alive for tab in dead))
+    assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
+    assert not set(supply._ready) & set(dead)
+
+
+async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Site) -> None:
+    supply = await _at_rest(fresh)
+    ready, opened = set(supply._ready), supply.tabs_opened
+    for _ in range(5):
+        await visit(fresh, site, "/static/1", Mode.PEEK)
+    await until(lambda: not supply._background)
+    assert (set(supply._ready), supply.tabs_opened) == (ready, opened)
+
+
+async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: BrowserSettings) -> None:
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        supply = await running._pool.supply(Tier.LIGHT)
+        for _ in range(3):
+            async with supply.loan(Request("http://site.example/", mode=Mode.PEEK)) as loan:
+                loan.reusable = True
+        assert supply.tabs_opened == 1
+
+
+async def test_what_a_tab_keeps_of_answers_is_bounded(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.tabs.cached_urls.MOST_ADDRESSES", 2)
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        for number in range(7):
+            await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
+        supply = await running._pool.supply(Tier.LIGHT)
+        await until(lambda: not supply._background)
+        (tab,) = supply._ready
+        assert (tab.peeks, len(tab.cached._keys)) == (7, 1)
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["refused", "unanswered"])
+@pytest.mark.parametrize(("path", "mode"), [("/static/2", Mode.AUTO), ("/redirect?to=/static/1", Mode.PEEK)])
+async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
+    browser_settings: BrowserSettings,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    mode: Mode,
+    answers: bool,
+) -> None:
+    start = Session.start
+
+    def refusing(session: Session, method: str, /, **params: Any) -> asyncio.Future[Any]:
+        if method != "Network.clearBrowserCache":
+            return start(session, method, **params)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if answers:
+            answer.set_exception(CommandFailedError("It is not there."))
+        return answer
+
+    monkeypatch.setattr("browsers.tabs.tab.CLOSE_LIMIT_S", 2.0)
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
+        await visit(running, site, "/static/1", Mode.PEEK)
+        supply = await running._pool.supply(Tier.LIGHT)
+        monkeypatch.setattr(Session, "start", refusing)
+        assert marks(await visit(running, site, path, mode)) == 60
+        assert supply.tabs_opened == 2
+
+
+@pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
+async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
+    fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
+) -> None:
+    for module in ("supply", "series"):
+        monkeypatch.setattr(f"browsers.{module}.REST_S", 600.0)
+    supply = await _at_rest(fresh)
+    async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
+        loan.tab.gate.begin(1_000_000)
+        loan.tab.let_page_in()
+        loan.reusable = True
+        async with through(loan.tab.gate, "site.example") as conversation:
+            assert conversation.code == SUCCEEDED
+    async with through(loan.tab.gate, "site.example") as conversation:
+        assert conversation.code == NOT_ALLOWED
+
+
+@pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
+async def test_a_process_serves_so_many_pages_and_no_more(
+    fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
+) -> None:
+    for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("REST_S", 600.0)):
+        monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
+    monkeypatch.setattr("browsers.pool.batch_tabs.REST_S", 600.0)
+    supply = await _at_rest(fresh)
+    request = Request("http://site.example/", mode=Mode.RENDER, **kind)
+    served: Counter[Tab] = Counter()
+    for _ in range(7):
+        async with supply.loan(request) as loan:
+            loan.tab.let_page_in()
+            loan.reusable = True
+            served[loan.tab] += 1
+    assert list(served.values()) == [3, 3, 1]
+
+
+async def test_a_tab_serves_so_many_peeks_and_no_more(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peeks: Counter[Tab] = Counter()
+    prepare = Tab.prepare
+
+    async def noted(tab: Tab, *to: Any) -> None:
+        peeks[tab] += 1
+        await prepare(tab, *to)
+
+    monkeypatch.setattr(Tab, "prepare", noted)
+    async with Browsers(replace(browser_settings, peeks_per_tab=2)) as door:
+        for _ in range(8):
+            await visit(door, site, "/static/1", Mode.PEEK)
+    # One may be left with its first; that any serves twice is what it is kept for.
+    assert max(peeks.values()) == 2 and peeks.total() >= 8
+
+
+async def test_a_browser_that_opens_no_tab_is_replaced(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> Tab:
+        raise TimeoutError
+
+    supply = await _at_rest(fresh)
+    supply._end(supply._ready)
+    supply._ready = []
+    with monkeypatch.context() as broken:
+        broken.setattr(Tab, "open", refuse)
+        with pytest.raises(errors.BrowserGoneError):
+            await visit(fresh, site, "/static/1", Mode.PEEK)
+        with pytest.raises(errors.BrowserGoneError):
+            await visit(fresh, site, "/static/1", Mode.PEEK)
+    await until(lambda: fresh.status().restarts > 0)
+    assert "MARK-" in (await visit(fresh, site, "/static/1", Mode.PEEK)).html
+
+
+async def test_a_peek_is_given_up_only_when_its_answer_is_out(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supply = await _at_rest(fresh)
+    said = _overheard(supply, monkeypatch)
+    await visit(fresh, site, "/static/1", Mode.PEEK)
+    assert "Fetch.getResponseBody" in said and "Fetch.failRequest" not in said
+    await until(lambda: "Network.clearBrowserCookies" in said)
+    assert said.index("Fetch.failRequest") < said.index("Network.clearBrowserCookies")
+
+
+async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
+    fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supply = await _at_rest(fresh)
+    said = _overheard(supply, monkeypatch)
+    fresh._scripted_hosts["site.example"] = None
+    assert not (await fresh.visit(Request(site.url("/static/1")), always)).rendered
+    await until(lambda: "Target.disposeBrowserContext" in said)
+    assert said.index("Fetch.failRequest") < said.index("Target.disposeBrowserContext")
+
+
+def _overheard(supply: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the browser is told from now on."""
+    said: list[str] = []
+    connection = supply.chromium.connection
+    transmit = connection.transmit
+
+    def noted(session: Session, message: Message) -> None:
+        said.append(message["method"])
+        transmit(session, message)
+
+    monkeypatch.setattr(connection, "transmit", noted)
+    return said

@@ -1,0 +1,223 @@
+"""Slots: bounded, fair by caller and host, and never lost by a caller who leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from browsers import errors
+from browsers.pool.concurrency import FairSemaphore
+
+
+class Clock:
+    """Stands in for the module `time`: stands still until it is moved."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    standing = Clock()
+    monkeypatch.setattr("browsers.pool.concurrency.time", standing)
+    return standing
+
+
+def slots(size: int = 1, per_host: int = 10, queue_limit: int = 10) -> FairSemaphore:
+    return FairSemaphore(size, per_host=per_host, queue_limit=queue_limit)
+
+
+async def hold(
+    of: FairSemaphore, log: list[str], name: str, principal: str, host: str, gate: asyncio.Event
+) -> None:
+    async with of.taken(principal, host, url="", wait_s=30):
+        log.append(name)
+        await gate.wait()
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def order_of(of: FairSemaphore, wanted: list[tuple[str, str]]) -> list[str]:
+    """The order in which waiting (principal, host) pairs get the slots of `of`."""
+    log: list[str] = []
+    closed, opened = asyncio.Event(), asyncio.Event()
+    opened.set()
+    first = asyncio.create_task(hold(of, [], "first", "nobody", "none.example", closed))
+    await turns()
+    waiting = [asyncio.create_task(hold(of, log, f"{p}@{h}", p, h, opened)) for p, h in wanted]
+    await turns()
+    closed.set()
+    await asyncio.gather(first, *waiting)
+    return log
+
+
+async def test_callers_take_turns() -> None:
+    got = await order_of(slots(), [("a", "x"), ("a", "x"), ("a", "x"), ("b", "x"), ("c", "x")])
+    assert got == ["a@x", "b@x", "c@x", "a@x", "a@x"]
+
+
+async def test_hosts_of_one_caller_take_turns() -> None:
+    got = await order_of(slots(), [("a", "x"), ("a", "x"), ("a", "y"), ("a", "z")])
+    assert got == ["a@x", "a@y", "a@z", "a@x"]
+
+
+async def test_a_busy_host_does_not_hold_up_another() -> None:
+    of, log, gate = slots(size=3, per_host=1), list[str](), asyncio.Event()
+    tasks = [
+        asyncio.create_task(hold(of, log, name, "a", host, gate))
+        for name, host in (("x1", "x"), ("x2", "x"), ("y1", "y"))
+    ]
+    await turns()
+    assert log == ["x1", "y1"]
+    gate.set()
+    await asyncio.gather(*tasks)
+    assert log == ["x1", "y1", "x2"]
+
+
+async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
+    of, gate = slots(queue_limit=1), asyncio.Event()
+    tasks = [asyncio.create_task(hold(of, [], str(i), "a", "x", gate)) for i in range(2)]
+    await turns()
+    with pytest.raises(errors.BusyError) as caught:
+        async with of.taken("a", "x", url="http://x/", wait_s=30):
+            pass
+    assert caught.value.retry_after_s >= 1
+    assert str(caught.value) == "Too many pages are being read: 1 at work, 1 waiting."
+    assert of.queued == 1
+    gate.set()
+    await asyncio.gather(*tasks)
+    assert (of.in_use, of.queued) == (0, 0)
+
+
+async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue(clock: Clock) -> None:
+    of, gate = slots(size=8, per_host=1, queue_limit=4), asyncio.Event()
+    for host, held_s in (("slow", 1.5), *[("quick", 0.0)] * 3):
+        async with of.taken("a", host, url="", wait_s=30):
+            clock.now += held_s
+    tasks = [asyncio.create_task(hold(of, [], "", "a", "slow", gate)) for _ in range(5)]
+    await turns()
+    with pytest.raises(errors.BusyError) as caught:
+        async with of.taken("a", "slow", url="", wait_s=30):
+            pass
+    assert caught.value.retry_after_s == 6  # four wait, 1.5 s each, one after the other
+    gate.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
+    of, gate = slots(size=2, per_host=1), asyncio.Event()
+    assert of.queue_s() == 0
+    same_host = [asyncio.create_task(hold(of, [], "", "a", "x", gate)) for _ in range(3)]
+    await turns()
+    assert of.queue_s() == 0  # a slot is free: whoever waits, waits for the host
+    other_host = asyncio.create_task(hold(of, [], "", "a", "y", gate))
+    await turns()
+    assert of.queue_s() == of.expected_wait_s() > 0
+    gate.set()
+    await asyncio.gather(*same_host, other_host)
+    assert of.queue_s() == 0
+
+
+async def test_the_longest_wait_is_that_of_the_first_who_still_waits(clock: Clock) -> None:
+    of, gate = slots(), asyncio.Event()
+    first = asyncio.create_task(hold(of, [], "", "a", "x", gate))
+    await turns()
+    assert of.longest_wait_s() == 0
+    leaver = asyncio.create_task(hold(of, [], "", "a", "x", gate))
+    await turns()
+    clock.now += 3
+    last = asyncio.create_task(hold(of, [], "", "b", "y", gate))
+    await turns()
+    clock.now += 2
+    assert of.longest_wait_s() == 5
+    leaver.cancel()
+    await turns()
+    assert of.longest_wait_s() == 2
+    gate.set()
+    await asyncio.gather(first, last)
+    assert of.longest_wait_s() == 0
+
+
+async def test_a_wait_that_would_outlast_the_deadline_is_refused_at_once() -> None:
+    of, gate = slots(), asyncio.Event()
+    task = asyncio.create_task(hold(of, [], "first", "a", "x", gate))
+    await turns()
+    with pytest.raises(errors.BusyError):
+        async with of.taken("a", "x", url="", wait_s=0.01):
+            pass
+    gate.set()
+    await task
+
+
+async def test_a_caller_who_leaves_the_queue_takes_nothing_along() -> None:
+    of, log, gate = slots(), list[str](), asyncio.Event()
+    first = asyncio.create_task(hold(of, log, "first", "a", "x", gate))
+    leaver = asyncio.create_task(hold(of, log, "leaver", "a", "x", gate))
+    last = asyncio.create_task(hold(of, log, "last", "b", "y", gate))
+    await turns()
+    leaver.cancel()
+    gate.set()
+    await asyncio.gather(first, last)
+    with suppress(asyncio.CancelledError):
+        await leaver
+    assert log == ["first", "last"]
+    assert (of.in_use, of.queued) == (0, 0)
+
+
+async def test_a_turn_granted_to_a_caller_who_leaves_goes_to_the_next() -> None:
+    of, log, gate, opened = slots(), list[str](), asyncio.Event(), asyncio.Event()
+    opened.set()
+    first = asyncio.create_task(hold(of, log, "first", "a", "x", gate))
+    leaver = asyncio.create_task(hold(of, log, "leaver", "a", "x", opened))
+    last = asyncio.create_task(hold(of, log, "last", "b", "y", opened))
+    await turns()
+    gate.set()
+    # The release grants the leaver's turn in this very step, before the cancellation reaches it.
+    await asyncio.sleep(0)
+    leaver.cancel()
+    await asyncio.gather(first, last)
+    with suppress(asyncio.CancelledError):
+        await leaver
+    assert "last" in log
+    assert (of.in_use, of.queued) == (0, 0)
+
+
+async def test_unbounded_takers_wait_past_a_full_queue() -> None:
+    of, gate = slots(queue_limit=0), asyncio.Event()
+    first = asyncio.create_task(hold(of, [], "first", "a", "x", gate))
+    await turns()
+
+    async def patient() -> str:
+        async with of.taken("a", "y", url="", wait_s=30, bounded=False):
+            return "served"
+
+    waiting = asyncio.create_task(patient())
+    await turns()
+    gate.set()
+    assert await waiting == "served"
+    await first
+
+
+async def test_a_caller_who_fills_the_queue_keeps_no_other_caller_out() -> None:
+    of, log, gate = slots(queue_limit=4), list[str](), asyncio.Event()
+    greedy = [asyncio.create_task(hold(of, log, "a", "a", "x", gate)) for _ in range(5)]
+    await turns()
+    with pytest.raises(errors.BusyError):
+        async with of.taken("a", "x", url="", wait_s=30):
+            pass
+    others = [asyncio.create_task(hold(of, log, "b", "b", "y", gate)) for _ in range(2)]
+    await turns()
+    with pytest.raises(errors.BusyError):
+        async with of.taken("b", "y", url="", wait_s=30):
+            pass
+    gate.set()
+    await asyncio.gather(*greedy, *others)
+    assert log[:3] == ["a", "a", "b"] or log[:2] == ["a", "b"]
+    assert (of.in_use, of.queued) == (0, 0)

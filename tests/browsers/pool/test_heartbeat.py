@@ -1,0 +1,68 @@
+"""When a browser counts as standing still."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.cdp.session import Connection, Message
+from browsers.pool.heartbeat import MISSED_TOLERATED, Heartbeat
+
+
+class PatientWire:
+    """A wire to a browser that answers when it is told to."""
+
+    flat = True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.connection = Connection(self)
+        self.pulse = Heartbeat(self.connection)
+
+    def bind(self, on_message: object, _on_lost: object) -> None:
+        self.says = on_message
+
+    def send(self, _session_id: str | None, message: Message) -> None:
+        self.asked.append(message["method"])
+
+    def close(self) -> None: ...
+
+    def speak(self) -> None:
+        """Say something that has nothing to do with the question."""
+        self.says("a tab", {"method": "Network.dataReceived"})  # type: ignore[operator]
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
+    monkeypatch.setattr("browsers.pool.heartbeat.EVERY_S", 0.0)
+    return PatientWire()
+
+
+async def test_who_was_just_asked_has_time_to_answer(browser: PatientWire) -> None:
+    assert browser.pulse.beats
+    browser.pulse.feel()
+    assert (browser.asked, browser.pulse.beats) == (["Browser.getVersion"], True)
+
+
+async def test_who_says_nothing_until_he_is_asked_again_stands_still(browser: PatientWire) -> None:
+    browser.pulse.feel()
+    browser.pulse.feel()
+    assert (browser.pulse.beats, browser.pulse.is_lost) == (False, False)
+    for _ in range(MISSED_TOLERATED):
+        browser.pulse.feel()
+    assert browser.pulse.is_lost
+
+
+async def test_any_word_counts_at_once_and_makes_good_what_was_missed(browser: PatientWire) -> None:
+    for _ in range(MISSED_TOLERATED + 1):
+        browser.pulse.feel()
+    browser.speak()
+    assert (browser.pulse.beats, browser.pulse.is_lost) == (True, False)
+    browser.pulse.feel()
+    assert browser.pulse.beats
+
+
+async def test_nobody_is_asked_more_often_than_every_few_seconds() -> None:
+    browser = PatientWire()
+    for _ in range(10):
+        browser.pulse.feel()
+    assert (len(browser.asked), browser.pulse.beats) == (1, True)

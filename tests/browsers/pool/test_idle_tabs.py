@@ -1,0 +1,206 @@
+"""A profile comes back to the tab that it left; nobody else ever does."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
+from browsers.pool.browser_handle import BrowserHandle
+from browsers.pool.idle_tabs import MOST, REST_S, IdleTabs, TabProfile
+from browsers.tabs.tab import Tab
+from tests.browsers.reading import marks, text_of, until, visit
+from tests.site.running import Site
+
+pytestmark = pytest.mark.usefixtures("unhurried")
+
+_SHORT = VisitLimits(settle_s=2.0)
+_WHOLE = "p:nth-of-type(5)"
+"""Waited for, a page that pauses on a busy machine is not run ahead: its tab would not be used again."""
+FOUND = re.compile(r"FOUND-[\w-]+")
+
+
+class _Session:
+    alive = True
+
+
+class _Tab:
+    def __init__(self) -> None:
+        self.session = _Session()
+
+
+def _tab() -> Tab:
+    return _Tab()  # type: ignore[return-value]
+
+
+def _profile(number: int = 0) -> TabProfile:
+    return TabProfile("ann", f"engine-{number}", "en-US")
+
+
+class TestBounds:
+    def test_at_most_a_handful_rest_and_the_longest_at_rest_goes_first(self) -> None:
+        resting, tabs = IdleTabs(), [_tab() for _ in range(MOST + 2)]
+        leaving = [gone for number, tab in enumerate(tabs) for gone in resting.put(_profile(number), tab)]
+        assert leaving == tabs[:2]
+        assert len(resting) == MOST
+
+    def test_a_profile_has_one_tab_at_rest(self) -> None:
+        resting, first, second = IdleTabs(), _tab(), _tab()
+        assert resting.put(_profile(), first) == []
+        assert resting.put(_profile(), second) == [first]
+        assert resting.take(_profile()) is second
+        assert resting.take(_profile()) is None
+
+    def test_whoever_does_not_come_back_loses_his(self) -> None:
+        now = 0.0
+        resting, tab = IdleTabs(clock=lambda: now), _tab()
+        resting.put(_profile(), tab)
+        now = REST_S - 1
+        assert resting.overdue() == []
+        now = REST_S
+        assert resting.overdue() == [tab]
+
+    def test_a_dead_tab_is_given_to_nobody(self) -> None:
+        resting, tab = IdleTabs(), _tab()
+        resting.put(_profile(), tab)
+        tab.session.alive = False  # type: ignore[misc]
+        assert resting.take(_profile()) is None
+
+    def test_a_forgotten_profile_loses_its_tabs_in_every_language(self) -> None:
+        resting, english, german, other = IdleTabs(), _tab(), _tab(), _tab()
+        resting.put(_profile(), english)
+        resting.put(replace(_profile(), language="de-DE"), german)
+        resting.put(_profile(1), other)
+        assert resting.of("ann", "engine-0") == [english, german]
+        assert len(resting) == 1
+
+
+def _supply(browsers: Browsers, tier: Tier) -> BrowserHandle:
+    return browsers._pool._supplies[tier]
+
+
+def _resting(browsers: Browsers, tier: Tier, principal: str) -> Tab:
+    """The tab that the caller's profile `rest` left."""
+    return _supply(browsers, tier)._resting._tabs[TabProfile(principal, "rest", "en-US")].tab
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
+    browsers: Browsers, site: Site, tier: Tier
+) -> None:
+    async def found(**who: Any) -> set[str]:
+        snapshot = await visit(
+            browsers,
+            site,
+            f"/memory/rest-{tier}",
+            host="secure.example",
+            tier=tier,
+            wait="#report + p",  # as with _WHOLE
+            deadline_s=60.0,
+            **who,
+        )
+        assert snapshot.rendered and "REPORT-DONE" in snapshot.html
+        return set(FOUND.findall(text_of(snapshot)))
+
+    before = await found(site_profile="rest", principal="ann")
+    left = _resting(browsers, tier, "ann")
+    again = await found(site_profile="rest", principal="ann")
+    assert _resting(browsers, tier, "ann") is left
+    assert "FOUND-local-storage" in again - before
+    for other in (
+        {"site_profile": "rest", "principal": "bob"},
+        {"site_profile": "other", "principal": "ann"},
+        {"principal": "ann"},
+    ):
+        assert "FOUND-local-storage" not in await found(**other)
+
+
+@pytest.mark.browser
+async def test_a_page_that_is_asked_for_again_comes_from_its_site(browsers: Browsers, site: Site) -> None:
+    before = site.hits("/fresh/60/rest")
+    for _ in range(2):
+        await visit(browsers, site, "/fresh/60/rest", site_profile="rest", principal="cleo")
+    assert site.hits("/fresh/60/rest") == before + 2
+
+
+@pytest.mark.browser
+async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
+    await visit(browsers, site, "/poll", limits=_SHORT, **who)
+    # Answered after all that was on its way to the site when the tab came to rest.
+    site.hits("/api/collect")
+    before = site.hits("/api/collect")
+    await asyncio.sleep(1.5)
+    assert site.hits("/api/collect") == before
+    assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
+
+
+@pytest.mark.browser
+async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(
+    browsers: Browsers, site: Site
+) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "emil"}
+    await visit(browsers, site, "/spa/1", **who)
+    peeked = await visit(browsers, site, "/static/1", Mode.PEEK, **who)
+    assert not peeked.rendered and "MARK-" in peeked.html
+    assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
+    browsers: Browsers, site: Site, tier: Tier
+) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
+    await visit(browsers, site, "/static/1", Mode.PEEK, **who)
+    who["wait"] = _WHOLE
+    left = _resting(browsers, tier, "hal")
+    assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
+    assert _resting(browsers, tier, "hal") is left
+
+
+@pytest.mark.browser
+async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, site: Site) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
+    await visit(browsers, site, "/spa/1", **who)
+    tab = _resting(browsers, Tier.LIGHT, "fay")
+    tab.session.post("Page.crash")
+    await until(lambda: not tab.session.alive)
+    assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
+
+
+@pytest.mark.browser
+async def test_a_forgotten_profile_comes_as_a_stranger(browsers: Browsers, site: Site) -> None:
+    who: dict[str, Any] = {"site_profile": "rest", "principal": "gus"}
+    assert not browsers.forget("gus", "rest")
+    await visit(browsers, site, "/cookie/set?left=behind", **who)
+    assert "behind" in (await visit(browsers, site, "/cookie/show", **who)).html
+    assert browsers.forget("gus", "rest")
+    assert "behind" not in (await visit(browsers, site, "/cookie/show", **who)).html
+
+
+@pytest.mark.browser
+async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.pool.idle_tabs.REST_S", 0.2)
+    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
+        who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
+        await visit(browsers, site, "/spa/1", **who)
+        resting = _supply(browsers, Tier.LIGHT)._resting
+        await until(lambda: not len(resting))
+        monkeypatch.setattr("browsers.pool.idle_tabs.REST_S", 600.0)
+        await visit(browsers, site, "/spa/1", **who)
+        assert len(resting) == 1
+    assert len(resting) == 0
+
+
+@pytest.mark.browser
+async def test_a_tab_whose_time_was_run_ahead_is_not_used_again(browsers: Browsers, site: Site) -> None:
+    assert marks(await visit(browsers, site, "/spinner", site_profile="ahead")) == 10
+    assert marks(await visit(browsers, site, "/spa/1", site_profile="ahead")) == 60

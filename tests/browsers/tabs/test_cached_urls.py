@@ -1,0 +1,105 @@
+"""Which addresses a tab's HTTP cache may hold something of."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.tabs.cached_urls import MOST_ADDRESSES, MOST_BYTES, CachedAddresses
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "http://site.example/a%20page?q=1",
+        "http://SITE.example/a page?q=1",
+        "http://site.example/a%20page?q=1#part",
+        "http://site.example/%61%20page?q=%31",
+        "http://name:word@site.example/a%20page?q=1",
+    ],
+)
+def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/a%20page?q=1")
+    assert spelling in cached
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"]
+)
+def test_another_address_written_as_browsers_write_it_is_not_known(host: str) -> None:
+    cached = CachedAddresses()
+    cached.add(f"http://{host}/1")
+    assert f"http://{host}/2" not in cached
+    assert f"http://{host}/1" in cached
+
+
+def test_the_root_is_known_with_and_without_its_slash() -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/")
+    assert "http://site.example" in cached
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "http://site.example:80/x",
+        "http://site.example:0443/x",
+        "http://site.example/x/../y",
+        "http://site.example/%2E/y",
+        "http://site.example/x/.%2e/y",
+        "http://site.example/x\\y",
+        "http://\N{FULLWIDTH LATIN SMALL LETTER S}ite.example/x",
+        "http://\N{LATIN SMALL LETTER LONG S}ite.example/x",
+        "http://8.0x8/x",
+        "http://134744072/x",
+        "http://127.0.0.01/x",
+        "http://127.0.0.256/x",
+        "http://127.0.0.3.4/x",
+        "http://[2001:db8::1]/x",
+        "//site.example/x",
+    ],
+)
+def test_what_may_mean_any_address_is_known_as_long_as_any_is(spelling: str) -> None:
+    cached = CachedAddresses()
+    assert spelling not in cached
+    cached.add("http://other.example/")
+    assert spelling in cached
+
+
+def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -> None:
+    cached = CachedAddresses()
+    cached.begin()
+    cached.add("http://site.example/a")
+    assert not cached.of_others
+    cached.begin()
+    assert cached.of_others
+    cached.clear()
+    assert not cached.of_others
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://site.example/b",
+        "http://site.example/a?q=2",
+        "http://x.example/a",
+        "http://site.example:8080/a",
+        "https://site.example/b?next=/../x",
+        "http://site.example./a#../b",
+    ],
+)
+def test_other_addresses_are_not_known(other: str) -> None:
+    cached = CachedAddresses()
+    cached.add("http://site.example/a")
+    assert other not in cached
+
+
+def test_it_is_full_by_number_and_by_size_until_it_is_emptied() -> None:
+    many, big = CachedAddresses(), CachedAddresses()
+    for number in range(MOST_ADDRESSES + 1):
+        assert not many.full
+        many.add(f"http://site.example/{number}")
+    big.add("http://site.example/", MOST_BYTES + 1)
+    assert many.full and big.full
+    big.clear()
+    assert not big.full and "http://site.example/" not in big

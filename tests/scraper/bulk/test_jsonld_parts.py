@@ -1,0 +1,46 @@
+"""What is cut out of a page for its JSON-LD tells the same as the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.model import Snapshot
+from scraper.bulk.jsonld_parts import part_with_json_ld
+from scraper.extract.structured import from_snapshot
+
+THING = '{"@type": "Thing", "name": "a < b", "url": "/thing"}'
+PAGES = {
+    "plain": f'<p>x<script type="application/ld+json">{THING}</script>',
+    "upper case": f"<SCRIPT TYPE='APPLICATION/LD+JSON'>{THING}</SCRIPT>",
+    "without quotes": f"<script id=a type=application/ld+json data-x=1>{THING}</script>",
+    "in a comment": f'<!-- <script type="application/ld+json">{THING}</script> --><p>x',
+    "after a comment": f'<!-- a > b --><script type="application/ld+json">{THING}</script>',
+    "in another script": f"<script>var x = '<script type=\"application/ld+json\">{THING}';</script>",
+    "two": f'<script type="application/ld+json">{THING}</script>' * 2,
+    "with a base": '<base href="https://other.example/dir/">'
+    f'<script type="application/ld+json">{THING}</script>',
+    "broken beside whole": '<script type="application/ld+json">{"@type": </script>'
+    f'<script type="application/ld+json">{THING}</script>',
+    "never closed": f'<p>x</p><script type="application/ld+json">{THING}',
+    "in the body": f'<body><div><script type="application/ld+json;charset=utf-8">{THING}</script></div>',
+    "only named": "<p>We write ld+json.</p>",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_part_tells_what_the_page_tells(name: str) -> None:
+    whole = Snapshot("https://site.example/", "", 200, media_type="text/html", html=PAGES[name])
+    part = part_with_json_ld(whole.html)
+    light = Snapshot("https://site.example/", "", 200, media_type="text/html", html=part)
+    told = from_snapshot.extract_simply(light).json_ld if part else ()
+    assert told == from_snapshot.extract_simply(whole).json_ld
+
+
+def test_a_page_without_is_no_work() -> None:
+    assert part_with_json_ld("<p>words</p>" * 1_000) == ""
+
+
+@pytest.mark.parametrize("noise", ["<!--", "<script>", "<base ", "<script type=ld+json", "</script"])
+def test_hostile_pages_take_no_time(noise: str) -> None:
+    html = noise * 200_000 + "ld+json"
+    assert len(part_with_json_ld(html)) <= len(html) + 100

@@ -1,0 +1,309 @@
+"""Ten servers that want one page at once visit it once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+
+from browsers import errors as door_errors
+from browsers.model import Request
+from scraper import errors
+from scraper.coordination import valkey_client
+from scraper.coordination.protocols import ClaimedElsewhere, WorkClaim, WorkCompleted
+from scraper.coordination.valkey_claims import ValkeyClaims
+from scraper.coordination.valkey_state import ValkeyState
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.structured import StructuredReader
+from scraper.reading.visiting.visitor import ReadJob, VisitResult
+from scraper.settings import Settings
+from scraper.store.protocols import PageStore
+from scraper.workers import Workers
+from tests.scraper.coordination.redis_server import RedisServer, redis_server
+from tests.scraper.process import until
+from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.test_structured import LD, Here, Visitor
+
+URL = "http://example.org/page"
+PATIENCE_S = 60.0
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
+    async with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a second is no service that is away."""
+    monkeypatch.setattr(valkey_client, "COMMAND_S", PATIENCE_S)
+    monkeypatch.setattr(valkey_client, "GREETING_S", PATIENCE_S)
+
+
+class Counted:
+    """Claims of a server; notes who of a fleet has asked whose a page is."""
+
+    def __init__(self, claims: ValkeyClaims, asked: defaultdict[str, set[int]]) -> None:
+        self._claims = claims
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._claims, name)
+
+    async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
+        """Ask."""
+        said = await self._claims.begin(key, waited=waited)
+        self._asked[key].add(id(self))
+        return said
+
+
+@dataclass(slots=True)
+class Fleet:
+    """Servers of one web, each with a cache of its own."""
+
+    url: str
+    stack: AsyncExitStack
+    door: ScriptedDoor = field(default_factory=ScriptedDoor)
+    asked: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    async def shared(self) -> ValkeyState:
+        """The state that they share, as one of them sees it."""
+        shared = ValkeyState(self.url)
+        self.stack.push_async_callback(shared.close)
+        await shared.met(PATIENCE_S)
+        shared.claims = cast(ValkeyClaims, Counted(shared.claims, self.asked))
+        return shared
+
+    async def all_have_asked(self, servers: int) -> None:
+        """Return when so many servers know whose a page is to read."""
+        await until(lambda: any(len(who) >= servers for who in self.asked.values()))
+
+    async def server(self, **chosen: Any) -> Fetcher:
+        """One more."""
+        shared = await self.shared()
+        fetcher = Fetcher(
+            self.door,
+            cast(Workers, ScriptedWorkers()),
+            cast(PageStore, CountingPages()),
+            Settings(**chosen),
+            shared=shared,
+        )
+        self.stack.push_async_callback(fetcher.close)
+        return fetcher
+
+    async def servers(self, count: int) -> list[Fetcher]:
+        """So many."""
+        return [await self.server() for _ in range(count)]
+
+    async def structured_readers(self, visitor: Visitor, count: int) -> list[StructuredReader]:
+        """The readers of structured data of so many servers."""
+        readers = []
+        for _ in range(count):
+            shared = await self.shared()
+            readers.append(StructuredReader(visitor, cast(Workers, Here()), Settings(), shared))
+            self.stack.push_async_callback(readers[-1].close)
+        return readers
+
+
+@pytest.fixture
+async def fleet(redis: RedisServer) -> AsyncIterator[Fleet]:
+    await redis.ask("FLUSHALL")
+    async with AsyncExitStack() as stack:
+        yield Fleet(redis.url, stack)
+
+
+def held_for(fleet: Fleet, servers: int) -> Callable[[Request], Awaitable[None]]:
+    """A page that is served once so many servers want it."""
+
+    async def wait(request: Request) -> None:
+        if not request.url.endswith("/robots.txt"):
+            await fleet.all_have_asked(servers)
+
+    return wait
+
+
+def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
+    async def wait(request: Request) -> None:
+        await asyncio.sleep(seconds)
+
+    return wait
+
+
+async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
+    fleet.door.before = held_for(fleet, 10)
+    servers = await fleet.servers(10)
+    readings = await asyncio.gather(*(server.fetch(URL, deadline_s=PATIENCE_S) for server in servers))
+    assert len(fleet.door.requests) == 1
+    assert {reading.document.text for reading in readings} == {"Served."}
+    assert not any(reading.cached for reading in readings)
+
+
+async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -> None:
+    one, other = await fleet.servers(2)
+    await one.fetch(URL)
+    async with asyncio.timeout(PATIENCE_S):
+        reading = await other.fetch(URL)
+    assert reading.cached and len(fleet.door.requests) == 1
+
+
+async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
+    one, other = await fleet.servers(2)
+    await one.fetch(URL)
+    assert not (await other.fetch(URL, force_refresh=True)).cached
+    assert not (await one.fetch(URL, max_age_s=0)).cached
+    assert len(fleet.door.requests) == 3
+
+
+async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it_brought(
+    fleet: Fleet,
+) -> None:
+    fleet.door.before = slowly(0.3)
+    one, other = await fleet.servers(2)
+    seen: list[str] = []
+    first = asyncio.create_task(one.fetch(URL))
+    async with asyncio.timeout(PATIENCE_S):
+        while not fleet.door.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await other.fetch(URL, own_visit=True, seen=lambda snapshot: seen.append(snapshot.url))
+    await first
+    assert seen == [URL] and len(fleet.door.requests) == 2
+
+
+async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=404)
+    fleet.door.before = held_for(fleet, 5)
+    servers = await fleet.servers(5)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert len(fleet.door.requests) == 1
+    for error in found:
+        assert isinstance(error, errors.HttpStatusError) and error.status == 404 and not error.retryable
+        assert error.sentence() == cast(errors.HttpStatusError, found[0]).sentence()
+
+
+async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody_later(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=429)
+    fleet.door.before = held_for(fleet, 3)
+    servers = await fleet.servers(3)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert [type(error) for error in found] == [errors.HttpStatusError] * 3 and len(fleet.door.requests) == 1
+    with pytest.raises(errors.HttpStatusError):
+        await servers[0].fetch(URL)
+    assert len(fleet.door.requests) == 2
+    fleet.door._more = {}
+    async with asyncio.timeout(PATIENCE_S):
+        assert not (await servers[1].fetch(URL)).cached
+    assert len(fleet.door.requests) == 3
+
+
+async def test_a_failure_that_stays_is_told_to_who_comes_just_too_late(fleet: Fleet) -> None:
+    fleet.door = ScriptedDoor(status=404)
+    one, other = await fleet.servers(2)
+    for server in (one, other):
+        with pytest.raises(errors.HttpStatusError):
+            await server.fetch(URL)
+    assert len(fleet.door.requests) == 1
+
+
+async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> None:
+    broken = True
+
+    async def once(request: Request) -> None:
+        nonlocal broken
+        await asyncio.sleep(0.1)
+        if broken:
+            broken = False
+            raise door_errors.NoBrowserError("No browser here.")
+
+    fleet.door.before = once
+    servers = await fleet.servers(3)
+    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    assert sum(isinstance(one, errors.BrowserFailedError) for one in found) == 1
+    assert sum(not isinstance(one, BaseException) for one in found) == 2
+    assert len(fleet.door.requests) == 2
+
+
+async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> None:
+    fleet.door.before = slowly(3_600)
+    one, other = await fleet.servers(2)
+    first = asyncio.create_task(one.fetch(URL))
+    async with asyncio.timeout(PATIENCE_S):
+        while not fleet.door.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    second = asyncio.create_task(other.fetch(URL))
+    await asyncio.sleep(0.1)
+    fleet.door.before = slowly(0)
+    first.cancel()
+    async with asyncio.timeout(PATIENCE_S):
+        assert (await second).document.text == "Served."
+    assert len(fleet.door.requests) == 2
+
+
+async def test_servers_with_other_rules_read_for_themselves(fleet: Fleet) -> None:
+    ways: tuple[dict[str, Any], ...] = (
+        {},
+        {"allow_nets": ("10.0.0.0/8",)},
+        {"language": "de"},
+        {"tier": "full"},
+        {"robots": "warn"},
+        {"proxy": "http://proxy.example:3128"},
+    )
+    for chosen in ways:
+        await (await fleet.server(**chosen)).fetch(URL)
+    await (await fleet.server()).fetch(URL, principal="another caller")
+    assert [request.url for request in fleet.door.requests].count(URL) == len(ways) + 1
+
+
+async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: RedisServer) -> None:
+    servers = await fleet.servers(2)
+    await redis.stop()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            for server in servers:
+                assert (await server.fetch(URL)).document.text == "Served."
+    finally:
+        await redis.start()
+    assert len(fleet.door.requests) == 2
+
+
+class SlowVisitor(Visitor):
+    """Waits, the first time, for all who want it."""
+
+    wanted: Callable[[], Awaitable[None]] | None = None
+
+    async def visited(self, job: ReadJob, *told: Any) -> VisitResult:
+        if self.wanted is not None:
+            await self.wanted()
+        return await super().visited(job, *told)
+
+
+async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(
+    fleet: Fleet,
+) -> None:
+    visitor = SlowVisitor(LD)
+    visitor.wanted = lambda: fleet.all_have_asked(5)
+    readers = await fleet.structured_readers(visitor, 5)
+    found = await asyncio.gather(*(reader.extract(URL, deadline_s=PATIENCE_S) for reader in readers))
+    assert len(visitor.jobs) == 1
+    assert found[0].json_ld == ({"@type": "Product", "name": "Kettle"},)
+    assert all(one == found[0] for one in found)
+    assert await readers[1].extract(URL) == found[0]
+    assert len(visitor.jobs) == 2
+
+
+async def test_a_page_without_structure_is_none_for_all(fleet: Fleet) -> None:
+    visitor = SlowVisitor("", media_type="text/plain", body=b"Text.", rendered=False)
+    visitor.wanted = lambda: fleet.all_have_asked(3)
+    readers = await fleet.structured_readers(visitor, 3)
+    found = await asyncio.gather(
+        *(reader.extract(URL, deadline_s=PATIENCE_S) for reader in readers), return_exceptions=True
+    )
+    assert len(visitor.jobs) == 1
+    assert {str(one) for one in found} == {"shop.example sent a file of type text/plain, not a page."}
+    assert all(isinstance(one, errors.UnsupportedTypeError) for one in found)

@@ -1,0 +1,56 @@
+"""Short-lived state of each kind: of one process, and of servers that share it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import pytest_asyncio
+
+from scraper.coordination import valkey_client
+from scraper.coordination.local_state import LocalState
+from scraper.coordination.protocols import SharedState
+from scraper.coordination.valkey_state import ValkeyState
+from tests.scraper.coordination.redis_server import RedisServer, redis_server
+from tests.scraper.coordination.waiting import SOON_S
+
+Join = Callable[[], Awaitable[ValkeyState]]
+"""One more server that shares the state."""
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a second is no service that is away."""
+    monkeypatch.setattr(valkey_client, "COMMAND_S", SOON_S / 2)
+    monkeypatch.setattr(valkey_client, "GREETING_S", SOON_S / 2)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
+    """One Redis for all tests that do not break it."""
+    async with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+async def join(redis: RedisServer) -> AsyncIterator[Join]:
+    """Servers that share an empty Redis."""
+    await redis.ask("FLUSHALL")
+    joined: list[ValkeyState] = []
+
+    async def one() -> ValkeyState:
+        together = ValkeyState(redis.url)
+        joined.append(together)
+        await together.met(SOON_S)
+        assert together.status().problem is None
+        return together
+
+    yield one
+    for together in joined:
+        await together.close()
+
+
+@pytest.fixture(params=["alone", "together"])
+async def state(request: pytest.FixtureRequest, join: Join) -> SharedState:
+    """The state of each kind, empty."""
+    return LocalState() if request.param == "alone" else await join()

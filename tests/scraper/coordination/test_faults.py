@@ -1,0 +1,467 @@
+"""The service stopped, full, slow, refusing or no Redis at all: a clear word, no call fails, none hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scraper.coordination import server_registry, valkey_claims, valkey_client, valkey_leases
+from scraper.coordination.factory import open_shared
+from scraper.coordination.protocols import (
+    ClaimedElsewhere,
+    Cooldown,
+    Lease,
+    Limit,
+    RetryLater,
+    ThrottleTerms,
+    WorkClaim,
+)
+from scraper.coordination.valkey_state import ValkeyState
+from scraper.settings import Settings, SettingsError
+from scraper.store.search_cache import MemorySearches
+from tests.scraper.coordination.redis_server import RedisServer, delayed, redis_server
+from tests.scraper.coordination.waiting import SOON_S, granted, outcome, refused, until
+from tests.site.certificate import server_context
+
+LIMIT = Limit("calls", burst=10, per_second=0.01)
+SECRET = "hush-hush"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again, is tried again soon."""
+    monkeypatch.setattr(valkey_client, "FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr(valkey_client, "LAST_RETRY_S", 0.2)
+
+
+@contextlib.asynccontextmanager
+async def member(url: str) -> AsyncIterator[ValkeyState]:
+    """A server that shares what is at a URL, after its first try to reach it."""
+    together = ValkeyState(url)
+    try:
+        await together.met(SOON_S)
+        yield together
+    finally:
+        async with asyncio.timeout(SOON_S):
+            await together.close()
+
+
+async def until_there(together: ValkeyState) -> None:
+    """Return when the service is there."""
+
+    async def there() -> bool:
+        return not together.status().away
+
+    await until(there)
+
+
+async def until_away(together: ValkeyState) -> None:
+    """Ask until it is known that the service is away."""
+
+    async def away() -> bool:
+        await together.limits.take(Limit("asking", 1_000, 1_000), "x")
+        return together.status().away
+
+    await until(away)
+
+
+async def does_everything(together: ValkeyState) -> None:
+    """Each thing that is asked of the state gets an answer, soon."""
+    async with asyncio.timeout(SOON_S):
+        assert not await together.limits.take(LIMIT, "fresh")
+        # What was given back and landed before is told without waiting, and may still be on its way.
+        together.leases.give_back(await granted(together.leases, "host", ThrottleTerms(at_once=1)))
+        claim = await outcome(together, waited=False)
+        assert isinstance(claim, WorkClaim)
+        together.claims.land(claim, b"text")
+        assert await together.texts.get("nothing") is None
+        together.texts.put("something", b"text", 5)
+        assert await together.rests(MemorySearches()).rest("bing", "direct") is None
+
+
+def said_of(together: ValkeyState) -> str:
+    """What the operator is told."""
+    problem = together.status().problem
+    assert problem is not None and SECRET not in problem
+    return problem
+
+
+async def test_a_service_that_stops_and_starts_costs_no_call(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await does_everything(one)
+        await redis.stop()
+        await until_away(one)
+        assert "cannot be reached" in said_of(one)
+        await does_everything(one)
+        await redis.start()
+        await until_there(one)
+        await does_everything(one)
+
+
+async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, contextlib.AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(member(redis.url)) for _ in range(5)]
+        for server in servers:
+            await server._roll.call()
+        assert {server.status().servers for server in servers} == {5}
+        await redis.stop()
+        for server in servers:
+            await until_away(server)
+        granted = [not await server.limits.take(LIMIT, "ann") for _ in range(10) for server in servers]
+        assert sum(granted) == LIMIT.burst
+        terms = ThrottleTerms(at_once=10)
+        leases = [await server.leases.take("host", terms) for _ in range(10) for server in servers]
+        assert sum(isinstance(lease, Lease) for lease in leases) == 10
+        assert isinstance(await servers[0].leases.take("slow host", ThrottleTerms(gap_s=1)), Lease)
+        wait = await servers[0].leases.take("slow host", ThrottleTerms(gap_s=1))
+        assert isinstance(wait, RetryLater) and 4 < wait.seconds <= 5
+
+
+async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        while not await one.limits.take(LIMIT, "spent"):
+            pass
+        await redis.stop()
+        await until_away(one)
+        assert await one.limits.take(LIMIT, "spent") > 0
+        assert await one.limits.take(LIMIT, "unspent") == 0
+
+
+async def test_a_server_that_never_saw_another_assumes_one() -> None:
+    async with member("redis://127.0.0.1:1/0") as one:
+        assert one.status().servers == server_registry.UNSEEN
+        granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
+        assert sum(granted) == LIMIT.burst // server_registry.UNSEEN
+
+
+async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        before = await one.leases.take("host", ThrottleTerms(at_once=2))
+        rests = one.rests(MemorySearches())
+        await redis.stop()
+        await until_away(one)
+        await one.leases.rest("tired host", 60)
+        rests.set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
+        during = await one.leases.take("other host", ThrottleTerms(at_once=1))
+        assert isinstance(before, Lease) and isinstance(during, Lease)
+        await redis.start()
+        await until_there(one)
+        await until_away_and_there(other)
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
+        for host in ("host", "other host"):
+            await refused(other.leases, host, ThrottleTerms(at_once=1))
+        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+
+
+async def until_away_and_there(together: ValkeyState) -> None:
+    """Return when a service that was restarted is there, whether or not it was missed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await until_away(together)
+    await until_there(together)
+
+
+async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        await one.leases.rest("tired host", 60)
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
+        await redis.stop()
+        await until_away(other)
+        got = await other.leases.take("tired host", ThrottleTerms())
+        assert isinstance(got, RetryLater) and got.resting and got.seconds > 30
+
+
+async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+    async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
+        assert isinstance(await one.leases.take("host", ThrottleTerms(at_once=1)), Lease)
+        claim = await one.claims.begin("page", waited=False)
+        assert isinstance(claim, WorkClaim)
+        await one.leases.rest("tired host", 60)
+        one.rests(MemorySearches()).set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
+        told = ("held:{host}", "claim:{page}", "rests:{tired host}")
+        await until_known(redis, *told)
+        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await redis.ask("FLUSHALL")
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
+        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await until_known(redis, *told)
+        assert isinstance(await other.leases.take("host", ThrottleTerms(at_once=1)), RetryLater)
+        assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere)
+
+
+async def until_known(redis: RedisServer, *keys: str) -> None:
+    """Return once the service knows all of these."""
+    words = [f"search-mcp:{key}" for key in keys]
+
+    async def are_there() -> bool:
+        return await redis.ask("EXISTS", *words) == f":{len(words)}"
+
+    await until(are_there)
+
+
+async def test_a_full_service_is_away_until_there_is_room(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await does_everything(one)
+        await redis.ask("CONFIG", "SET", "maxmemory", "1kb")
+        await until_away(one)
+        assert "is full" in said_of(one)
+        await does_everything(one)
+        await redis.ask("CONFIG", "SET", "maxmemory", "100mb")
+        await until_there(one)
+        await does_everything(one)
+
+
+async def test_a_slow_service_is_waited_for_and_named(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as redis, delayed(redis.port, 0.1) as slow, member(slow.url) as one:
+        assert not one.status().away
+        await does_everything(one)
+        status = one.status()
+        assert status.slow and status.note is not None and "is slow" in status.note
+        assert not status.away
+
+
+async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As long as a command may usually take; what a slow line is given more is as much as any machine needs.
+    monkeypatch.setattr(valkey_client, "COMMAND_S", 1.0)
+    monkeypatch.setattr(valkey_client, "PATIENCE", SOON_S)
+    # Each of them needs a connection of its own, and logs in first.
+    async with redis_server(tmp_path, password=SECRET) as redis, delayed(redis.port, 0.2) as slow:
+        url = slow.url.replace("redis://", f"redis://:{SECRET}@")
+        async with member(url) as one:
+            await until_there(one)
+            asked = [one.limits.take(LIMIT, f"caller {number}") for number in range(10)]
+            assert await asyncio.gather(*asked) == [0.0] * 10
+            assert one.status().slow and not one.status().away
+
+
+async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valkey_client, "GREETING_S", 1.0)
+    async with silent() as port:
+        begun = time.monotonic()
+        async with member(f"redis://127.0.0.1:{port}/0") as one:
+            assert "does not answer in time" in said_of(one)
+            await does_everything(one)
+        assert time.monotonic() - begun < 3 * SOON_S
+
+
+async def test_a_service_that_falls_silent_costs_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey_client, "COMMAND_S", 0.3)
+    async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
+        # However long it may take to make a connection.
+        monkeypatch.setattr(valkey_client, "GREETING_S", 3_600)
+        await does_everything(one)
+        way.delay_s = 3_600
+        await until_away(one)
+        await does_everything(one)
+
+
+async def test_a_wrong_password_is_named_and_not_shown(tmp_path: Path) -> None:
+    async with redis_server(tmp_path, password="right") as redis:
+        for user in ("", "somebody"):
+            async with member(f"redis://{user}:{SECRET}@127.0.0.1:{redis.port}/0") as one:
+                assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in said_of(one)
+                await does_everything(one)
+        async with member(f"redis://127.0.0.1:{redis.port}/0") as one:
+            assert "refuses the user or the password" in said_of(one)
+        async with member(redis.url) as one:
+            assert not one.status().away
+
+
+async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger=valkey_client.log.name)
+    async with redis_server(tmp_path) as redis, member(redis.url) as one:
+        await redis.stop()
+        await until_away(one)
+        await does_everything(one)
+        await redis.start()
+        await until_there(one)
+    place = f"The shared state at 127.0.0.1:{redis.port}"
+    there, away, *_, back = (record.getMessage() for record in caplog.records)
+    assert there == back == f"shared state usable: {place}"
+    assert (
+        away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
+    )
+
+
+async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> None:
+    async with member(f"redis://:{SECRET}@127.0.0.1:{redis.port}/0") as one:
+        assert "refuses the user or the password" in said_of(one)
+
+
+async def test_a_service_that_is_away_is_tried_again_after_a_pause_each_time() -> None:
+    tries = 0
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal tries
+        tries += 1
+        writer.close()
+
+    async def tried_often() -> bool:
+        return tries >= 6
+
+    service = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    began = time.monotonic()
+    try:
+        async with member(f"redis://127.0.0.1:{service.sockets[0].getsockname()[1]}/0") as one:
+            await until(tried_often)
+            assert one.status().away
+    finally:
+        service.close()
+    # Half of 50, 100, 200, 200 and 200 ms at the least.
+    assert time.monotonic() - began > 0.35
+
+
+async def test_a_web_server_in_its_place_is_named() -> None:
+    async with (
+        answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as port,
+        member(f"redis://127.0.0.1:{port}/0") as one,
+    ):
+        assert "answers, but not as Valkey or Redis do" in said_of(one)
+        await does_everything(one)
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_named() -> None:
+    server = await asyncio.start_server(
+        lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=server_context(["state.example"])
+    )
+    async with server, member(f"rediss://127.0.0.1:{server.sockets[0].getsockname()[1]}/0") as one:
+        assert "has a certificate that cannot be trusted" in said_of(one)
+
+
+async def test_an_old_version_is_named() -> None:
+    info = b"# Server\r\nredis_version:2.8.19\r\nrole:master\r\n"
+    async with (
+        answering(b"$%d\r\n%s\r\n" % (len(info), info)) as port,
+        member(f"redis://127.0.0.1:{port}/0") as one,
+    ):
+        assert "is version 2.8.19; 7.0 or newer is needed" in said_of(one)
+        await does_everything(one)
+
+
+async def test_a_replica_is_named(redis: RedisServer, tmp_path: Path) -> None:
+    async with (
+        redis_server(tmp_path, "--replicaof", f"127.0.0.1 {redis.port}") as copy,
+        member(copy.url) as one,
+    ):
+        assert "is a replica" in said_of(one)
+        await does_everything(one)
+
+
+async def test_a_database_that_is_not_there_is_named(redis: RedisServer) -> None:
+    async with member(f"redis://127.0.0.1:{redis.port}/99") as one:
+        assert "has no database of the number" in said_of(one)
+
+
+async def test_a_service_that_evicts_is_used_and_named(tmp_path: Path) -> None:
+    options = ("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")
+    async with redis_server(tmp_path, *options) as redis, member(redis.url) as one:
+        status = one.status()
+        assert not status.away and status.note is not None and "noeviction" in status.note
+
+
+async def test_without_the_library_the_command_that_installs_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "scraper.coordination.valkey_state", None)
+    with pytest.raises(SettingsError, match=r"pip install 'search-mcp\[shared\]'"):
+        await open_shared(Settings(shared_url="redis://127.0.0.1:1"))
+
+
+async def test_scripts_that_the_service_has_forgotten_are_sent_again(redis: RedisServer) -> None:
+    async with member(redis.url) as one:
+        await redis.ask("SCRIPT", "FLUSH")
+        assert not await one.limits.take(LIMIT, "after the flush")
+        await redis.ask("SCRIPT", "FLUSH")
+        await one.leases.rest("host after the flush", 60)
+        assert (await refused(one.leases, "host after the flush", ThrottleTerms())).resting
+
+
+async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> None:
+    async with member(redis.url) as one:
+
+        async def asked() -> None:
+            await one.limits.take(Limit("cancelled", 1_000, 1_000), "x")
+            await asyncio.Event().wait()
+
+        for steps in (*range(12), *range(12)):
+            task = asyncio.create_task(asked())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=SOON_S)
+            assert task.cancelled()
+        assert not one.status().away
+
+
+@pytest.mark.parametrize("kind", ["held", "claim"])
+async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
+    redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for keeper in (valkey_leases, valkey_claims):
+        # Longer than is waited for below: nothing becomes free by itself.
+        monkeypatch.setattr(keeper, "HOLD_S", 60.0)
+    async with member(redis.url) as one:
+        await until_there(one)
+        for steps in (*range(12), *range(12)):
+            name = f"cancelled-{kind}-{steps}"
+            asked: Coroutine[Any, Any, object] = (
+                one.leases.take(name, ThrottleTerms(1))
+                if kind == "held"
+                else one.claims.begin(name, waited=True)
+            )
+            task = asyncio.create_task(asked)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=SOON_S)
+            if not task.cancelled() and isinstance(got := task.result(), Lease):
+                one.leases.give_back(got)
+            elif not task.cancelled() and isinstance(got, WorkClaim):
+                one.claims.give_up(got)
+
+            async def is_free(name: str = name) -> bool:
+                return await redis.ask("EXISTS", f"search-mcp:{kind}:{{{name}}}") == ":0"
+
+            await until(is_free)
+
+
+@contextlib.asynccontextmanager
+async def answering(answer: bytes) -> AsyncIterator[int]:
+    """A server that says the same to whatever it is asked."""
+
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                # Each command is a list, which begins with a star; several may come together.
+                writer.write(answer * max(1, data.count(b"*")))
+        writer.close()
+
+    server = await asyncio.start_server(say, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+@contextlib.asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    """A server that takes connections and says nothing."""
+    async with answering(b"") as port:
+        yield port

@@ -1,0 +1,228 @@
+"""What several servers agree on over one Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from scraper.coordination import valkey_claims, valkey_client, valkey_leases
+from scraper.coordination.protocols import (
+    ClaimedElsewhere,
+    Cooldown,
+    Lease,
+    Limit,
+    RetryLater,
+    ThrottleTerms,
+    WorkClaim,
+    WorkCompleted,
+)
+from scraper.coordination.valkey_state import ValkeyState
+from scraper.store.search_cache import MemorySearches
+from tests.scraper.coordination.conftest import Join
+from tests.scraper.coordination.redis_server import RedisServer
+from tests.scraper.coordination.waiting import granted, outcome, refused, until
+
+LONG_S = 200.0
+"""Nothing runs out by itself while a test runs."""
+LASTING = """
+    local lasting = 0
+    for _, key in ipairs(redis.call('KEYS', '*')) do
+        if redis.call('PTTL', key) < 0 then lasting = lasting + 1 end
+    end
+    return lasting
+"""
+
+
+async def test_a_limit_is_held_once_by_all(join: Join) -> None:
+    servers = [await join() for _ in range(3)]
+    limit = Limit("calls", burst=10, per_second=0.01)
+    granted = [not await server.limits.take(limit, "ann") for _ in range(10) for server in servers]
+    assert sum(granted) == 10
+
+
+async def test_the_rate_of_all_together_is_what_was_said(join: Join) -> None:
+    servers = [await join() for _ in range(3)]
+    limit, until = Limit("calls", burst=5, per_second=100), time.monotonic() + 1.0
+
+    async def hurried(server: ValkeyState) -> int:
+        granted = 0
+        while time.monotonic() < until:
+            granted += not await server.limits.take(limit, "ann")
+        return granted
+
+    total = sum(await asyncio.gather(*map(hurried, servers)))
+    # What a slow machine does not ask for cannot be granted: only too many is a fault of the limit.
+    assert total <= 5 + 100 * 1.2
+
+
+async def test_a_host_is_asked_by_so_many_of_all(join: Join) -> None:
+    one, other = await join(), await join()
+    terms = ThrottleTerms(at_once=1)
+    lease = await one.leases.take("host", terms)
+    assert isinstance(lease, Lease)
+    assert isinstance(await other.leases.take("host", terms), RetryLater)
+    one.leases.give_back(lease)
+    await granted(other.leases, "host", terms)
+
+
+async def test_a_host_that_asked_one_server_for_a_pause_is_left_alone_by_all(join: Join) -> None:
+    one, other = await join(), await join()
+    await one.leases.rest("host", 30)
+    got = await refused(other.leases, "host", ThrottleTerms())
+    assert got.resting and 20 < got.seconds <= 30
+
+
+async def test_leases_outlive_a_long_page_and_not_a_dead_server(
+    join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+    monkeypatch.setattr(valkey_leases, "HOLD_S", LONG_S)
+    one, other = await join(), await join()
+    terms = ThrottleTerms(at_once=1)
+    assert isinstance(await one.leases.take("host", terms), Lease)
+    for _ in range(3):
+        await _prolonged(redis, "search-mcp:held:{host}")
+        assert isinstance(await other.leases.take("host", terms), RetryLater)
+    monkeypatch.setattr(valkey_leases, "HOLD_S", 0.3)
+    await _cut_short(redis, "search-mcp:held:{host}")
+    await _die(one)
+    await granted(other.leases, "host", terms)
+
+
+async def test_servers_are_counted_and_missed(join: Join) -> None:
+    one, other = await join(), await join()
+    await other._roll.call()
+    assert other.status().servers == 2
+    await one.close()
+
+    async def alone() -> bool:
+        await other._roll.call()
+        return other.status().servers == 1
+
+    await until(alone)
+
+
+class TestClaims:
+    async def test_one_of_ten_does_the_work_and_the_others_get_what_it_came_to(self, join: Join) -> None:
+        servers = [await join() for _ in range(10)]
+        begun = [await server.claims.begin("page", waited=False) for server in servers]
+        claims = [got for got in begun if isinstance(got, WorkClaim)]
+        assert len(claims) == 1 and sum(isinstance(got, ClaimedElsewhere) for got in begun) == 9
+        servers[begun.index(claims[0])].claims.land(claims[0], b"text")
+        got = [await outcome(server, waited=True) for server in servers]
+        assert got == [WorkCompleted(b"text")] * 10
+
+    async def test_who_wants_it_anew_does_it_again_and_takes_the_old_from_all(self, join: Join) -> None:
+        one, other = await join(), await join()
+        first = await one.claims.begin("page", waited=False)
+        assert isinstance(first, WorkClaim)
+        one.claims.land(first, b"old")
+        assert isinstance(await outcome(other, waited=False), WorkClaim)
+        assert isinstance(await one.claims.begin("page", waited=True), ClaimedElsewhere)
+
+    async def test_what_was_given_up_is_free(self, join: Join) -> None:
+        one, other = await join(), await join()
+        claim = await one.claims.begin("page", waited=False)
+        assert isinstance(claim, WorkClaim)
+        one.claims.give_up(claim)
+        assert isinstance(await outcome(other, waited=True), WorkClaim)
+
+    async def test_who_dies_is_replaced_and_comes_too_late(
+        self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+        monkeypatch.setattr(valkey_claims, "HOLD_S", LONG_S)
+        one, other = await join(), await join()
+        claim = await one.claims.begin("page", waited=False)
+        assert isinstance(claim, WorkClaim)
+        for _ in range(3):
+            await _prolonged(redis, "search-mcp:claim:{page}")
+        assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere), (
+            "it still says that it lives"
+        )
+        monkeypatch.setattr(valkey_claims, "HOLD_S", 0.3)
+        await _cut_short(redis, "search-mcp:claim:{page}")
+        await _die(one)
+        monkeypatch.setattr(valkey_claims, "HOLD_S", LONG_S)
+        got = await outcome(other, waited=True)
+        assert isinstance(got, WorkClaim)
+        one.claims.land(claim, b"late")
+        await one._valkey._send()
+        other.claims.land(got, b"in time")
+        assert await outcome(other, waited=True) == WorkCompleted(b"in time")
+
+
+async def test_an_engine_that_walled_one_server_rests_for_all(join: Join) -> None:
+    one, other = (await join()).rests(MemorySearches()), (await join()).rests(MemorySearches())
+    assert await other.rest("bing", "direct") is None
+    one.set_rest("bing", "direct", Cooldown("captcha", 2, 1, time.time() + 300))
+    await until(lambda: other.rest("bing", "direct"))
+    rest = await other.rest("bing", "direct")
+    assert rest is not None
+    assert (rest.reason, rest.step, rest.faults) == ("captcha", 2, 1)
+    assert 290 < rest.until - time.time() <= 301
+    assert await other.rest("bing", "another way out") is None
+    other.set_rest("bing", "direct", None)
+
+    async def forgotten() -> bool:
+        return await one.rest("bing", "direct") is None
+
+    await until(forgotten)
+
+
+async def test_a_text_that_one_fetched_is_there_for_all(join: Join) -> None:
+    one, other = await join(), await join()
+    assert await other.texts.get("robots:http://h.example") is None
+    one.texts.put("robots:http://h.example", b"\x00\xff", 60)
+    await until(lambda: other.texts.get("robots:http://h.example"))
+    assert await other.texts.get("robots:http://h.example") == b"\x00\xff"
+
+
+async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
+    one = await join()
+    await one.limits.take(Limit("calls", 2, 0.01), "ann")
+    await one.leases.take("host", ThrottleTerms(at_once=2, gap_s=100))
+    await one.leases.rest("host", 100)
+    claim = await one.claims.begin("page", waited=False)
+    assert isinstance(claim, WorkClaim)
+    one.claims.land(claim, b"text")
+    one.rests(MemorySearches()).set_rest("bing", "direct", Cooldown("captcha", until=time.time() + 100))
+    one.texts.put("text", b"text", 60)
+    await until(lambda: one.texts.get("text"))
+    assert int((await redis.ask("DBSIZE")).removeprefix(":")) >= 7
+    assert await redis.ask("EVAL", LASTING, "0") == ":0"
+
+
+async def _prolonged(redis: RedisServer, key: str) -> None:
+    """Return once the life of a key was made longer, which else grows shorter all the time."""
+    least = LONG_S * 1_000
+
+    async def grew() -> bool:
+        nonlocal least
+        left = await _left_ms(redis, key)
+        least = min(least, left)
+        return left > least
+
+    await until(grew)
+
+
+async def _cut_short(redis: RedisServer, key: str) -> None:
+    """Return once a key lives no longer than a moment."""
+
+    async def ends() -> bool:
+        return await _left_ms(redis, key) <= 300
+
+    await until(ends)
+
+
+async def _left_ms(redis: RedisServer, key: str) -> int:
+    return int((await redis.ask("PTTL", key)).removeprefix(":"))
+
+
+async def _die(server: ValkeyState) -> None:
+    """End a server without a word to the others."""
+    for task in server._valkey._tasks:
+        task.cancel()
+    await asyncio.wait(server._valkey._tasks)

@@ -1,0 +1,61 @@
+"""For what arrives soon: looked at again and again, within a time that tells hanging from slow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from scraper.coordination.protocols import (
+    ClaimedElsewhere,
+    Lease,
+    Leases,
+    RetryLater,
+    ThrottleTerms,
+    WorkClaim,
+    WorkCompleted,
+)
+from scraper.coordination.valkey_state import ValkeyState
+
+__all__ = ["SOON_S", "granted", "outcome", "refused", "until"]
+
+SOON_S = 60.0
+
+
+async def until(ready: Callable[[], Awaitable[object]]) -> None:
+    """Return once this is so; TimeoutError when it is not."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            if await ready():
+                return
+            await asyncio.sleep(0.01)
+
+
+async def granted(leases: Leases, key: str, terms: ThrottleTerms) -> Lease:
+    """A lease, as soon as there is one."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            got = await leases.take(key, terms)
+            if isinstance(got, Lease):
+                return got
+            await asyncio.sleep(min(got.seconds, 0.02))
+
+
+async def refused(leases: Leases, key: str, terms: ThrottleTerms) -> RetryLater:
+    """A refusal, as soon as what was told has arrived."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            got = await leases.take(key, terms)
+            if isinstance(got, RetryLater):
+                return got
+            leases.give_back(got)
+            await asyncio.sleep(0.01)
+
+
+async def outcome(server: ValkeyState, *, waited: bool) -> WorkClaim | WorkCompleted:
+    """What a server gets that comes for the page, once no other has it."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            got = await server.claims.begin("page", waited=waited)
+            if not isinstance(got, ClaimedElsewhere):
+                return got
+            await asyncio.sleep(0.02)

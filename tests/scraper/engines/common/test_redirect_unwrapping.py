@@ -1,0 +1,83 @@
+"""Wrapped addresses are unwrapped where it can be done without asking anybody."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from scraper.engines.common.redirect_unwrapping import needs_resolving, unwrap
+
+_TARGET = "https://example.com/a?b=c&d=%20e"
+
+
+def _news(payload: bytes) -> str:
+    """An article id as Google News made them: a message with one field of bytes."""
+    size = len(payload)
+    length = bytes([size]) if size < 128 else bytes([size & 0x7F | 0x80, size >> 7])
+    return base64.urlsafe_b64encode(b"\x08\x13\x22" + length + payload + b"\xd2\x01\x00").decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "https://duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.com%2Fa%3Fb%3Dc%26d%3D%2520e&rut=1",
+        "https://www.bing.com/ck/a?!&&p=1&u=a1"
+        + base64.urlsafe_b64encode(_TARGET.encode()).decode().rstrip("=")
+        + "&ntb=1",
+        "https://www.google.com/url?q=https%3A%2F%2Fexample.com%2Fa%3Fb%3Dc%26d%3D%2520e&sa=U",
+        "https://www.google.co.uk/url?url=https%3A%2F%2Fexample.com%2Fa%3Fb%3Dc%26d%3D%2520e",
+        "https://r.search.yahoo.com/_ylt=A/RV=2/RE=1/RO=10/RU=https%3a%2f%2fexample.com%2fa%3fb%3dc%26d%3d%2520e/RK=2/RS=x-",
+        f"https://news.google.com/rss/articles/{_news(_TARGET.encode())}?oc=5",
+        _TARGET,
+    ],
+)
+def test_the_target_comes_out_to_the_letter(wrapped: str) -> None:
+    assert unwrap(wrapped) == _TARGET
+
+
+def test_a_long_old_news_id_is_unwrapped() -> None:
+    target = "https://example.com/" + "long-path/" * 20
+    assert unwrap(f"https://news.google.com/articles/{_news(target.encode())}") == target
+
+
+def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
+    inner = "https://www.google.com/url?q=https%3A%2F%2Fexample.com%2F"
+    outer = "https://duckduckgo.com/l/?uddg=" + inner.replace(":", "%3A").replace("/", "%2F").replace(
+        "%3A%2F", "%3A%2F"
+    )
+    assert unwrap(outer.replace("?q=", "%3Fq%3D")) == "https://example.com/"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"https://news.google.com/rss/articles/{_news(b'AU_yqLM' + b'x' * 120)}?oc=5",
+        "https://news.google.com/read/CBMiX0FVX3lxTE",
+        "http://www.baidu.com/link?url=Tgl0-g239cremd5r4O",
+        "https://www.google.com/goto?url=CAESabc",
+    ],
+)
+def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
+    assert unwrap(url) == url
+    assert needs_resolving(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com/url?q=https%3A%2F%2Felsewhere.example%2F",
+        "https://example.com/l/?uddg=https%3A%2F%2Felsewhere.example%2F",
+        "https://www.bing.com/ck/a?u=a1L2ltYWdlcy9zZWFyY2g",
+        "https://www.bing.com/ck/a?u=a1****",
+        "https://bing.com.elsewhere.example/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
+        "https://example.com/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
+        "https://www.google.com/url?q=javascript:alert(1)",
+        "https://[bad",
+        "https://news.google.com/rss/articles/%%%",
+        "",
+    ],
+)
+def test_what_is_no_wrapper_or_wraps_nothing_stays(url: str) -> None:
+    assert unwrap(url) == url
+    assert not needs_resolving(url) or "news.google.com" in url

@@ -1,0 +1,58 @@
+"""The net is asked about pages of which the trees are in doubt, and about no others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.block_classifier import BlockClassifier, is_clear, shipped
+from scraper.extract.content.neural_net import NeuralNet
+from scraper.extract.content.page_statistics import PageStatistics
+from tests.scraper.extract.content.trees import measured
+
+_MENU = "<nav><ul>" + "".join(f"<li><a href='/{k}'>Part {k}</a></li>" for k in range(9)) + "</ul></nav>"
+_PROSE = "<p>The harbour was quiet that morning, and the boats came in one after the other with the tide.</p>"
+_ARTICLE = f"{_MENU}<article><h1>Log of the harbour</h1>{_PROSE * 40}</article>"
+_REVIEWS = "".join(
+    f"<div><b>Anna {k}</b><p>I liked it, and would buy it again any time.</p></div>" for k in range(8)
+)
+_BOATS = "".join(f"<div><a href='/{k}'>Boat {k}</a> <span>{k} feet</span></div>" for k in range(20))
+_MIXED = f"<aside>{_REVIEWS}</aside><div>{_BOATS}</div><footer>{_PROSE * 3}</footer>"
+
+
+class _Counting:
+    """A net that notes how many blocks it is asked about."""
+
+    def __init__(self, net: NeuralNet) -> None:
+        self._net = net
+        self.asked: list[int] = []
+
+    def sums(self, page: PageStatistics, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.asked.append(page.n)
+        return self._net.sums(page, values)
+
+
+def _asked(html: str) -> tuple[int, list[int]]:
+    """The blocks of a page, and what the net was asked about it."""
+    model = BlockClassifier(shipped()._weights)
+    net = _Counting(model._net)
+    model._net = net  # type: ignore[assignment]
+    page = measured(f"<html><body>{html}</body></html>")
+    opinion = model.judge(page)
+    assert len(opinion.p) == page.n
+    return page.n, net.asked
+
+
+def test_a_page_that_is_clear_is_decided_by_the_trees_alone() -> None:
+    assert _asked(_ARTICLE)[1] == []
+
+
+def test_of_another_page_the_net_is_asked_about_all_blocks() -> None:
+    blocks, asked = _asked(_MIXED)
+    assert asked == [blocks]
+
+
+def test_a_page_is_clear_when_its_choice_is_likely_to_be_right() -> None:
+    lengths = np.array([50.0, 60.0, 5.0])
+    assert is_clear(np.array([0.999, 0.998, 0.001]), lengths)
+    assert not is_clear(np.array([0.7, 0.5, 0.3]), lengths)

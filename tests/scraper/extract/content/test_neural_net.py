@@ -1,0 +1,135 @@
+"""What a block hears of the blocks around it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.extract.content.class_name_features import TAGS
+from scraper.extract.content.feature_matrix import columns, matrix
+from scraper.extract.content.neural_net import (
+    LEAST,
+    SPANS,
+    STEPS,
+    AttentionLayer,
+    AttentionRound,
+    Neighborhood,
+    NeuralNet,
+    _heard,
+    surroundings,
+)
+from scraper.extract.content.page_statistics import PageDescription, PageStatistics
+from scraper.extract.content.segmentation import segment
+from scraper.extract.page import build
+from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.snapshots import page
+from tests.scraper.extract.test_reader import SOUP
+
+_WIDTH = 6
+_PAGE = (
+    "<body><nav><a href=/a>Home</a></nav><main><h1>A title</h1><p>One two three.</p><p>Four five.</p>"
+    "<h2>More</h2><ul><li>Six</li><li>Seven eight</li></ul></main><footer>Nine</footer></body>"
+)
+
+
+def learned(width: int, seed: int = 0) -> AttentionLayer:
+    """A net of two rounds that has learned nothing."""
+    chance = np.random.default_rng(seed)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return chance.normal(size=shape).astype(np.float32)
+
+    rounds = tuple(
+        AttentionRound(
+            drawn(_WIDTH),
+            drawn(_WIDTH, _WIDTH),
+            drawn((SPANS + 1) * _WIDTH, _WIDTH),
+            drawn(_WIDTH),
+        )
+        for _ in range(2)
+    )
+    low, ones = np.full(width, -9, np.float32), np.ones(width, np.float32)
+    columns, tags = drawn(width, _WIDTH), drawn(len(TAGS) + 1, _WIDTH)
+    return AttentionLayer(
+        low, -low, 0 * ones, ones, columns, tags, drawn(_WIDTH), rounds, drawn(_WIDTH), drawn()
+    )
+
+
+def _of(page: PageStatistics) -> np.ndarray:
+    named = columns(page)
+    return matrix(named, tuple(named), page.n)
+
+
+def test_the_spans_of_a_block_are_what_is_before_it_the_page_and_the_elements_around_it() -> None:
+    page = measured(_PAGE)
+    columns(page)
+    at = page.texts.index("Four five.")
+    spans = [page.texts[blocks.start : blocks.stop] for blocks in _blocks(surroundings(page), at)]
+    assert len(STEPS) + len(spans) == SPANS
+    assert spans[:2] == [["Home", "A title", "One two three."], page.texts]
+    assert page.texts[1:-1] in spans[2:]
+
+
+def _blocks(around: Neighborhood, at: int) -> list[range]:
+    """The blocks of each span of a block."""
+    places = [(span, span.places[at]) for span in around.spans]
+    return [range(span.starts[place], span.ends[place]) for span, place in places]
+
+
+def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.ndarray:
+    weights = around.weights[blocks]
+    return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + LEAST)
+
+
+def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:
+    """What follows for each block from what it hears, block by block."""
+    around = surroundings(page)
+    heard = []
+    for at in range(page.n):
+        some = [[at + step] if 0 <= at + step < page.n else [] for step in STEPS]
+        some += [list(blocks) for blocks in _blocks(around, at)]
+        some.append(np.flatnonzero(around.paths == around.paths[at]).tolist())
+        heard.append(np.concatenate([_mean(around, states, each) for each in some]) @ learned)
+    return np.array(heard)
+
+
+def test_a_block_hears_the_mean_of_each_span() -> None:
+    page = measured(_PAGE)
+    columns(page)
+    chance = np.random.default_rng(4)
+    states = chance.normal(size=(page.n, _WIDTH)).astype(np.float32)
+    learned = chance.normal(size=((SPANS + 1) * _WIDTH, _WIDTH)).astype(np.float32)
+    heard = _heard(states, surroundings(page), learned)
+    np.testing.assert_allclose(heard, _slow(page, states, learned), atol=1e-4)
+
+
+def test_what_a_block_is_taken_for_depends_on_its_neighbours() -> None:
+    page = measured(_PAGE)
+    values = _of(page)
+    net = NeuralNet(learned(len(values)))
+    before = net.sums(page, values)
+    values[:, page.texts.index("One two three.")] += 1
+    assert abs(net.sums(page, values) - before)[page.texts.index("Four five.")] > 1e-4
+
+
+def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> None:
+    page = measured(_PAGE)
+    values = _of(page)
+    net = NeuralNet(learned(len(values)))
+    far, farther = values.copy(), values.copy()
+    far[0], farther[0] = 9, 1e30
+    np.testing.assert_array_equal(net.sums(page, far), net.sums(page, farther))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
+def test_any_tag_soup_is_judged(html: str) -> None:
+    segments = segment(build.build(page(html)).body)
+    if not segments.texts:
+        return
+    measures = PageStatistics(segments, PageDescription())
+    values = _of(measures)
+    sums = NeuralNet(learned(len(values))).sums(measures, values)
+    assert sums.shape == (measures.n,)
+    assert np.isfinite(sums).all()

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scraper.extract.content.page_statistics import PageStatistics
+from scraper.extract.content.section_labels import topic_columns
+from tests.scraper.extract.content.trees import measured
+
+NESTED = st.recursive(
+    st.just("<p>word</p>"),
+    lambda inner: st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"<div>{''.join(parts)}</div>"),
+    max_leaves=20,
+)
+
+
+def around(page: PageStatistics, element: int) -> list[int]:
+    """An element and all around it, from the inside out."""
+    found = [element]
+    while page.parent[found[-1]] >= 0:
+        found.append(int(page.parent[found[-1]]))
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(NESTED, st.integers(0, 1_000))
+def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(html: str, seed: int) -> None:
+    page = measured(html)
+    chance = np.random.default_rng(seed)
+    values = chance.integers(0, 2**40, len(page.parent))
+    has = chance.random((len(page.parent), 2)) < 0.3
+    sums, bits = page.gathered(values, np.add, 0), page.gathered(values, np.bitwise_or, 0)
+    nearest, paths = page.nearest(has), page.paths(values.astype(np.uint64))
+    for element in range(len(page.parent)):
+        way = around(page, element)
+        assert sums[element] == sum(int(values[one]) for one in way)
+        assert bits[element] == np.bitwise_or.reduce(values[way])
+        for kind in range(2):
+            assert nearest[element, kind] == next((one for one in way if has[one, kind]), -1)
+        above = int(paths[page.parent[element]]) if page.parent[element] >= 0 else 0
+        assert int(paths[element]) == (int(values[element]) + above * 0x100000001B3) % 2**64
+
+
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [
+        ("Comments", "comments"),
+        ("12 KOMMENTARE", "comments"),
+        ("İLGİLİ HABERLER", "others"),  # no other letter than İ is two in lower case
+        ("ЧИТАЙТЕ ТАКЖЕ", "others"),
+        ("相关推荐", "others"),
+        ("Customer REVIEWS", "reviews"),
+        ("Share this", "actions"),
+        ("Commentary of a game", ""),
+    ],
+)
+def test_a_line_that_says_what_follows_is_known_in_any_case(line: str, topic: str) -> None:
+    page = measured(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
+    columns = topic_columns(page)
+    found = [
+        name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1
+    ]
+    assert found == ([topic] if topic else [])

@@ -1,0 +1,41 @@
+"""Tests of `scraper.extract.content.section_labels`."""
+
+from __future__ import annotations
+
+from re import _constants, _parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+
+from scraper.extract.content.section_labels import FIRST_WORDS, TOPICS
+from scraper.extract.content.words import words_of
+
+
+def spelled_out(parsed: Any) -> list[str]:
+    """All texts that a parsed expression stands for; `x` for any letter."""
+    texts = [""]
+    for kind, value in parsed:
+        if kind is _constants.LITERAL:
+            parts = [chr(value)]
+        elif kind is _constants.BRANCH:
+            parts = [text for branch in value[1] for text in spelled_out(branch)]
+        elif kind is _constants.SUBPATTERN:
+            parts = spelled_out(value[3])
+        elif kind is _constants.IN:
+            parts = [chr(code) for what, code in value if what is _constants.LITERAL] or ["x"]
+        elif kind is _constants.MAX_REPEAT:
+            parts = [*([""] if value[0] == 0 else []), *spelled_out(value[2])]
+        else:
+            assert kind is _constants.AT
+            parts = [""]
+        texts = [text + part for text in texts for part in parts]
+    return texts
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_line_in_ascii_that_a_topic_knows_is_looked_at(topic: str) -> None:
+    known = [text for text in spelled_out(_parser.parse(TOPICS[topic].pattern)) if text.isascii()]
+    assert len(known) > 5
+    for text in known:
+        assert TOPICS[topic].search(text)
+        assert words_of(text)[0] in FIRST_WORDS, text

@@ -1,0 +1,32 @@
+"""The words of a document, as they are searched for."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.documents.strip_markdown import plain_words
+from tests.scraper.soon import soon
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        ("<!-- page 1 -->\n\n# Title", "Title"),
+        ("a <!-- one --> b <!-- two --> c", "a  b  c"),
+        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "| a b |\n\n| 1 2 |"),
+        ("see [the paper](https://e.example/p) and **this**", "see the paper and this"),
+        (r"3 \* 4, \$5", r"3 * 4, \$5"),
+        ("```python\nx\n```", "x"),
+        (r"where $\alpha_{1} \le \frac{x}{2}$ holds", "where alpha 1 x 2 holds"),
+    ],
+)
+def test_marks_go_and_words_stay(markdown: str, words: str) -> None:
+    assert plain_words(markdown) == words
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", " ", " \n", "<!--", "<!-- x --", "|--", "|-\n", "[", "![a](", "$a", "`"]
+)
+def test_a_hostile_text_is_read_soon(piece: str) -> None:
+    with soon():
+        plain_words("a" + piece * (200_000 // len(piece)) + "b")

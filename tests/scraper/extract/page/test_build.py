@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from browsers.model import Frame
+from scraper.extract.dom.xpath import text_of
+from scraper.extract.page import build
+from tests.scraper.extract.snapshots import WORDS, page, read
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<x-a><template shadowrootmode=open><p>in the shadow</p></template></x-a>", "in the shadow"),
+        ("<x-a><template shadowrootmode=closed><p>closed</p></template>light</x-a>", "closed"),
+        (
+            "<x-a><template shadowrootmode=open>[<slot></slot>]</template>light <b>bold</b> end</x-a>",
+            "[light bold end]",
+        ),
+        (
+            "<x-a><template shadowrootmode=open><h2><slot name=t>no title</slot></h2><slot></slot></template>"
+            "<i>body</i><b slot=t>Title</b></x-a>",
+            "Title\nbody",
+        ),
+        ("<x-a><template shadowrootmode=open><slot name=t>fallback</slot></template></x-a>", "fallback"),
+        ("<x-a><template shadowrootmode=open>x</template><b slot=none>unassigned</b></x-a>", "x"),
+        (
+            "<x-a><template shadowrootmode=open><x-b><template shadowrootmode=open>(<slot></slot>)</template>"
+            "<slot></slot></x-b></template>deep</x-a>",
+            "(deep)",
+        ),
+    ],
+)
+def test_shadow_trees_stand_in_their_hosts_with_slots_filled(html: str, text: str) -> None:
+    assert read(f"<main><div>{html}</div></main>", rendered=True).text == text
+
+
+def test_frames_stand_in_their_places_and_their_addresses_are_their_own() -> None:
+    frames = (
+        Frame(
+            "1",
+            "https://frame.example/a/b",
+            "<body><p>in frame <a href=c>link</a></p><iframe data-x-frame=2></body>",
+        ),
+        Frame("2", "https://inner.example/", "<body><p data-x-hidden>gone</p><p>inner</p></body>"),
+    )
+    place = "<iframe data-x-frame={}></iframe>"
+    html = f"<main><p>before</p>{place.format(1)}<p>after</p>{place.format(9)}</main>"
+    document = read(html, rendered=True, frames=frames)
+    assert document.text == "before\nin frame link\ninner\nafter"
+    assert document.links[0].url == "https://frame.example/a/c"
+    assert document.hidden_removed == 1
+
+
+def test_a_frame_that_holds_itself_is_shown_once() -> None:
+    frames = (Frame("1", "https://example.com/", "<body><p>loop</p><iframe data-x-frame=1></iframe></body>"),)
+    assert read("<main><iframe data-x-frame=1></iframe></main>", rendered=True, frames=frames).text == "loop"
+
+
+def test_elements_deeper_than_the_bound_keep_their_text() -> None:
+    document = read(
+        "<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>"
+    )
+    assert document.degraded
+    built = build.build(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
+    assert "".join(built.body.itertext()).count("y") >= 1_000
+    assert "after" in document.text
+
+
+def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() -> None:
+    fallback = f"<noscript><h1>Thread</h1><p>{WORDS}</p></noscript>"
+    note = "<noscript>Please enable JavaScript.</noscript>"
+    assert WORDS.strip() in read(f"<div id=main></div>{fallback}", rendered=True).text
+    shown = read(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True).text
+    assert "Thread" not in shown
+    app = page(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True)
+    assert "Thread" not in text_of(build.build(app).body)
+    assert read(f"<div id=main>Loading</div>{note * 30}", rendered=True).text == "Loading"
+
+
+def test_two_bodies_are_one_page() -> None:
+    assert read("<body><p>one</p></body><body><p>two</p></body>").text == "one\ntwo"
+
+
+def test_a_long_text_for_readers_without_scripts_is_no_note() -> None:
+    told = f"This page is about JavaScript. {WORDS}"
+    built = build.build(page(f"<main><p>Shown.</p></main><noscript>{told}</noscript>"))
+    assert "about JavaScript" in text_of(built.body) and not built.asks_for_scripts

@@ -1,0 +1,172 @@
+"""What an inline style or a simple rule hides, told without a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.page.css_visibility import (
+    background_of,
+    conceals,
+    declarations,
+    hidden_names,
+    same_colour,
+)
+from tests.scraper.soon import soon
+
+
+@pytest.mark.parametrize(
+    ("style", "hidden"),
+    [
+        ("transform: scale(0)", True),
+        ("transform: scaleX(0.0)", True),
+        ("transform: scale3d( .00 , 1, 1)", True),
+        ("transform: scale(0.1)", False),
+        ("transform: scale(10)", False),
+        ("filter: opacity( 0% )", True),
+        ("filter: opacity(0.00)", True),
+        ("filter: opacity(0.5)", False),
+        ("font-size: .5px", True),
+        ("font-size: 1.5em", False),
+        ("font-size: 3pt", False),
+        ("text-indent: -9999px", True),
+        ("text-indent: -1.5em", False),
+        ("clip-path: inset(100%)", True),
+        ("clip-path: inset(0 100% 0 0)", True),
+        ("clip-path: inset(0 50%)", True),
+        ("clip-path: inset(10% 60% 0)", True),
+        ("clip-path: inset(9999px)", True),
+        ("clip-path: inset(0 40% 0 0 round 9px)", False),
+        ("clip-path: inset()", False),
+        ("clip-path: rect(0 0 0 0)", True),
+        ("clip-path: rect(0 9px 9px 0)", False),
+        ("clip-path: xywh(0 0 0 0)", True),
+        ("clip-path: xywh(0 0 9px 9px)", False),
+        ("clip-path: path('M0 0')", True),
+        ("clip-path: path('M0 0L9 9L9 0')", False),
+        ("position: fixed; left: 200vw", True),
+        ("position: absolute; left: 9999px", True),
+        ("position: fixed; left: 50vw", False),
+        ("position: absolute; left: 900px", False),
+        ("-webkit-text-fill-color: transparent", True),
+        ("color: transparent; -webkit-text-fill-color: black", False),
+        ("color: hsl(0 0% 0% / 0)", True),
+        ("color: oklch(0 0 0 / 0)", True),
+        ("color: oklch(0 0 0 / 1)", False),
+    ],
+)
+def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> None:
+    assert conceals(declarations(style)) is hidden
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "display:/**/none",
+        "dis/* x */play:none; display/* */:none",
+        "d\\69splay:n\\00006Fne",
+        "di\\splay: no\\6e e",
+    ],
+)
+def test_comments_and_escapes_hide_no_style(style: str) -> None:
+    assert conceals(declarations(style))
+
+
+@pytest.mark.parametrize(
+    ("colour", "is_white"),
+    [
+        ("hsl(0, 0%, 100%)", True),
+        ("hsla(120 50% 99% / 1)", True),
+        ("hsl(0 0% 20%)", False),
+        ("oklch(1 0 0)", True),
+        ("oklch(99.5% 0 0)", True),
+        ("lab(100 0 0)", True),
+        ("lab(100% 0 0)", True),
+        ("lch(50 0 0)", False),
+        ("oklab(0 0 0)", False),
+        ("oklch(from white l c h)", False),
+        ("hsl(none none none)", False),
+    ],
+)
+def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
+    assert same_colour(colour, (255, 255, 255, 1)) is is_white
+
+
+@pytest.mark.parametrize(
+    ("background", "colour"),
+    [
+        ("url(a b.png) no-repeat rgb(0, 0, 0)", (0, 0, 0, 1)),
+        ("#fff", (255, 255, 255, 1)),
+        ("rgb(241 245 249 / 1) none", (241, 245, 249, 1)),
+        ("var(--paper, rgb(255, 255, 255))", (255, 255, 255, 1)),
+        ("rgba(0, 0, 0, .2)", None),
+        ("url(a.png)", None),
+    ],
+)
+def test_a_background_is_the_colour_among_its_parts(
+    background: str, colour: tuple[float, ...] | None
+) -> None:
+    assert background_of(declarations(f"background: {background}")) == colour
+
+
+def test_a_rule_is_known_behind_all_that_may_stand_in_a_sheet() -> None:
+    sheets = (
+        "@font-face { src: url(data:font/woff2;base64,AAAA) } .gone { display: none }",
+        "/* .shown { display: none } */ #away, .off { visibility: hidden } .off { visibility: visible }",
+        "@media print { .gone { display: block } .only { display: none } }",
+    )
+    assert hidden_names(sheets[:1]) == {".gone"}
+    assert hidden_names(sheets[1:2]) == {"#away"}
+    assert hidden_names(sheets) == {"#away"}
+
+
+FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
+
+
+@pytest.mark.parametrize(
+    "rest", [FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000]
+)
+def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> None:
+    with soon():
+        assert ".gone" in hidden_names([f".gone {{ display: none }} {rest}"])
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        f"transform: scale({'0' * 1_980}",
+        f"filter: opacity({'0' * 1_980}",
+        f"font-size: {'0' * 1_980}z",
+        f"background: x{' ' * 900}{')a' * 450}",
+        f"background: (({'(a)' * 600}",
+        f"clip-path: {'xywh(0 0 ' * 200}",
+        f"clip-path: path('m{' ' * 1_900}x",
+        f"clip-path: {'inset(' * 300}",
+        f"color: hsl({'1' * 1_900}",
+        f"dis{'/*' * 900}",
+        "\\" * 1_900,
+    ],
+)
+def test_hostile_styles_are_read_soon(style: str) -> None:
+    with soon():
+        for _ in range(500):
+            found = declarations(style)
+            conceals(found)
+            background_of(found)
+
+
+def test_movements_that_never_close_are_read_soon() -> None:
+    style = declarations("transform: " + "translate(" * 198)
+    with soon():
+        assert not any(conceals(style) for _ in range(2_000))
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "transform: translate(-9999px, calc(1px + 1px))",
+        "transform: translatex(-9999px",
+        "transform: translatey(9999px)",
+    ],
+)
+def test_what_is_moved_far_away_is_hidden(style: str) -> None:
+    assert conceals(declarations(style))

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from scraper.extract import fallback
+from scraper.model import Document, VerdictKind
+from tests.scraper.extract.snapshots import page
+
+
+def read(html: str) -> Document:
+    return fallback.read(page(html))
+
+
+def test_the_text_of_a_page_is_read_without_what_is_no_text() -> None:
+    document = read(
+        "<html><head><title>A &amp; B</title><style>p{color:red}</style></head>"
+        "<body><h1>Tide</h1>"
+        "<p>High <b>wa</b>ter &lt; noon</p><!-- no --><script>if (a < b) no()</script><p>3 < 4<br>then</p>"
+        "<template>no</template><svg><text>no</text></svg></body></html>"
+    )
+    assert document.title == "A & B"
+    assert document.text == "Tide\n\nHigh water < noon\n\n3 < 4\n\nthen"
+    assert document.degraded and document.verdict.ok
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<div hidden>no<div>no</div>no</div>",
+        "<div style='display:none'>no<p>no</div>",
+        "<p data-x-hidden>no</p>",
+        "<span style='opacity:0;color:red'>no <span>no</span></span>",
+        "<textarea>no</textarea>",
+    ],
+)
+def test_what_tags_alone_show_to_be_hidden_is_left_out(hidden: str) -> None:
+    assert read(f"<p>before</p>{hidden}<p>after</p>").text == "before\n\nafter"
+
+
+@pytest.mark.parametrize("shown", ["<p style='opacity:0.5'>yes</p>", "<img hidden><p>yes</p>", "<b>yes"])
+def test_what_is_shown_stays(shown: str) -> None:
+    assert read(shown).text == "yes"
+
+
+def test_a_body_that_is_hidden_until_its_scripts_ran_is_read() -> None:
+    assert read("<body style='opacity:0'><p>yes</p></body>").text == "yes"
+
+
+def test_nothing_and_no_text_are_told_apart() -> None:
+    assert read("").verdict.reason == "empty"
+    assert read("\x00" * 1000).verdict.reason == "binary"
+    assert read("").verdict.kind is VerdictKind.THIN
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<" * 3_000_000, "<a" * 2_000_000, "<!--" * 500_000, "<script>" * 500_000, "<div hidden>" * 300_000,
+     "<p>x<b>y</b></p>" * 300_000, "<p a='" * 500_000, " \n" * 3_000_000, "&amp;" * 1_000_000],
+    ids=lambda html: html[:8],
+)  # fmt: skip
+def test_time_grows_with_the_page_alone(html: str) -> None:
+    started = time.process_time()
+    assert len(read(html).text) <= fallback.MAX_TEXT
+    assert time.process_time() - started < 15

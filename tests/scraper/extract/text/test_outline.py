@@ -1,0 +1,51 @@
+"""The headings of a Markdown text, as a person reads them, and where they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.text.outline import MAX_HEADINGS, of_markdown
+from tests.scraper.soon import soon
+
+
+def test_headings_come_with_their_ranks_and_places() -> None:
+    markdown = "# One\n\nText # no heading\n\n### Two\n"
+    found = of_markdown(markdown)
+    assert [(one.level, one.text) for one in found] == [(1, "One"), (3, "Two")]
+    assert [markdown[one.start :].split("\n")[0] for one in found] == ["# One", "### Two"]
+
+
+def test_what_looks_like_a_heading_in_code_is_none() -> None:
+    markdown = "````\n# a comment\n```\n# another\n````\n\n# One"
+    assert [one.text for one in of_markdown(markdown)] == ["One"]
+
+
+@pytest.mark.parametrize("marker", ["- ", "12. ", "> ", ":   ", "> - "])
+def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
+    inset = "".join(one if one == ">" else " " for one in marker)
+    markdown = f"{marker}```\n{inset}# a comment\n{inset}```\n\n# One"
+    assert [one.text for one in of_markdown(markdown)] == ["One"]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[A link](https://e.example/a_(b)) and *more*", "A link and more"),
+        ("![A picture](p.png) of `code`", "A picture of code"),
+        (r"\[1\](2) is no link", "[1](2) is no link"),
+        (r"[with \] in it](u)", "with ] in it"),
+        (r"a \\[link](u)", r"a \\link"),
+    ],
+)
+def test_a_heading_is_told_without_its_markup(written: str, shown: str) -> None:
+    assert [one.text for one in of_markdown(f"# {written}")] == [shown]
+
+
+def test_there_are_only_so_many() -> None:
+    assert len(of_markdown("# a\n" * (MAX_HEADINGS + 1))) == MAX_HEADINGS
+
+
+@pytest.mark.parametrize("piece", ["[\\[", "![", "[a](", "[a](b(", "#", "*", "\n"])
+def test_a_hostile_heading_is_read_soon(piece: str) -> None:
+    with soon():
+        of_markdown("# " + piece * (200_000 // len(piece)))

@@ -1,0 +1,53 @@
+"""Words compare in every script, with or without spaces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scraper.extract.text.terms import folded, stem, terms, terms_of_markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Hello, World! max_results=3.12", ["hello", "world", "max", "results", "3", "12"]),
+        ("Über naïve Straße", ["uber", "naive", "strasse"]),
+        ("機械学習とは2025年", ["機械", "械学", "学習", "習と", "とは", "2025", "年"]),
+        ("한국어를 배우다", ["한국", "국어", "어를", "배우", "우다"]),
+        ("สวัสดี โลก", ["สวั", "วัส", "ัสด", "สดี", "โลก"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("שָׁלוֹם", ["שלום"]),
+        ("الكِتَاب", ["الكتاب"]),
+        ("Ёлка ＡＢＣ ﬁne", ["елка", "abc", "fine"]),
+        ("Đà Nẵng, Łódź, Tromsø, ışık", ["da", "nang", "lodz", "tromso", "isik"]),
+        ("", []),
+    ],
+)
+def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
+    assert terms(text) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("timetables", "timetable"), ("cats", "cat"), ("Lösungen", "Lösung"), ("политика", "политики")],
+)
+def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
+    assert stem(terms(one)[0]) == stem(terms(other)[0])
+
+
+def test_different_words_have_different_stems() -> None:
+    assert len({stem(word) for word in ("house", "horse", "mouse", "3", "12", "学習")}) == 6
+
+
+def test_addresses_of_links_are_no_words() -> None:
+    assert terms_of_markdown("see [the guide](https://example.org/a_(b)/c?x=1) now") == [
+        "see", "the", "guide", "now",
+    ]  # fmt: skip
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    once = folded(text)
+    assert folded(once) == once

@@ -1,0 +1,96 @@
+"""What becomes of a document whose reader fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scraper import errors
+from scraper.extract.documents.model import ParseRequest
+from scraper.reading.documents.parser import Parser, is_document
+from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+
+PDF = b"%PDF-1.7\n"
+GOOD = {
+    "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1,
+    "read_to": None, "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False,
+}  # fmt: skip
+
+
+class ScriptedShots:
+    """Answers in turn; an exception is raised."""
+
+    def __init__(self, *answers: dict[str, Any] | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[dict[str, Any]] = []
+
+    async def run(self, asked: Any, data: bytes, *, limit_s: float | None = None) -> dict[str, Any]:
+        self.asked.append({**asked, "limit_s": limit_s})
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def read(shots: ScriptedShots, data: bytes = PDF) -> str:
+    parsed = await Parser(shots).read(data, ParseRequest(), limit_s=10, source="a.pdf")
+    return parsed.markdown
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        WorkerDiedError("its process died"),
+        WorkerTimeoutError("too long"),
+        WorkerMemoryError("too much"),
+        {"error": "malformed"},
+    ],
+)
+async def test_a_second_reader_tries_with_half_the_time_what_broke_the_first(failure: Any) -> None:
+    shots = ScriptedShots(failure, {"parsed": GOOD})
+    assert await read(shots) == "words"
+    assert [asked["plain_reader"] for asked in shots.asked] == [False, True]
+    assert [asked["limit_s"] for asked in shots.asked] == [10, 5]
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (WorkerDiedError("its process died"), "crash"),
+        (WorkerTimeoutError("too long"), "timeout"),
+        (WorkerMemoryError("too much"), "out_of_memory"),
+        ({"error": "encrypted", "message": "Locked.", "next_step": "Give `password`."}, "encrypted"),
+        ({"error": "too_large", "message": "Large."}, "too_large"),
+        ({"error": "fault", "detail": "Traceback"}, "malformed"),
+        ({"parsed": {"format": "pdf"}}, "crash"),
+        ({"parsed": {**GOOD, "ocr_pages": ["x"]}}, "crash"),
+    ],
+)
+async def test_every_failure_is_one_typed_error(failure: Any, code: str) -> None:
+    with pytest.raises(errors.UnreadableError) as raised:
+        await read(ScriptedShots(failure, WorkerFailedError("again")))
+    assert raised.value.code == code
+    assert raised.value.target == "a.pdf"
+
+
+async def test_a_format_with_one_reader_is_not_tried_again() -> None:
+    shots = ScriptedShots(WorkerDiedError("its process died"))
+    with pytest.raises(errors.ParserFailedError):
+        await read(shots, b"plain words")
+    assert len(shots.asked) == 1
+
+
+async def test_a_document_that_deserves_it_is_read_with_more_care() -> None:
+    better = {**GOOD, "markdown": "better"}
+    shots = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, {"parsed": better})
+    assert await read(shots) == "better"
+    assert shots.asked[1]["more_care"]
+    worse = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, WorkerDiedError("it died"))
+    assert await read(worse) == "words"
+
+
+def test_documents_are_told_from_pages_and_texts() -> None:
+    assert is_document(PDF, "text/html")
+    assert not is_document(b"<html><body>a</body></html>", "application/pdf")
+    assert not is_document(b"a,b\n", "text/csv")

@@ -1,0 +1,220 @@
+"""Documents by address and by path: read once, paged from memory or the cache, and never for another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from browsers.model import Mode, VisitLimits
+from scraper import errors
+from scraper.reading.documents.from_snapshot import SnapshotDocumentReader
+from scraper.reading.documents.parser import Parser
+from scraper.reading.documents.reader import DocumentReader
+from scraper.reading.documents.request import DocumentRequest
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.workers.single_use_process import SingleUseProcesses
+from tests.scraper.extract.documents.made import drawn_pdf, text_at
+from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+
+PDF = drawn_pdf(*([text_at(60, 300, f"This is what stands on page {n} of it")] for n in (1, 2, 3)))
+URL = "https://site.example/paper.pdf"
+
+
+class House:
+    """A reader of documents over a door that serves one file."""
+
+    def __init__(
+        self,
+        shots: SingleUseProcesses,
+        body: bytes = PDF,
+        media_type: str = "application/pdf",
+        **settings: object,
+    ) -> None:
+        html = body.decode("latin-1") if media_type.startswith("text/") else ""
+        self.door = ScriptedDoor(
+            body=body, media_type=media_type, html=html, headers={"content-type": media_type}
+        )
+        self.pages = CountingPages()
+        made = replace(Settings(), **settings)  # type: ignore[arg-type]
+        parser = Parser(shots)
+        workers = ScriptedWorkers()
+        self.fetcher = Fetcher(self.door, workers, self.pages, made, documents=SnapshotDocumentReader(parser))  # type: ignore[arg-type]
+        self.reader = DocumentReader(self.fetcher, parser, self.pages, made)  # type: ignore[arg-type]
+
+    async def text(self, source: str = URL, **wanted: object) -> str:
+        reading = await self.reader.read(DocumentRequest(source, **wanted))  # type: ignore[arg-type]
+        return reading.document.markdown
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shots() -> AsyncIterator[SingleUseProcesses]:
+    opened = SingleUseProcesses(2)
+    yield opened
+    await opened.close()
+
+
+async def test_a_document_comes_by_one_peek_with_room_for_documents(shots: SingleUseProcesses) -> None:
+    house = House(shots)
+    reading = await house.reader.read(DocumentRequest(URL))
+    assert reading.document.format == "pdf"
+    assert reading.document.page_count == 3
+    assert "page 2 of it" in reading.document.text
+    assert "<!--" not in reading.document.text
+    (request,) = house.door.requests
+    assert request.mode is Mode.PEEK
+    assert request.limits.body_bytes == 50_000_000 > VisitLimits().body_bytes
+
+
+async def test_paging_fetches_nothing_again_and_the_cache_keeps_it_for_others_to_come(
+    shots: SingleUseProcesses,
+) -> None:
+    house = House(shots)
+    first = await house.reader.read(DocumentRequest(URL))
+    again = await house.reader.read(DocumentRequest(URL))
+    assert (first.cached, again.cached) == (False, True)
+    assert again.document == first.document
+    assert len(house.door.requests) == 1
+    ((_, key, method),) = house.pages.entries
+    assert (key, method) == (URL, "document")
+    later = DocumentReader(house.fetcher, Parser(shots), house.pages, Settings())
+    assert (await later.read(DocumentRequest(URL))).cached
+    assert len(house.door.requests) == 1
+
+
+async def test_nobody_gets_what_was_read_for_another(shots: SingleUseProcesses) -> None:
+    house = House(shots)
+    await house.text(principal="one")
+    await house.text(principal="two")
+    assert len(house.door.requests) == 2
+
+
+async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(
+    shots: SingleUseProcesses,
+) -> None:
+    house = House(shots)
+    await house.text(password="secret")
+    assert not house.pages.entries
+    await house.text(password="secret")
+    assert len(house.door.requests) == 1
+    await house.text(password="another")
+    assert len(house.door.requests) == 2
+
+
+async def test_fetch_reads_a_document_too_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
+    house = House(shots)
+    reading = await house.fetcher.fetch(URL)
+    assert "page 3 of it" in reading.document.markdown
+    assert "`read_doc` is the tool" in reading.warnings[0]
+
+
+async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_tool(
+    shots: SingleUseProcesses,
+) -> None:
+    house = House(shots)
+    await house.fetcher.fetch(URL)
+    reading = await house.reader.read(DocumentRequest(URL))
+    assert reading.cached and not any("read_doc" in warning for warning in reading.warnings)
+    other = House(shots)
+    await other.reader.read(DocumentRequest(URL))
+    fetched = await other.fetcher.fetch(URL)
+    assert fetched.cached and "`read_doc` is the tool" in fetched.warnings[0]
+    assert len(house.door.requests) == len(other.door.requests) == 1
+
+
+async def test_a_page_is_read_as_fetch_reads_it_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
+    house = House(shots, b"<p>Served.</p>", "text/html")
+    reading = await house.reader.read(DocumentRequest("https://site.example/"))
+    assert reading.document.markdown == "Served."
+    assert "`fetch` is the tool" in reading.warnings[-1]
+    visits = len(house.door.requests)
+    await house.reader.read(DocumentRequest("https://site.example/"))
+    assert len(house.door.requests) == visits
+
+
+async def test_a_page_that_is_sent_as_a_document_is_read_and_told(shots: SingleUseProcesses) -> None:
+    house = House(shots, b"<html><body><h1>Sign in</h1><p>Please sign in first.</p></body></html>")
+    reading = await house.reader.read(DocumentRequest(URL))
+    assert "Please sign in first." in reading.document.markdown
+    assert "web page, though it was sent as application/pdf" in reading.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("length", "error", "words"),
+    [
+        ("60000000", errors.ContentTooLargeError, "larger than the 50 MB"),
+        ("3000000", errors.NetworkError, r"in part only \(0.0 of 3.0 MB\)"),
+        ("", errors.NetworkError, "broke off or was too slow"),
+        ("9" * 5000, errors.NetworkError, "broke off or was too slow"),
+        ("\N{SUPERSCRIPT TWO}", errors.NetworkError, "broke off or was too slow"),
+    ],
+)
+async def test_a_document_that_came_in_part_says_why(
+    shots: SingleUseProcesses, length: str, error: type[errors.ScraperError], words: str
+) -> None:
+    house = House(shots)
+    house.door._more |= {"truncated": True, "headers": {"content-length": length}}
+    with pytest.raises(error, match=words):
+        await house.text()
+
+
+async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more(
+    shots: SingleUseProcesses,
+) -> None:
+    house = House(shots)
+    house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
+    with pytest.raises(errors.ContentTooLargeError) as raised:
+        await house.fetcher.fetch(URL)
+    assert "`read_doc` takes larger documents" in raised.value.next_step
+
+
+async def test_the_sites_own_refusal_is_told(shots: SingleUseProcesses) -> None:
+    house = House(shots)
+    house.door._more["status"] = 404
+    with pytest.raises(errors.HttpStatusError):
+        await house.text()
+
+
+async def test_local_files_are_read_by_path_and_again_when_they_change(
+    shots: SingleUseProcesses, tmp_path: Path
+) -> None:
+    house = House(shots, document_root=tmp_path)
+    (tmp_path / "a.csv").write_text("town,people\nBergen,290")
+    assert await house.text("a.csv") == "| town | people |\n| --- | --- |\n| Bergen | 290 |"
+    assert (await house.reader.read(DocumentRequest("a.csv"))).cached
+    (tmp_path / "a.csv").write_text("town,people\nPorto,230000")
+    assert "Porto" in await house.text("a.csv")
+    assert not house.pages.entries
+    assert not house.door.requests
+
+
+@pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
+async def test_a_local_file_is_found_by_exactly_its_name(
+    shots: SingleUseProcesses, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("the words in it")
+    house = House(shots, document_root=tmp_path)
+    assert await house.text(name) == "the words in it"
+    with pytest.raises(errors.ScraperError):
+        await House(shots).text(name)
+
+
+@pytest.mark.parametrize("source", ["file:///etc/passwd", "FILE:/etc/passwd", " file://localhost/etc/passwd"])
+async def test_file_urls_are_always_refused(shots: SingleUseProcesses, tmp_path: Path, source: str) -> None:
+    for settings in ({}, {"document_root": tmp_path}):
+        with pytest.raises(errors.PolicyError, match="file:// URLs are always refused"):
+            await House(shots, **settings).text(source)
+
+
+async def test_local_paths_are_refused_where_no_folder_is_named(shots: SingleUseProcesses) -> None:
+    with pytest.raises(errors.LocalReadsDisabledError, match="local file reads are disabled"):
+        await House(shots).text("papers/a.pdf")
+
+
+async def test_other_schemes_are_no_addresses(shots: SingleUseProcesses) -> None:
+    with pytest.raises(errors.InvalidUrlError):
+        await House(shots).text("ftp://site.example/a.pdf")

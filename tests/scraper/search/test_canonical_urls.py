@@ -1,0 +1,77 @@
+"""Addresses of one page have one key, those of two pages have two."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scraper.search.canonical_urls import canonical, host_key, is_wrapped
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://example.com/a", "https://www.example.com/a/"),
+        ("https://m.example.com/a", "https://example.com:443/a"),
+        ("https://en.m.wikipedia.org/wiki/Rust", "https://en.wikipedia.org/wiki/Rust"),
+        ("https://example.com/index.html", "https://example.com"),
+        ("https://example.com/docs/default.aspx", "https://example.com/docs/"),
+        ("https://example.com//a///b", "https://example.com/a/b"),
+        ("https://example.com/%7Euser/%c3%a9", "https://example.com/~user/é"),
+        ("https://example.com/a?utm_source=x&b=2&a=1&fbclid=9", "https://example.com/a?a=1&b=2"),
+        ("https://example.com/a/amp/", "https://example.com/a"),
+        ("https://example.com/a?amp=1", "https://example.com/a?outputType=amp"),
+        ("https://example-com.cdn.ampproject.org/c/s/example.com/a", "https://example.com/a"),
+        ("https://www.google.com/amp/s/example.com/a", "https://example.com/a"),
+        ("https://example.com/a#part", "https://example.com/a#:~:text=words"),
+        ("https://bücher.example/a", "https://xn--bcher-kva.example/a"),
+        ("https://www.youtube.com/watch?v=x&si=y", "https://youtube.com/watch?v=x"),
+    ],
+)
+def test_two_spellings_of_one_page_have_one_key(one: str, other: str) -> None:
+    assert canonical(one) == canonical(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://example.com/", "https://example.com/de"),
+        ("https://arxiv.org/abs/1706.03762", "https://arxiv.org/pdf/1706.03762"),
+        ("https://example.com/a?page=1", "https://example.com/a?page=2"),
+        ("https://example.com/a?id=1", "https://example.com/a?id=2"),
+        ("https://example.com/Js", "https://example.com/js"),
+        ("https://docs.example.com/a", "https://example.com/a"),
+        ("https://example.com/#/one", "https://example.com/#/two"),
+        ("https://example.com/#!one", "https://example.com/#!two"),
+        ("https://example.com:8443/a", "https://example.com/a"),
+        ("https://example.com/a%2Fb", "https://example.com/a/b"),
+    ],
+)
+def test_two_pages_have_two_keys(one: str, other: str) -> None:
+    assert canonical(one) != canonical(other)
+
+
+def test_a_text_that_is_no_address_is_its_own_key() -> None:
+    assert canonical(" mailto:a@b.example ") == "mailto:a@b.example"
+    assert canonical("no address") == "no address"
+    assert host_key("no address") == ""
+
+
+def test_a_name_that_begins_like_a_mobile_one_stays() -> None:
+    assert host_key("https://m.co/") == "m.co"
+    assert host_key("https://mobile.de/") == "mobile.de"
+    assert host_key("https://www.mobile.de/") == "mobile.de"
+
+
+def test_only_google_news_own_addresses_count_as_wrapped() -> None:
+    assert is_wrapped("https://news.google.com/rss/articles/CBMiAA?oc=5")
+    assert is_wrapped("https://news.google.com/read/CBMiAA")
+    assert not is_wrapped("https://news.google.com/home")
+    assert not is_wrapped("https://example.com/rss/articles/CBMiAA")
+
+
+@given(st.text(alphabet="abz/.%2F~-éA?&=#:@", max_size=60))
+def test_a_key_is_the_key_of_itself(path: str) -> None:
+    key = canonical(f"https://example.com/{path}")
+    assert canonical(f"https://{key}") == key

@@ -1,0 +1,85 @@
+"""Between two requests to one engine there is a pause, and never two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from scraper.coordination.local_leases import LocalLeases
+from scraper.search.engine_throttle import EngineThrottle
+
+
+async def test_nobody_asks_an_engine_that_is_being_asked() -> None:
+    spacing, inside, most = EngineThrottle(), 0, 0
+
+    async def ask() -> None:
+        nonlocal inside, most
+        async with spacing.turn("mojeek"):
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0.01)
+            inside -= 1
+
+    await asyncio.gather(*(ask() for _ in range(5)))
+    assert most == 1
+
+
+async def test_engines_do_not_wait_for_each_other() -> None:
+    spacing = EngineThrottle()
+    async with spacing.turn("mojeek"), asyncio.timeout(30), spacing.turn("bing"):
+        pass
+
+
+async def test_a_request_waits_for_the_pause_after_the_last() -> None:
+    spacing = EngineThrottle()
+    begun = time.monotonic()
+    spacing.asked("mojeek", 0.2)
+    await spacing.pause("mojeek")
+    assert time.monotonic() - begun >= 0.19
+    spacing.asked("mojeek", 3_600)
+    async with asyncio.timeout(30):
+        await spacing.pause("bing")
+
+
+async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
+    spacing = EngineThrottle()
+
+    async def hold() -> None:
+        async with spacing.turn("mojeek"):
+            await asyncio.Event().wait()
+
+    holder = asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    holder.cancel()
+    async with asyncio.timeout(30), spacing.turn("mojeek"):
+        pass
+
+
+async def test_servers_that_look_the_same_take_turns_at_an_engine() -> None:
+    leases, at_once, most = LocalLeases(), 0, 0
+
+    async def ask(spacing: EngineThrottle) -> None:
+        nonlocal at_once, most
+        async with spacing.turn("mojeek", 0.02):
+            at_once += 1
+            most = max(most, at_once)
+            await asyncio.sleep(0.01)
+            spacing.asked("mojeek", 0.02)
+            at_once -= 1
+
+    begun = time.monotonic()
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        for _ in range(4):
+            group.create_task(ask(EngineThrottle(leases, "direct")))
+    assert most == 1
+    assert time.monotonic() - begun >= 3 * 0.02
+
+
+async def test_servers_that_look_different_do_not_wait_for_each_other() -> None:
+    leases = LocalLeases()
+    async with (
+        EngineThrottle(leases, "direct").turn("mojeek", 60),
+        asyncio.timeout(30),
+        EngineThrottle(leases, "by proxy").turn("mojeek", 60),
+    ):
+        pass

@@ -1,0 +1,114 @@
+"""What a waiting client is told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from mcp import Client
+
+from scraper.server.calls import progress
+from scraper.server.calls.progress import ProgressNotifier, reporting
+from tests.scraper.process import LIMIT_S, Program, until
+from tests.scraper.server.wire import ERAS
+
+Message = tuple[float, float | None, str | None]
+
+
+async def test_a_call_that_ends_quickly_sends_nothing() -> None:
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=600, silence_s=600) as told:
+        for number in (1, 2):
+            told.report(number, 2, f"step {number}")
+        await asyncio.sleep(0)
+    assert sent == []
+
+
+async def test_only_the_last_of_many_steps_is_sent() -> None:
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=0.05, silence_s=600) as told:
+        for number in range(100):
+            told.report(number, 100, f"step {number}")
+        await until(lambda: sent)
+        await asyncio.sleep(0.2)
+    assert sent == [(99, 100, "step 99")]
+
+
+async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with reporting(send, pace_s=0.01, silence_s=0.02) as told:
+        told.report(3, 8, "reading")
+        await until(lambda: len(sent) >= 3)
+    values = [value for value, _, _ in sent]
+    assert values == sorted(set(values))
+    assert values[0] == 3
+    assert values[-1] < 4
+    assert {(total, words) for _, total, words in sent} == {(8, "reading")}
+
+
+async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
+    told, sent = ProgressNotifier(), list[float]()
+
+    async def send(value: float, _total: float | None, _words: str | None) -> None:
+        sent.append(value)
+        told.report(1, 9, "late")
+
+    told.report(5, 9, "five")
+    sending = asyncio.create_task(told.send_forever(send, pace_s=0.01, silence_s=0.01))
+    await until(lambda: len(sent) >= 3)
+    sending.cancel()
+    await asyncio.wait({sending})
+    assert sent == sorted(set(sent))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, era: str) -> None:
+    steps: list[Message] = []
+
+    async def hear(*step: float | str | None) -> None:
+        steps.append(step)  # type: ignore[arg-type]
+
+    async with Client(server.url, mode=era) as client:
+        begun = time.monotonic()
+        answer = await client.call_tool("slow", {"seconds": 1.8}, progress_callback=hear)
+        took_s = time.monotonic() - begun
+    assert answer.content[0].text == "done 18"
+    assert 1 <= len(steps) <= 2 * took_s
+    assert all(total == 18 and words == f"step {value:g}" for value, total, words in steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_silent_call_is_heard_of_long_before_its_end(server: Program, era: str) -> None:
+    # Below the five seconds that are promised.
+    assert progress._PACE_S + progress._SILENCE_S < 5
+    heard = asyncio.Event()
+
+    async def hear(*_: object) -> None:
+        heard.set()
+
+    async with Client(server.url, mode=era) as client, asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(
+            client.call_tool("slow", {"seconds": 2 * LIMIT_S, "silent": True}, progress_callback=hear)
+        )
+        await asyncio.wait_for(heard.wait(), LIMIT_S)
+        call.cancel()
+
+
+async def test_no_token_no_progress(server: Program) -> None:
+    async with Client(server.url, mode="legacy") as client:
+        answer = await client.call_tool("slow", {"seconds": 0.8})
+        assert answer.content[0].text == "done 8"

@@ -1,0 +1,58 @@
+"""Whose page it is that a person tries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, cast
+
+import pytest
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.requests import Request
+from starlette.types import Message
+
+from scraper.extract.comparison import ReadingComparison
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.lifecycle.app_holder import household
+from scraper.server.playground.routes import Playground
+from tests.scraper.server.stand_in import App
+
+
+class Reader:
+    """Notes who asks."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def read(self, _url: str, *, principal: str, **_more: object) -> ReadingComparison:
+        """Both sides of a page that says nothing."""
+        self.asked.append(principal)
+        return ReadingComparison("", "", "", (), 0, rendered=False)
+
+
+@pytest.mark.parametrize(("token", "principal"), [("ann", "ann"), (None, "local")])
+async def test_a_page_is_tried_for_the_caller_whose_token_came_along(
+    token: str | None, principal: str
+) -> None:
+    body = json.dumps({"url": "http://site.example/"}).encode()
+    sent: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not sent:
+            await asyncio.Event().wait()
+        return sent.pop()
+
+    scope: dict[str, Any] = {"type": "http", "headers": [(b"content-type", b"application/json")]}
+    if token is not None:
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
+    async with household(cast(Any, App.open)) as house:
+        app, reader = await house.app(), Reader()
+        cast(Any, app).sides = reader
+        routes = Playground(
+            house, CallDispatcher((), house, deadline_s=5), version="1", deadline_s=5
+        ).routes()
+        (route,) = (route for route in routes if route.path == "/try")
+        answer = await route.endpoint(Request(scope, receive))
+    assert answer.status_code == 200
+    assert reader.asked == [principal]

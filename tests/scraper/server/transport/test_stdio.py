@@ -1,0 +1,160 @@
+"""The conversation over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import signal
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scraper.server.transport.stdio_reader import StdinReader
+from tests.scraper.process import LIMIT_S, running
+from tests.scraper.server.conftest import STAND_IN
+from tests.scraper.server.pipe import answer, ask, begin, read, write
+from tests.scraper.server.wire import call, initialize, modern_call
+
+STDIO = (*STAND_IN, "stdio")
+
+
+async def test_nothing_but_the_protocol_reaches_stdout() -> None:
+    # Of whoever runs the tests: with it, nothing that is printed would wait in memory.
+    env = {"PYTHONUNBUFFERED": ""}
+    async with running(*STDIO, env=env, stdin=PIPE, stdout=PIPE) as program:
+        assert program.process.stdin is not None
+        assert program.process.stdout is not None
+        await write(program, initialize())
+        first = await program.process.stdout.readexactly(1)
+        assert first == b"{"
+        await program.process.stdout.readline()
+        assert (await ask(program, call("noisy")))["result"]["content"][0]["text"] == "quiet"
+        program.process.stdin.close()
+        assert await program.process.stdout.read() == b""
+        assert await program.ended() == 0
+    for noise in ("noise by print", "noise by write", "noise by a child"):
+        assert noise in "".join(program.said)
+
+
+async def test_a_client_that_hangs_up_ends_everything() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        assert program.process.stdin is not None
+        await ask(program, initialize())
+        await begin(program, call("slow", {"seconds": 60}))
+        program.process.stdin.close()
+        assert await program.ended() == 0  # long before the call would
+        assert "outcome=cancelled" in program.said[-2]
+        assert program.said[-1] == "app closed\n"
+
+
+async def test_a_cancelled_call_is_not_answered_and_the_conversation_goes_on() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await begin(program, call("slow", {"seconds": 60}, number=2))
+        await write(
+            program, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        )
+        await program.until("outcome=cancelled")
+        await write(program, call("echo", number=3))
+        assert (await answer(program))["id"] == 3
+
+
+async def test_an_idle_conversation_ends_on_sigterm() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        program.process.send_signal(signal.SIGTERM)
+        assert await program.ended() == 0
+
+
+async def test_a_client_that_does_not_read_cannot_keep_the_process() -> None:
+    reading, writing = os.pipe()
+    try:
+        async with running(*STDIO, stdin=PIPE, stdout=writing) as program:
+            os.close(writing)
+            await write(program, initialize())
+            for number in range(2, 40):  # more than a pipe holds, and nobody reads it
+                await write(program, call("echo", {"text": "x" * 10_000}, number=number))
+            await program.until("request=5 ")
+            program.process.terminate()
+            assert await program.ended() == 0
+            assert program.said[-1] == "app closed\n"
+    finally:
+        os.close(reading)
+
+
+async def test_a_client_that_dies_ends_the_process() -> None:
+    reading, writing = os.pipe()
+    async with running(*STDIO, stdin=PIPE, stdout=writing) as program:
+        os.close(writing)
+        await write(program, initialize())
+        os.close(reading)
+        await write(program, call("echo"))
+        assert await program.ended() == 0
+        assert program.said[-1] == "app closed\n"
+        assert "Traceback" not in "".join(program.said)
+
+
+async def test_lines_that_are_no_messages_are_told_so_and_passed_over() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        assert program.process.stdin is not None
+        program.process.stdin.write(b'hello\n\n[]\n\xff\xfe\n{"jsonrpc":"2.0"}\n' + b"[" * 5_000_000 + b"\n")
+        refused = [(await read(program))["error"]["code"] for _ in range(5)]
+        assert refused == [-32700, -32600, -32700, -32600, -32700]
+        await ask(program, initialize())
+        assert (await ask(program, call("echo")))["id"] == 2
+
+
+async def test_a_message_above_four_mebibytes_is_dropped_and_told_so() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await write(program, call("echo", {"text": "x" * 5 * 1024 * 1024}))
+        assert (await answer(program))["error"]["code"] == -32700
+        assert "result" in await ask(program, call("echo", number=3))
+
+
+async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "messages"
+    script.write_text(json.dumps(initialize()) + "\n" + json.dumps({**initialize(2), "method": "ping"}))
+    with script.open("rb") as file:
+        async with running(*STDIO, stdin=file.fileno(), stdout=PIPE) as program:
+            assert (await read(program))["result"]["serverInfo"]["name"] == "search-mcp"
+            assert await program.ended() == 0
+
+
+async def test_a_file_and_what_cannot_be_polled_are_read_to_their_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(descriptor: int, *_: object) -> None:
+        raise OSError(errno.EINVAL, "as macOS says of /dev/null")
+
+    # On macOS a file can be polled, and its end is never told.
+    monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuses)
+    script = tmp_path / "messages"
+    script.write_text("one\ntwo\n")
+    for path, said in ((script, ["one", "two"]), (Path(os.devnull), [])):
+        with path.open("rb") as opened:
+            assert [line async for line in StdinReader(opened.fileno())] == said
+
+
+async def test_a_conversation_may_begin_in_the_new_era() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        _, message = modern_call("echo", {})
+        assert (await ask(program, message))["result"]["resultType"] == "complete"
+
+
+async def test_an_idle_server_costs_nothing() -> None:
+    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        await ask(program, call("echo"))
+        process = psutil.Process(program.process.pid)
+        # One that looks again and again has no such while; one that still ends its work soon has.
+        async with asyncio.timeout(LIMIT_S):
+            spent = 1.0
+            while spent >= 0.1:
+                before = sum(process.cpu_times()[:2])
+                await asyncio.sleep(1.5)
+                spent = sum(process.cpu_times()[:2]) - before

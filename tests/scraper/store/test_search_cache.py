@@ -1,0 +1,122 @@
+"""Answers of searches are kept as they were, each for whom it was, and a damaged file is a miss."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from scraper.coordination.protocols import Cooldown
+from scraper.model import SearchAnswer, SearchResult
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.search_cache import PostgresSearches
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import FILE_NAME, MemorySearches, SearchCache, SqliteSearches
+
+HERE = CacheScope()
+
+
+def answer(age: timedelta = timedelta()) -> SearchAnswer:
+    now = datetime.now(UTC)
+    full = SearchResult(
+        "Title 天気",
+        "https://a.example/",
+        "Snippet",
+        ("mojeek", "bing"),
+        0.0325,
+        now,
+        "Paper",
+        ("https://b.example/",),
+    )
+    return SearchAnswer(
+        "query",
+        (full, SearchResult("Bare", "https://c.example/", "", ("bing",), 0.0164)),
+        ("mojeek", "bing", "brave"),
+        {"brave": "captcha"},
+        "Try others.",
+        retrieved_at=now - age,
+        warnings=("A warning.",),
+    )
+
+
+@pytest.fixture(params=["sqlite", "memory", "postgres"])
+async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchCache]:
+    if request.param != "postgres":
+        yield SqliteSearches(tmp_path) if request.param == "sqlite" else MemorySearches()
+        return
+    server = PostgresPool(await request.getfixturevalue("postgres").database())
+    yield PostgresSearches(server)
+    await server.close()
+
+
+async def test_an_answer_comes_back_as_it_was(searches: SearchCache) -> None:
+    kept = answer()
+    searches.put("key", kept, shelf=HERE)
+    assert await searches.get("key", shelf=HERE, max_age_s=60) == kept
+    await searches.close()
+
+
+async def test_an_answer_is_nobody_else_s(searches: SearchCache) -> None:
+    searches.put("key", answer(), shelf=HERE)
+    assert await searches.get("key", shelf=CacheScope(principal="another"), max_age_s=60) is None
+    assert await searches.get("key", shelf=CacheScope(language="de"), max_age_s=60) is None
+    assert await searches.get("other", shelf=HERE, max_age_s=60) is None
+    await searches.close()
+
+
+async def test_an_old_answer_is_a_miss_and_no_age_takes_none(searches: SearchCache) -> None:
+    searches.put("key", answer(timedelta(minutes=10)), shelf=HERE)
+    assert await searches.get("key", shelf=HERE, max_age_s=540) is None
+    assert await searches.get("key", shelf=HERE, max_age_s=660) is not None
+    assert await searches.get("key", shelf=HERE, max_age_s=0) is None
+    await searches.close()
+
+
+async def test_a_newer_answer_takes_the_place_of_the_older(searches: SearchCache) -> None:
+    searches.put("key", answer(timedelta(minutes=10)), shelf=HERE)
+    newer = replace(answer(), query="newer")
+    searches.put("key", newer, shelf=HERE)
+    found = await searches.get("key", shelf=HERE, max_age_s=6_000)
+    assert found is not None and found.query == "newer"
+    await searches.close()
+
+
+async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: SearchCache) -> None:
+    assert await searches.rest("bing", "direct") is None
+    searches.set_rest("bing", "direct", Cooldown("captcha", 1, 0, 5.5))
+    searches.set_rest("bing", "direct", Cooldown("rate_limited", 2, 1, 7.25))
+    assert await searches.rest("bing", "direct") == Cooldown("rate_limited", 2, 1, 7.25)
+    assert await searches.rest("bing", "proxy") is None
+    searches.set_rest("bing", "direct", None)
+    assert await searches.rest("bing", "direct") is None
+    await searches.close()
+
+
+async def test_half_a_letter_in_a_title_does_not_cost_the_answer(tmp_path: Path) -> None:
+    searches = SqliteSearches(tmp_path)
+    broken = replace(
+        answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),)
+    )
+    searches.put("key", broken, shelf=HERE)
+    found = await searches.get("key", shelf=HERE, max_age_s=60)
+    assert found is not None and found.results[0].title == "Half ?"
+    await searches.close()
+
+
+async def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"SQLite format 3\x00" + b"\xff" * 5_000)
+    searches = SqliteSearches(tmp_path)
+    assert await searches.get("key", shelf=HERE, max_age_s=60) is None
+    searches.put("key", answer(), shelf=HERE)
+    assert await searches.get("key", shelf=HERE, max_age_s=60) is not None
+    await searches.close()
+
+
+async def test_an_operator_who_wants_no_cache_gets_none(tmp_path: Path) -> None:
+    searches = SqliteSearches(tmp_path, keeps_answers=False)
+    searches.put("key", answer(), shelf=HERE)
+    assert await searches.get("key", shelf=HERE, max_age_s=60) is None
+    await searches.close()

@@ -1,0 +1,100 @@
+"""What people say they want leads to the tool for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.tools import registry
+from scraper.tools.find_tools import offer_of_prompt, offer_of_tool
+from scraper.tools.prompts import prompts_for
+from scraper.tools.tool_ranking import SearchableItem, ranked, uses_of
+
+TOOLS = registry.tools()
+OFFERS = [offer_of_tool(tool) for tool in TOOLS]
+PROMPTS = prompts_for(TOOLS)
+
+WANTED = {
+    "search the web": "search",
+    "find recent articles about electric cars": "search",
+    "google something": "search",
+    "open a link and read it": "fetch",
+    "download the content of a website": "fetch",
+    "scrape a page built with javascript": "fetch",
+    "read ten urls in parallel": "fetch_batch",
+    "read a pdf file": "read_doc",
+    "open an excel spreadsheet": "read_doc",
+    "parse docx": "read_doc",
+    "answer a question with sources and citations": "research",
+    "write a report about a topic": "research",
+    "compare two phones side by side": "compare",
+    "which is better, A versus B": "compare",
+    "price and availability of a product": "extract_structured",
+    "get the json-ld metadata": "extract_structured",
+    "ingredients of a recipe": "extract_structured",
+    "what did I read earlier about turbines": "cache_search",
+    "which search engines are available": "engines",
+    "search with duckduckgo": "web_search",
+    "quick definition of a word": "instant_answer",
+    "save a note for later": "search_add_document",
+    "store a text snippet in memory": "search_add_document",
+    "search my own notes": "search_index",
+    "make a new knowledge base": "search_create_index",
+    "extrakt structued data": "extract_structured",
+    "reserch a qustion": "research",
+    "fetch_batch": "fetch_batch",
+    "discover which tool can do it": "find_tools",
+}
+
+
+@pytest.mark.parametrize(("query", "tool"), WANTED.items(), ids=WANTED)
+def test_a_request_leads_to_its_tool(query: str, tool: str) -> None:
+    found = [OFFERS[at].name for at in ranked(query, OFFERS)]
+    assert tool in found[:3], found
+
+
+def test_most_requests_have_their_tool_in_the_first_place() -> None:
+    first = [OFFERS[ranked(query, OFFERS)[0]].name == tool for query, tool in WANTED.items()]
+    assert sum(first) >= 0.85 * len(first)
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt"),
+    [
+        ("research a question", "research_question"),
+        ("which of these should I buy", "compare_products"),
+        ("facts of a product page", "extract_product_facts"),
+    ],
+)
+def test_a_request_leads_to_its_prompt(query: str, prompt: str) -> None:
+    offers = [offer_of_prompt(offered) for offered in PROMPTS]
+    assert offers[ranked(query, offers)[0]].name == prompt
+
+
+@pytest.mark.parametrize("query", ["zzzz qqqq", "💥", "xylophon", "\x00", "+-!\"'"])
+def test_what_nothing_fits_finds_nothing(query: str) -> None:
+    assert ranked(query, OFFERS) == []
+
+
+def test_a_tool_that_is_called_by_its_name_comes_first() -> None:
+    for at, tool in enumerate(TOOLS):
+        assert ranked(tool.name.upper(), OFFERS)[0] == at
+
+
+def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
+    assert all(uses_of(offered.name) for offered in (*TOOLS, *PROMPTS))
+    assert uses_of("no_such_tool") == ""
+
+
+def test_the_order_is_the_same_each_time_and_nothing_is_found_in_nothing() -> None:
+    assert ranked("read a page", OFFERS) == ranked("read a page", OFFERS)
+    assert ranked("read a page", []) == []
+
+
+def test_words_of_arguments_and_of_other_scripts_count() -> None:
+    offers = [
+        SearchableItem("a", "A", "nothing"),
+        SearchableItem("b", "B", "検索キーワード"),
+        SearchableItem("c", "C", "password of a file"),
+    ]
+    assert ranked("検索", offers) == [1]
+    assert ranked("passwords", offers) == [2]

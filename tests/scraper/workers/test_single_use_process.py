@@ -1,0 +1,178 @@
+"""Each document has a process of its own, which ends whatever the document does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from scraper.extract.documents.model import ParseRequest
+from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+from scraper.workers.sandbox import SandboxLimits
+from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesses
+from tests.scraper.extract.documents.made import docx, drawn_pdf, epub, odf, text_at, xlsx
+
+PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
+
+
+@pytest_asyncio.fixture
+async def shots() -> AsyncIterator[SingleUseProcesses]:
+    opened = SingleUseProcesses(2)
+    yield opened
+    await opened.close()
+
+
+async def ask(shots: SingleUseProcesses, data: bytes, **more: Any) -> dict[str, Any]:
+    return await shots.run(asdict(ParseRequest(**more)), data)
+
+
+def children() -> set[int]:
+    """Processes of ours, dead ones that nobody has reaped included."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        # A thread may end while the list is gone through.
+        with contextlib.suppress(OSError):
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (PDF, "A line of the log"),
+        (docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>"), "Words"),
+        (xlsx(("Sheet", '<row r="1"><c r="A1"><v>7</v></c></row>')), "## Sheet"),
+        (epub({"a.xhtml": "<p>Words</p>"}), "Words"),
+        (odf("text", "<text:p>Words</text:p>"), "Words"),
+        (odf("spreadsheet", '<table:table table:name="S"><table:table-row><table:table-cell>'
+             "<text:p>a</text:p></table:table-cell></table:table-row></table:table>"), "## S"),
+        (b"{\\rtf1 Words}", "Words"),
+        ("größere Wörter, voilà".encode("cp1252"), "größere Wörter"),
+        ("Привет, дорогие друзья моря".encode("koi8-r"), "Привет"),
+        ("東京の港から出た船は戻らない".encode("shift_jis"), "東京の港"),
+        (b"From: a@b.c\nTo: d@e.f\nSubject: =?koi8-r?b?8NLJ18XU?=\n\nbody", "Привет"),
+        (b"<html><body><main><h1>Head</h1><p>Words</p></main></body></html>", "# Head"),
+        (b'{"a": 1}', '"a": 1'),
+        (b"<rss><channel><item><title>One</title></item></channel></rss>", "## One"),
+    ],
+    ids=lambda value: "" if isinstance(value, bytes) else value.split()[0],
+)  # fmt: skip
+async def test_every_format_is_read_by_a_process_that_can_open_nothing(
+    shots: SingleUseProcesses, data: bytes, words: str
+) -> None:
+    assert words in (await ask(shots, data))["parsed"]["markdown"]
+
+
+async def test_the_second_reader_of_word_files_works_where_nothing_can_be_opened_too(
+    shots: SingleUseProcesses,
+) -> None:
+    answer = await ask(shots, docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")[:-30], plain_reader=True)
+    assert answer["parsed"]["markdown"] == "Words"
+
+
+async def test_the_second_reader_works_where_nothing_can_be_opened_too(shots: SingleUseProcesses) -> None:
+    assert "A line of the log" in (await ask(shots, PDF, plain_reader=True))["parsed"]["markdown"]
+    assert "A line of the log" in (await ask(shots, PDF, more_care=True))["parsed"]["markdown"]
+
+
+async def test_an_error_keeps_its_code_and_its_words(shots: SingleUseProcesses) -> None:
+    answer = await ask(shots, b"%PDF-1.7\n")
+    assert answer["error"] == "malformed"
+    assert "damaged" in answer["message"]
+
+
+async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_place(
+    shots: SingleUseProcesses,
+) -> None:
+    await ask(shots, PDF)
+    assert shots._warm is not None
+    first = await shots._warm
+    await ask(shots, PDF)
+    assert not first.alive
+    assert shots._warm is not None
+    assert await shots._warm is not first
+
+
+async def test_nothing_is_left_of_any_process(shots: SingleUseProcesses) -> None:
+    before = children()
+    await ask(shots, PDF)
+    await shots.close()
+    assert children() <= before
+
+
+async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots: SingleUseProcesses) -> None:
+    content = zlib.compress(
+        b"BT /F1 1 Tf 1 1 Td (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n" * 1_000_000
+    )
+    start, end = PDF.index(b"<< /Length"), PDF.index(b"endstream")
+    head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(content)
+    bomb = PDF[:start] + head + content + b"\n" + PDF[end:]
+    small = SingleUseProcesses(1, watch=ResourceLimits(memory_bytes=200_000_000), keep_warm=False)
+    with pytest.raises((WorkerMemoryError, WorkerDiedError, WorkerTimeoutError)):
+        await ask(small, bomb)
+    assert "parsed" in await ask(small, PDF)
+    await small.close()
+
+
+async def test_time_is_up_when_it_is_up() -> None:
+    slow = SingleUseProcesses(
+        1, watch=ResourceLimits(allowance=replace(SandboxLimits(), cpu_s=1)), keep_warm=False
+    )
+    deep = b"a," * 9_000_000
+    with pytest.raises(WorkerTimeoutError):
+        await slow.run(asdict(ParseRequest(name="a.csv")), deep, limit_s=0.05)
+    await slow.close()
+
+
+async def test_waiting_for_others_counts_against_no_document() -> None:
+    one = SingleUseProcesses(1, keep_warm=False)
+    async with one._room:
+        task = asyncio.create_task(one.run(asdict(ParseRequest()), PDF, limit_s=0.01))
+        done, _ = await asyncio.wait({task}, timeout=0.3)
+    assert not done
+    with pytest.raises(WorkerTimeoutError):
+        await task
+    await one.close()
+
+
+async def test_who_leaves_ends_the_process() -> None:
+    shots = SingleUseProcesses(1, keep_warm=False)
+    before = children()
+    task = asyncio.create_task(ask(shots, PDF))
+    while not children() - before:  # noqa: ASYNC110 - nobody tells of a birth
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await shots.close()
+    for _ in range(500):
+        if children() <= before:
+            break
+        await asyncio.sleep(0.01)
+    assert children() <= before
+
+
+async def test_a_process_that_dies_is_told_of_and_costs_only_its_own_call(shots: SingleUseProcesses) -> None:
+    await ask(shots, PDF)
+    assert shots._warm is not None
+    waiting = await shots._warm
+    pid = waiting._process.pid
+    os.kill(pid, 9)
+    while pid in children():  # noqa: ASYNC110 - nobody tells of a death
+        await asyncio.sleep(0.01)
+    assert "parsed" in await ask(shots, PDF)
+
+
+async def test_closed_shots_read_nothing() -> None:
+    shots = SingleUseProcesses(1)
+    await shots.close()
+    with pytest.raises(WorkerFailedError):
+        await ask(shots, PDF)
