@@ -7,7 +7,8 @@ our own making (`benchmarks.verdict_made`), counted apart as `made.`, and those 
 crawl4ai's test for blocked pages (`is_blocked`), which renders everything first and so answers another
 question with the same words; free-search-mcp's rule, which renders what has fewer than 500 characters of
 HTML; and the usual rule of fewer than 200 characters of text. The weights of
-`scraper.extract.verdict.shell_score` were fitted on the hollow pages: `benchmarks.train_verdict` has their figures out of fold.
+`scraper.extract.verdict.shell_score` were fitted on the hollow pages: `benchmarks.train_verdict` has their
+figures out of fold.
 """
 
 from __future__ import annotations

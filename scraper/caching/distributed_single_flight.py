@@ -30,22 +30,20 @@ LAST_LOOK_S = 0.25
 seconds."""
 
 _RESULT, _ERROR = b"R", b"E"
-_ABOUT_THE_PAGE: Mapping[str, Callable[..., errors.ScraperError]] = {
-    kind.__name__: kind
-    for kind in (
-        errors.NetworkError,
-        errors.HostDownError,
-        errors.HttpStatusError,
-        errors.BlockedBySiteError,
-        errors.UnsupportedTypeError,
-        errors.ContentTooLargeError,
-        errors.NoContentError,
-        errors.EncryptedDocumentError,
-        errors.MalformedDocumentError,
-        errors.OcrNeededError,
-    )
+_PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
+    "Unreachable": errors.NetworkError,
+    "HostDown": errors.HostDownError,
+    "HttpError": errors.HttpStatusError,
+    "Walled": errors.BlockedBySiteError,
+    "UnsupportedType": errors.UnsupportedTypeError,
+    "TooLarge": errors.ContentTooLargeError,
+    "Empty": errors.NoContentError,
+    "Encrypted": errors.EncryptedDocumentError,
+    "Malformed": errors.MalformedDocumentError,
+    "OcrNeeded": errors.OcrNeededError,
 }
-"""Failures that another server would meet as well; all others it shall find out by itself."""
+"""Errors that another server would get too, by their name on the wire; other errors are not exchanged."""
+_ERROR_NAMES = {kind: name for name, kind in _PAGE_ERRORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class DistributedSingleFlight(Generic[T]):
         try:
             found = await work()
         except errors.ScraperError as error:
-            if type(error).__name__ in _ABOUT_THE_PAGE:
+            if type(error) in _ERROR_NAMES:
                 claims.land(claim, _dumped_error(error))
             raise
         else:
@@ -150,7 +148,7 @@ def _way_of(settings: Settings) -> str:
 
 def _dumped_error(error: errors.ScraperError) -> bytes:
     row = {
-        "kind": type(error).__name__,
+        "kind": _ERROR_NAMES[type(error)],
         "message": str(error),
         "target": error.target,
         "next_step": error.next_step,
@@ -163,7 +161,7 @@ def _dumped_error(error: errors.ScraperError) -> bytes:
 
 def _loaded_error(row: dict[str, object]) -> errors.ScraperError:
     message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
-    kind = _ABOUT_THE_PAGE[str(row["kind"])]
+    kind = _PAGE_ERRORS[str(row["kind"])]
     if kind is errors.HttpStatusError:
         return errors.HttpStatusError(
             message, status=int(str(row["status"])), target=target, next_step=next_step

@@ -38,7 +38,9 @@ _KINDS: Mapping[type[door.BrowsersError], _Kind] = {
 _FOR_READERS: Mapping[type[door.BrowsersError], str] = {
     door.BadSchemeError: "Give an absolute http:// or https:// URL.",
     door.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
-    door.TlsFailedError: "The connection would not be safe. Try the site's http:// address, or another source.",
+    door.TlsFailedError: (
+        "The connection would not be safe. Try the site's http:// address, or another source."
+    ),
     door.TooManyRedirectsError: ("Try the address that the site redirects to, or another source."),
 }
 """Where a reader of pages can do something else than the door knows of."""

@@ -229,6 +229,6 @@ def _log_failure(job: ReadJob, tier: Tier, error: Exception) -> None:
         "render": job.render,
         "tier": tier.value,
         "rendered": False,
-        "outcome": type(error).__name__,
+        "outcome": getattr(error, "code", type(error).__name__),
     }
     log.info("visit", extra={"fields": fields})
