@@ -32,7 +32,7 @@ from types import FrameType
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Call, Tool
+from scraper.tools.model import Tool, ToolCall
 from tests.site.running import Site, running_site
 
 __all__ = ["FetchPath", "ModuleRecorder", "measure_paths"]
@@ -129,7 +129,7 @@ async def measure_paths(site: Site, data_dir: Path) -> dict[str, FetchPath]:
 
 
 async def _fetch(tool: Tool, app: App, url: str) -> str:
-    answer = await tool.run(app, {"url": url}, Call())
+    answer = await tool.run(app, {"url": url}, ToolCall())
     if answer.is_error:
         raise AssertionError(answer.text)
     return answer.text
