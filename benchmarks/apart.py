@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-__all__ = ["apart"]
-
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _START_LIMIT_S = 60.0
 _STOP_LIMIT_S = 5.0

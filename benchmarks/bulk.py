@@ -20,8 +20,6 @@ from benchmarks.face import Figures, Goal, Options, print_goals, print_table, ru
 from benchmarks.processes import command_of, tree
 from benchmarks.ray_nodes import ray_nodes
 
-__all__ = ["measure"]
-
 _PAGES, _PAGES_QUICK = 5_000, 400
 _GAP_PAGES = 300
 _GAP_S = 0.3

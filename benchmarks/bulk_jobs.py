@@ -19,8 +19,6 @@ from benchmarks.bulk_site import BulkSite, Manners
 from benchmarks.contender import REPOSITORY
 from benchmarks.cpu import Account
 
-__all__ = ["LIMIT_S", "PER_HOST", "Bench", "Found", "Way"]
-
 PER_HOST = 2
 LIMIT_S = 7_200.0
 _LOOK_S = 0.1

@@ -14,8 +14,6 @@ from benchmarks.cpu import Account, open_account
 from benchmarks.face import Figures, Options, print_table
 from benchmarks.ray_nodes import RayNodes
 
-__all__ = ["raced"]
-
 _PAGES, _PAGES_QUICK = 1_500, 300
 _ROUNDS, _ROUNDS_QUICK = 3, 1
 

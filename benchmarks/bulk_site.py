@@ -21,8 +21,6 @@ from aiohttp import web
 
 from benchmarks.apart import apart
 
-__all__ = ["HOSTS", "BulkSite", "Manners", "bulk_site"]
-
 HOSTS = tuple(f"h{number:02}.bulk.example" for number in range(50))
 _LARGEST_SHARE = 1 / 3
 _BACKLOG = 1024

@@ -13,8 +13,6 @@ from tests.clients.environments import NODE
 from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, judged
 from tests.scraper.process import serving
 
-__all__ = ["measure"]
-
 _GOALS = [Goal(f"passed.{requirements[:4]}", at_least=SCORED[requirements]) for requirements in REQUIREMENTS]
 
 

@@ -18,8 +18,6 @@ from typing import Any
 
 from benchmarks.cpu import Account, Usage, open_account
 
-__all__ = ["Contender", "Lap", "Reading", "Running", "process_in", "running", "running_server"]
-
 _START_LIMIT_S = 90.0
 _LAP_LIMIT_S = 280.0
 _STOP_LIMIT_S = 10.0

@@ -29,8 +29,6 @@ from benchmarks.contract_rows.row import Row
 from benchmarks.contract_rows.world import World, world
 from benchmarks.face import Figures, Goal, Options, print_goals, run
 
-__all__ = ["Outcome", "all_rows", "looked_at", "measure"]
-
 _ROOMS = (
     openai_pair,
     searching,

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-__all__ = ["cache_folder", "corpus_folder", "fold_weights"]
-
 
 def cache_folder() -> Path:
     """Where benchmarks keep what they set up: corpora, peers."""

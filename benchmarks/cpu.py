@@ -17,8 +17,6 @@ from pathlib import Path
 
 from benchmarks.processes import Process, read_process, tree
 
-__all__ = ["Account", "Usage", "open_account"]
-
 _V2_ROOTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 _V1_ROOT = Path("/sys/fs/cgroup/cpuacct")
 _JOIN = 'echo $$ > "$0" && exec "$@"'

@@ -18,8 +18,6 @@ from benchmarks.wire_client import ERAS, Said, WireClient, wire_client
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _CLIENTS = 50
 _CALLS = 1000
 _LIMIT_S = 110.0

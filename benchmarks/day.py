@@ -35,8 +35,6 @@ from tests.scraper.process import Program, browsers_say, serving
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _CALLS = 20_000
 _CALLS_QUICK = 1_000
 _SHARES_OF_A_DAY = (0.1, 0.15, 0.4, 0.65, 0.95, 1.0)

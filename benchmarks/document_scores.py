@@ -20,8 +20,6 @@ from xml.etree import ElementTree
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-__all__ = ["Scores", "fact_holds", "scores", "table_score", "xml_relations"]
-
 Grid = list[list[str]]
 Relations = Counter[tuple[str, str, str]]
 

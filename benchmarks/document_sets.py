@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Gold", "facts_in", "hurtful", "icdar", "long_pdf", "mutants", "with_gold"]
-
 _SMALL_BYTES = 200_000
 
 

@@ -32,8 +32,6 @@ from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesse
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-__all__ = ["measure"]
-
 OURS = "search-mcp"
 _PEERS = {
     "pdf": ("liteparse", "markitdown", "pdfplumber"),

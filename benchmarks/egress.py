@@ -24,8 +24,6 @@ from tests.hostile.doors import unwalled, walled
 from tests.hostile.site import HostileSite
 from tests.site.certificate import server_context
 
-__all__ = ["measure"]
-
 _ENOUGH_CONTROL = 60
 _GOALS = (
     Goal("contacts", at_most=0),

@@ -9,8 +9,6 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Figures", "Goal", "Options", "cell", "print_goals", "print_table", "run"]
-
 Figures = dict[str, float]
 """What a benchmark found, by dotted key."""
 

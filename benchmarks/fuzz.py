@@ -25,8 +25,6 @@ from benchmarks.mutations import mutated
 from tests.scraper.process import Program, browsers_say, running, serving
 from tests.scraper.server.wire import HEADERS, initialize, open_session
 
-__all__ = ["measure"]
-
 _MESSAGES = 10_000
 _MESSAGES_QUICK = 600
 _SEED = 7_031

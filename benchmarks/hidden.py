@@ -23,8 +23,6 @@ from benchmarks.mapped_site import mapped_playwright
 from benchmarks.own import own_server
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _FIRST = "/hidden"
 _MORE = "/hidden/more"
 _LIMIT_S = 60.0

@@ -21,8 +21,6 @@ from aiohttp import web
 
 from benchmarks.apart import apart
 
-__all__ = ["LocalSite", "local_site"]
-
 _ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 32))
 _BACKLOG = 1024
 _STOP_LIMIT_S = 5.0

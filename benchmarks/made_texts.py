@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["MadeTexts"]
-
 _WORDS = 60_000
 _LETTERS = "etaoinshrdlucmfwypvbgk"
 

@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-__all__ = ["leading_proxy"]
-
 _HEAD_LIMIT = 8_192
 _CHUNK = 1 << 16
 _READY = b"HTTP/1.1 200 Connection established\r\n\r\n"

@@ -10,8 +10,6 @@ from benchmarks.peers_at_best import peer
 from browsers.settings import BrowserSettings
 from tests.site.running import Site
 
-__all__ = ["mapped_playwright", "mapped_settings"]
-
 
 def mapped_settings(site: Site) -> BrowserSettings:
     """Settings of a door that finds the site's host names."""

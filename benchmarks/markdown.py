@@ -36,8 +36,6 @@ from scraper.extract.markdown import converter
 from scraper.extract.markdown.tree_converter import TreeConverter
 from scraper.extract.page import build
 
-__all__ = ["measure"]
-
 Answers = list[tuple[str, float]]
 """Markdown and milliseconds, page by page."""
 

@@ -13,8 +13,6 @@ import lxml.html
 from benchmarks.corpora import corpus_folder
 from benchmarks.markdown_score import Gold, gold_from_json, gold_from_markdown
 
-__all__ = ["SETS", "MarkdownPage", "pages"]
-
 SETS = ("documentation", "fixtures", "main")
 """Content elements of documentation pages; whole difficult pages; the hand-marked main part of others."""
 

@@ -20,8 +20,6 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.markdown_structure import Structure, folded_code, folded_text, structure_of
 
-__all__ = ["KINDS", "MEANS", "Gold", "Score", "gold_from_json", "gold_from_markdown", "score", "summary"]
-
 KINDS = ("headings", "code", "code_text", "code_lang", "tables", "cells", "list_items", "links")
 MEANS = ("edit", "text", "code_edit", "teds", "math")
 

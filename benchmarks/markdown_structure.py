@@ -15,8 +15,6 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-__all__ = ["Structure", "folded_address", "folded_code", "folded_text", "language_name", "structure_of"]
-
 _SAME = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a", "'"),

@@ -12,8 +12,6 @@ from mcp.types import CallToolResult, TextContent
 
 from benchmarks.reading_loop import Reader, answer
 
-__all__ = ["McpReader"]
-
 
 class McpReader(Reader):
     """Reads by the tools `fetch` and `fetch_batch`; `how` is their `render`."""

@@ -8,8 +8,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["SEEDS", "mutated"]
-
 _META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},

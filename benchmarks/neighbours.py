@@ -21,8 +21,6 @@ from benchmarks.wire_client import ERAS, WireClient, wire_client
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _HOSTILE = (
     "/loop",
     "/loop-microtask",

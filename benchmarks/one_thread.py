@@ -6,8 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 
-__all__ = ["in_one_thread"]
-
 _ONE = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )

@@ -25,8 +25,6 @@ from scraper.tools.model import ToolCall
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _CALLS = 300
 _CALLS_QUICK = 60
 _ROUNDS = 5

@@ -13,15 +13,6 @@ from benchmarks.contender import Contender
 from browsers.chromium import locate
 from browsers.model import Tier
 
-__all__ = [
-    "free_port",
-    "mcp_reader",
-    "own_server",
-    "own_visits",
-    "stdio_command",
-    "trusting_chromium",
-]
-
 _LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000"}
 
 

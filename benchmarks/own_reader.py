@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from benchmarks.reading_loop import Reader, answer
 from browsers import Browsers, BrowserSettings, Mode, Request
 
-__all__ = ["OwnReader"]
-
 _QUEUE = 1000
 _LOOPBACK = "127.0.0.0/8"
 

@@ -18,8 +18,6 @@ from benchmarks.own import own_server
 from benchmarks.peers_at_best import free_search_mcp_server, peer
 from benchmarks.rounds import Entry, Result, interleaved, percentile
 
-__all__ = ["measure"]
-
 _OURS = "search-mcp"
 _MARKS = 60
 _MARKS_OF_A_BATCH = 5

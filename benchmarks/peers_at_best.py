@@ -20,8 +20,6 @@ from benchmarks.contender import Contender
 from benchmarks.corpora import cache_folder
 from benchmarks.own import free_port, mcp_reader
 
-__all__ = ["browsers_folder", "free_search_mcp_server", "is_set_up", "peer", "peer_folder", "peer_python"]
-
 _ENVIRONMENTS = {
     "crawl4ai": "crawl4ai",
     "free_search_mcp": "free_search_mcp",

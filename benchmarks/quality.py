@@ -21,8 +21,6 @@ from benchmarks import quality_floors
 from benchmarks.face import print_table
 from benchmarks.quality_floors import Floors
 
-__all__ = ["main"]
-
 LIMIT_S = 7_200
 """For one benchmark on a slow machine."""
 

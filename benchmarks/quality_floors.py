@@ -15,8 +15,6 @@ from pathlib import Path
 
 from benchmarks.corpora import corpus_folder
 
-__all__ = ["FILE", "Figure", "Floors", "digest_of", "read", "recorded", "written"]
-
 FILE = Path(__file__).with_name("floors.toml")
 
 _CHUNK = 1 << 20

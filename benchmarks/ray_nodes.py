@@ -13,8 +13,6 @@ from benchmarks.contender import REPOSITORY
 from benchmarks.cpu import Account
 from benchmarks.processes import command_of, tree
 
-__all__ = ["RayNodes", "ray_nodes"]
-
 _NODES = 2
 _STORE_BYTES = 160_000_000
 _START_LIMIT_S = 180.0

@@ -37,8 +37,6 @@ from scraper.extract.content.weights import ModelWeights
 from scraper.extract.page import build
 from scraper.workers.forkserver import COLLECT_AFTER
 
-__all__ = ["fold_models", "fold_of", "measure"]
-
 _QUICK = 8
 """With `--quick`, one page of so many."""
 

@@ -24,8 +24,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TextIO
 
-__all__ = ["Reader", "answer"]
-
 _PAGE_LIMIT_S = 60.0
 _BATCH_LIMIT_S = 240.0
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)

@@ -25,8 +25,6 @@ from benchmarks.own import own_server, trusting_chromium
 from benchmarks.rounds import percentile
 from benchmarks.saved_pages import SavedPage, chosen, hosts_of, served
 
-__all__ = ["measure"]
-
 _PAGES = 200
 _PAGES_QUICK = 40
 _AT_ONCE = 4

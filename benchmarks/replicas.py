@@ -28,8 +28,6 @@ from tests.scraper.process import browsers_say
 from tests.scraper.server.replicas import Answered, Death, Replicas, Said, callers, replicas
 from tests.scraper.store.postgres_server import running_postgres
 
-__all__ = ["measure"]
-
 _CLIENTS = 50
 _ASKERS_A_PAGE = 5
 _HOSTS = tuple(f"h{number}.replicas.example" for number in range(10))

@@ -42,11 +42,10 @@ from scraper.extract.text.terms import terms
 from scraper.model import Document, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import batch
 from scraper.render import research as render
+from scraper.render.excerpts import PAGE_TOKENS
 from scraper.render.fetch import BODY_BUDGET
 from scraper.retrieval import passages
 from scraper.retrieval.selection import choose
-
-__all__ = ["measure"]
 
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60
@@ -230,7 +229,7 @@ def _beginning(documents: Mapping[str, Document], budget: int, question: Questio
 def _brief(question: Question, documents: Sequence[Document]) -> str:
     results = tuple(SearchResult(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
     search = SearchAnswer(question.text, results, ("local",))
-    budget = BODY_BUDGET - render.sources_tokens(search) - render.PAGE_TOKENS * len(documents)
+    budget = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
     choice = choose([one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True)
     pages = tuple(
         ReadPage(one.url, _reading(one), excerpts, same_as)

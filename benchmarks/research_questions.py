@@ -34,8 +34,6 @@ from lxml import html as lxml_html
 from benchmarks.corpora import corpus_folder
 from scraper.extract.text.token_estimate import estimate
 
-__all__ = ["Page", "Question", "is_inside", "pages_of", "questions_of"]
-
 LEAST_TOKENS = 2_500
 QUESTIONS_A_PAGE = 4
 PAGES_A_DOMAIN = 10

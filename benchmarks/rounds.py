@@ -12,8 +12,6 @@ from math import inf
 
 from benchmarks.contender import Contender, Lap, Reading, Running, running
 
-__all__ = ["Entry", "Result", "interleaved", "percentile"]
-
 _MARK = r"MARK-[\w-]+-\d+"
 
 

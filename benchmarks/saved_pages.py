@@ -15,8 +15,6 @@ from aiohttp import web
 
 from tests.site.certificate import server_context
 
-__all__ = ["SavedPage", "chosen", "hosts_of", "served"]
-
 # What a page may load by itself; where its links lead is nobody's business here.
 _LOADED = re.compile(
     r"""(?:\bsrc|srcset|poster|data-src|<link\b[^>]*?\bhref|url)\s*[=(]\s*["']?[^"'>]*?//([\w.-]+\.[a-z]{2,})""",

@@ -19,8 +19,6 @@ from benchmarks.processes import pss_bytes, read_process
 from benchmarks.scale_machine import Cost, Site
 from benchmarks.scale_site import HOSTS, KINDS, latency_s, sizes, test_hosts
 
-__all__ = ["PER_HOST", "Calibration", "Job", "calibrated", "run_job", "sites_of", "urls_of"]
-
 PER_HOST = 2
 _SAMPLE_S = 0.5
 _LIMIT_S = 9_000.0

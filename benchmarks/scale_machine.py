@@ -20,8 +20,6 @@ from scraper.bulk.model import CrawlRate, JobPage
 from scraper.bulk.schedule import Schedule
 from scraper.reading.visiting.response_outcome import PAUSE_S
 
-__all__ = ["Cost", "Machine", "Run", "Site", "Slots", "simulate"]
-
 _BEFORE = 0.4
 """Share of a page's work that is done before its response: tab, request, and the judging of headers."""
 _UNLIKE = 0.5

@@ -23,8 +23,6 @@ from scraper.bulk.model import CrawlRate
 from scraper.bulk.retry_policy import SITE_PAUSE_S
 from scraper.settings import Settings
 
-__all__ = ["measure"]
-
 _PAGES, _PAGES_QUICK = 20_000, 1_500
 _SKEW = 0.8
 """Pages of a host by its rank to this power: the largest of 200 hosts has a fifteenth of all."""

@@ -14,8 +14,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Fluid", "Group", "groups", "read_by"]
-
 _GROUPS_A_DECADE = 24
 """Of ranks: hosts of one group then differ in size by a tenth."""
 _EVEN = 1e-9

@@ -18,8 +18,6 @@ from aiohttp import web
 
 from benchmarks.apart import apart
 
-__all__ = ["HOSTS", "KINDS", "latency_s", "scale_site", "sizes", "test_hosts"]
-
 HOSTS = tuple(f"h{number:03}.scale.example" for number in range(200))
 KINDS = ("page", "app", "gone", "busy")
 """Enough as served; needs its scripts; is not there (404); answers 503 to the first two requests."""

@@ -30,8 +30,6 @@ from scraper.app import App
 from scraper.settings import Settings
 from tests.site.engine_server import EngineSite, running_engines
 
-__all__ = ["measure"]
-
 USUAL = ("duckduckgo", "mojeek", "googlenews")
 OTHERS = ("startpage", "brave", "bing", "baidu")
 _PAUSE_S = 4.0

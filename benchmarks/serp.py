@@ -22,8 +22,6 @@ from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
 from scraper.search.decoy_detection import are_decoys
 
-__all__ = ["measure"]
-
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _COLUMNS = (
     "reader",

@@ -12,8 +12,6 @@ from typing import Any
 
 from browsers.model import Snapshot
 
-__all__ = ["WITH_ROWS", "SavedRow", "SerpPage", "drifted", "load"]
-
 WITH_ROWS = frozenset({"results", "relaxed", "decoy"})
 
 _CLASS = re.compile(r"""(\sclass\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)

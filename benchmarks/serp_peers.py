@@ -11,8 +11,6 @@ from benchmarks.peers_at_best import peer_python
 from benchmarks.serp_pages import SerpPage
 from benchmarks.serp_score import ReadPage, ReadRow
 
-__all__ = ["PEERS", "read_by"]
-
 PEERS: Mapping[str, frozenset[str]] = {
     "ddgs": frozenset({"duckduckgo html", "mojeek web", "startpage web", "brave web", "bing web"}),
     "free_search_mcp": frozenset(

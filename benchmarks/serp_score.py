@@ -13,8 +13,6 @@ from urllib.parse import unquote, urlsplit
 from benchmarks.serp_pages import WITH_ROWS, SerpPage
 from scraper.engines.common import snippet_dates
 
-__all__ = ["TOP", "ReadPage", "ReadRow", "Score", "mean", "score", "share"]
-
 TOP = 10
 _SLACK = 3
 """A few foreign rows before a right one cost precision, not recall."""

@@ -12,8 +12,6 @@ from scraper.engines.common import generic_parser, result_page
 from scraper.engines.common.generic_parser import ShapeWeights
 from scraper.engines.common.rows import results
 
-__all__ = ["left_out"]
-
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
     ShapeWeights(heading=heading, text=text, title=title, domains=domains)

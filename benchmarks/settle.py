@@ -20,8 +20,6 @@ from browsers.errors import BrowsersError
 from tests.site.prose import marks_found
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _IDLE_CAP_S = 10.0
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
 _LOOPS = {

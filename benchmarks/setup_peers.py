@@ -22,8 +22,6 @@ from benchmarks.peers_at_best import browsers_folder, peer_folder, peer_python
 from browsers.chromium import locate
 from browsers.model import Tier
 
-__all__ = ["main"]
-
 _PLAYWRIGHT = "playwright==1.65.2"
 _INSTALL_LIMIT_S = 900
 _MISSING = re.compile(r"Executable doesn't exist at (.+)")

@@ -29,8 +29,6 @@ from scraper.reading.politeness.host_throttle import HostThrottle
 from scraper.settings import Settings
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _MANY = Limit("many", burst=1_000_000, per_second=1_000_000)
 _PAGE = b"x" * 20_000
 _START_S = 20.0

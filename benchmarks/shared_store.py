@@ -39,8 +39,6 @@ from scraper.store.protocols import CacheScope, PageStore
 from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.store.postgres_server import PostgresServer, missing
 
-__all__ = ["measure", "write_for_a_while"]
-
 _PAGES, _PAGES_QUICK = 1_000_000, 50_000
 _SEARCHES = 300
 """Twice so many, none again: the first as after a start, when all is read from the disk; the later ones with

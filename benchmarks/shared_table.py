@@ -27,18 +27,6 @@ from scraper.store.protocols import CacheScope, PageEntry
 from tests.ports import free_port
 from tests.scraper.store.postgres_server import PostgresServer
 
-__all__ = [
-    "DATABASE",
-    "LANGUAGE",
-    "LIMIT_BYTES",
-    "PAGE_CHARS",
-    "SLOW_WAIT_MS",
-    "fill",
-    "filled_server",
-    "made_entry",
-    "opened",
-]
-
 DATABASE = "kept"
 PAGE_CHARS = 5_000
 LANGUAGE = 1

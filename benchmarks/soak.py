@@ -24,8 +24,6 @@ from browsers import Browsers, Mode, Request
 from browsers.errors import BrowsersError
 from tests.site.running import Site, running_site
 
-__all__ = ["measure"]
-
 _VISITS = 2000
 _VISITS_QUICK = 300
 _COMPARED_AT = 200

@@ -19,8 +19,6 @@ from benchmarks.face import Figures, Goal, print_table
 from benchmarks.local_site import LocalSite
 from benchmarks.own import own_server, stdio_command
 
-__all__ = ["GOALS", "start_up"]
-
 _ANSWER_LIMIT_S = 60.0
 _INITIALIZE = {
     "jsonrpc": "2.0",

@@ -22,8 +22,6 @@ from browsers.chromium.locate import find
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 
-__all__ = ["measure"]
-
 _GOALS = (Goal("failing", at_most=0),)
 _REPORT = re.compile(r'<pre id="report"[^>]*>(.*?)</pre>', re.DOTALL)
 _LATE_S = 0.5

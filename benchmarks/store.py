@@ -28,8 +28,6 @@ from scraper.store.indexes.model import IndexDocument
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePages
 
-__all__ = ["measure"]
-
 _PAGES, _PAGES_QUICK = 100_000, 10_000
 _PAGE_CHARS = 5_000
 _AT_ONCE = 100

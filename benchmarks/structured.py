@@ -25,8 +25,6 @@ from browsers.model import Snapshot
 from scraper.extract.structured import from_snapshot
 from scraper.model import StructuredData
 
-__all__ = ["measure"]
-
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 _WAYS = ("ours", "ours, lists", "extruct")
 _QUICK_STEP = 5

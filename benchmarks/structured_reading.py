@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Lists", "product", "recipe"]
-
 Lists = Mapping[str, Sequence[Any]]
 """The blocks of a page by syntax: `json_ld`, `microdata`, `rdfa`, `opengraph`."""
 

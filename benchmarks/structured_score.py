@@ -11,8 +11,6 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-__all__ = ["EXTRA_COUNTS", "PRODUCT_FIELDS", "RECIPE_FIELDS", "Verdict", "f1", "judged", "likeness"]
-
 RECIPE_FIELDS = (
     "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
     "image", "ratings", "nutrients",

@@ -12,8 +12,6 @@ from benchmarks.contender import REPOSITORY
 from benchmarks.peers_at_best import peer_python
 from benchmarks.training.pages import Sample
 
-__all__ = ["PEERS", "peer_answers"]
-
 PEERS = (
     "trafilatura",
     "trafilatura_without_comments",

@@ -21,8 +21,6 @@ from benchmarks.processes import pss_bytes
 from benchmarks.rounds import Result, percentile
 from benchmarks.start_up import GOALS, start_up
 
-__all__ = ["measure"]
-
 _USUAL = 2
 """Pages at once in the figures without a number."""
 _SAMPLE_S = 1.0

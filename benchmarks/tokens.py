@@ -16,8 +16,6 @@ from tests.scraper.process import running
 from tests.scraper.server.pipe import ask
 from tests.scraper.server.wire import initialize, modern
 
-__all__ = ["measure"]
-
 _CHARACTERS = 4
 _GOALS = (Goal("tools_list", at_most=4_500), Goal("longest_description", at_most=1_200))
 

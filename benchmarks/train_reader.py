@@ -28,8 +28,6 @@ from scraper.extract.content.block_classifier import Prediction
 from scraper.extract.content.extraction import select
 from scraper.extract.content.weights import ModelWeights
 
-__all__ = ["main"]
-
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
 _OF_JAX = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}

@@ -21,8 +21,6 @@ from scraper.extract.page import build
 from scraper.extract.verdict import landmarks, shell_score
 from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
 
-__all__ = ["measure"]
-
 FOLDS = 4
 _STEPS = 40
 _RIDGE = 1e-4

@@ -28,8 +28,6 @@ from scraper.extract.page import build
 from scraper.extract.verdict import verdict
 from tests.site.running import running_site
 
-__all__ = ["measure"]
-
 _OURS = "search-mcp"
 _QUICK = 10
 _FEW_BYTES = 500

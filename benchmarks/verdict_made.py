@@ -13,8 +13,6 @@ from benchmarks.verdict_pages import Labelled, text_of
 from tests.site.prose import paragraphs
 from tests.site.running import Site
 
-__all__ = ["made", "of_the_site"]
-
 _NO_PAGES = frozenset({"/plain"})
 _HOST = "https://made.example/"
 _APP = '<script src="/static/js/main.3f2a1c.js" defer></script><script src="/runtime.js"></script>'

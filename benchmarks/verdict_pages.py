@@ -22,8 +22,6 @@ from benchmarks.corpora import corpus_folder
 from browsers.model import Snapshot
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["Labelled", "saved", "searches", "snapshot_of", "text_of"]
-
 HELD = 0.75
 MISSING = 0.3
 _CORE = 0.8

@@ -16,8 +16,6 @@ from browsers import BrowserSettings, Tier
 from browsers.chromium.locate import find
 from browsers.egress import EgressProxy
 
-__all__ = ["measure_cost"]
-
 _MEGABYTES = 64
 _WIRE_BYTES = 1 << 40
 _GATES = 200

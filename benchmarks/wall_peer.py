@@ -18,8 +18,6 @@ from dataclasses import dataclass
 
 from benchmarks.apart import apart
 
-__all__ = ["HOSTS", "IMAGES", "Peer", "wall_peer"]
-
 HOSTS = tuple(f"h{number}.example.com" for number in range(8))
 IMAGES = 40
 IMAGE_BYTES = 30_000

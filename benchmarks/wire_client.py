@@ -12,8 +12,6 @@ import aiohttp
 
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
-__all__ = ["ERAS", "Said", "WireClient", "wire_client"]
-
 ERAS = ("2025-11-25", "2026-07-28")
 
 

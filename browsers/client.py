@@ -21,8 +21,6 @@ from browsers.pool.cookie_profiles import CookieProfiles
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
 
-__all__ = ["Browsers", "PoolStatus"]
-
 PEEKS_PER_HOST = 4
 RENDERS_PER_HOST = 2
 """What one host is asked for at once: more is rude, and holds up the other hosts."""

@@ -28,30 +28,6 @@ made again.
 
 from __future__ import annotations
 
-__all__ = [
-    "BadSchemeError",
-    "BlockedAddressError",
-    "BrowserGoneError",
-    "BrowsersError",
-    "BusyError",
-    "ConnectTimeoutError",
-    "ConnectionClosedError",
-    "DeadlineExceededError",
-    "HostUnreachableError",
-    "NameLookupTimeoutError",
-    "NameNotResolvedError",
-    "NoBrowserError",
-    "PageCrashedError",
-    "RefusedConnectionError",
-    "RefusedError",
-    "TlsFailedError",
-    "TooLargeError",
-    "TooManyRedirectsError",
-    "UnreachableError",
-    "UnsafePortError",
-    "UpstreamProxyError",
-]
-
 
 class BrowsersError(Exception):
     """Root of the tree: `str(error)` is what happened and to which URL, `next_step` what to do about it."""

@@ -7,18 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-__all__ = [
-    "Frame",
-    "JsonResponse",
-    "Mode",
-    "RedirectHop",
-    "Request",
-    "Snapshot",
-    "Tier",
-    "Timing",
-    "VisitLimits",
-]
-
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
 

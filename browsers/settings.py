@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-__all__ = ["BrowserSettings"]
-
 _CORES = os.cpu_count() or 2
 
 

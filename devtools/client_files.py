@@ -18,8 +18,6 @@ from scraper.cli.options import WEB_ONLY
 from scraper.settings import Setting, setting_table
 from scraper.tools import registry
 
-__all__ = ["FILES", "write_bundle"]
-
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "io.github.search-mcp/search-mcp"
 """In reverse order of a domain, as the registry asks; who publishes under another name says so here."""

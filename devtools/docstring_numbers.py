@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-__all__ = ["Occurrence", "compare", "main", "numbers_of", "occurrences"]
-
 DEFAULT_PATHS = ("browsers", "scraper")
 CONTEXT_CHARACTERS = 60
 """On each side of a number. Enough for the words of its sentence that identify it after a rewrite."""

@@ -35,8 +35,6 @@ from scraper.tools import registry
 from scraper.tools.model import Tool, ToolCall
 from tests.site.running import Site, running_site
 
-__all__ = ["FetchPath", "ModuleRecorder", "measure_paths"]
-
 PACKAGES = ("browsers", "scraper")
 PAGES = {"plain": ("/static/{}", "http"), "rendered": ("/spa/{}", "browser")}
 """Path on the test site of each kind of page, and the method that the answer must name."""

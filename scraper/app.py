@@ -8,7 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from browsers import Browsers, BrowserSettings, diagnostics
 from scraper.coordination.factory import open_shared
 from scraper.coordination.protocols import SharedState
-from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.engines.names import DEFAULTS
+from scraper.engines.registry import ENGINES
 from scraper.reading.comparison import ReadingComparer
 from scraper.reading.documents.from_snapshot import SnapshotDocumentReader
 from scraper.reading.documents.parser import Parser
@@ -22,8 +23,6 @@ from scraper.settings import Settings, SettingsError
 from scraper.store.factory import Store, open_store
 from scraper.workers import Workers
 from scraper.workers.single_use_process import SingleUseProcesses
-
-__all__ = ["App"]
 
 
 class App:

@@ -35,38 +35,6 @@ Each carries the URL or argument it is about (`target`), one sentence (`str(erro
 
 from __future__ import annotations
 
-__all__ = [
-    "BadRequestError",
-    "BlockedBySiteError",
-    "BrowserFailedError",
-    "ContentTooLargeError",
-    "EncryptedDocumentError",
-    "FetchTimeoutError",
-    "HostBusyError",
-    "HostDownError",
-    "HttpStatusError",
-    "InternalError",
-    "InvalidArgumentError",
-    "InvalidUrlError",
-    "LocalFileNotFoundError",
-    "LocalReadsDisabledError",
-    "MalformedDocumentError",
-    "NetworkError",
-    "NoContentError",
-    "OcrNeededError",
-    "OutsideRootError",
-    "OverloadedError",
-    "ParserFailedError",
-    "PolicyError",
-    "PrivateAddressError",
-    "RobotsDisallowedError",
-    "ScraperError",
-    "SiteRefusedError",
-    "UnreadableError",
-    "UnsupportedTypeError",
-    "plainly",
-]
-
 
 class ScraperError(Exception):
     """Root of the tree."""

@@ -11,27 +11,6 @@ from typing import Any
 
 from scraper.errors import ScraperError
 
-__all__ = [
-    "CachedPageSummary",
-    "Document",
-    "Excerpt",
-    "Heading",
-    "Image",
-    "InstantAnswer",
-    "Link",
-    "PageHit",
-    "PageHits",
-    "ReadPage",
-    "Reading",
-    "RelatedTopic",
-    "ResearchReport",
-    "SearchAnswer",
-    "SearchResult",
-    "StructuredData",
-    "Verdict",
-    "VerdictKind",
-]
-
 
 class VerdictKind(enum.StrEnum):
     """Whether a snapshot holds what a person would read at that URL."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["ProgressCallback"]
-
 
 class ProgressCallback(Protocol):
     """Told of steps done, steps in all, and the last one in words; must return at once."""

@@ -9,8 +9,6 @@ import ada_url
 
 from scraper.errors import InvalidUrlError
 
-__all__ = ["MAX_URL_CHARS", "cache_key", "host_of", "parse_target", "same_site"]
-
 MAX_URL_CHARS = 8_000
 """Servers commonly refuse request lines beyond 8 kB."""
 

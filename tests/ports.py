@@ -8,8 +8,6 @@ import random
 import socket
 from pathlib import Path
 
-__all__ = ["free_port"]
-
 _GIVEN_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST, _USUAL_BOUND = 15_000, 32_768
 _TRIES = 1_000

@@ -7,8 +7,6 @@ from typing import Any
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
 
-__all__ = ["ROWS"]
-
 _QUESTION = "what is known about heat pumps"
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
 
-__all__ = ["ROWS"]
-
 _QUERY_SCHEMA = {"type": "string", "description": "検索キーワード"}
 _COUNT_SCHEMA = {
     "type": "integer",

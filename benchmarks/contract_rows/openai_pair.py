@@ -7,8 +7,6 @@ import json
 from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
 
-__all__ = ["ROWS"]
-
 _QUERY = "harbour lights"
 
 

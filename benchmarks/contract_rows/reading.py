@@ -10,8 +10,6 @@ from benchmarks.contract_rows.row import Check, Row, seen
 from benchmarks.contract_rows.world import World
 from tests.scraper.extract.documents.made import docx
 
-__all__ = ["ROWS"]
-
 _PAGE_KEYS = {
     "url", "title", "content", "method", "truncated", "tokens_estimated", "author", "published_date",
     "sitename",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from benchmarks.contract_rows.world import World
 
-__all__ = ["Check", "Row", "seen"]
-
 Check = Callable[[World], Awaitable[str]]
 """Gives the evidence, or raises what it found instead."""
 

@@ -19,8 +19,6 @@ from scraper.server.lifecycle.app_holder import household
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 
-__all__ = ["ROWS"]
-
 _AREAS = ("tools", "prompts", "resources")
 _WORDS = {"tools": "read a web page", "prompts": "compare products", "resources": "harbour"}
 _INVALID, _NOT_FOUND, _INTERNAL = -32602, -32601, -32603

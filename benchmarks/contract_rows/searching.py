@@ -10,8 +10,6 @@ from benchmarks.contract_rows.world import World
 from scraper.extract.text.token_estimate import estimate
 from tests.site.engine_pages import EngineRow
 
-__all__ = ["ROWS"]
-
 _QUERY = "wave energy"
 _USUAL = ["duckduckgo", "mojeek", "googlenews"]
 _SEVEN = [*_USUAL, "startpage", "brave", "bing", "baidu"]

@@ -19,8 +19,6 @@ from tests.scraper.process import REPOSITORY, Program, browsers_say, serving
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site, running_site
 
-__all__ = ["Answer", "World", "world"]
-
 _PRODUCT = ("-m", "scraper.cli.main")
 _READY_S = 45.0
 _STARTS = 2

@@ -8,8 +8,6 @@ from types import MappingProxyType
 
 from browsers.model import Tier
 
-__all__ = ["DETECTORS", "PACKAGES", "Detector"]
-
 PACKAGES = ("@fingerprintjs/botd@2.0.0", "fpscanner@1.0.2", "headless-detector@2.0.1", "isbot@5.2.3")
 """What npm has."""
 

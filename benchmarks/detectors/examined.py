@@ -19,8 +19,6 @@ from benchmarks.corpora import cache_folder
 from benchmarks.detectors.site import HOST
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 
-__all__ = ["Look", "own_browsers", "own_tier", "playwright_page", "stealth_plugin"]
-
 Look = Callable[[str], Awaitable[str]]
 """URL -> the HTML of the page, read as this one reads it."""
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from benchmarks.corpora import cache_folder
 from benchmarks.detectors.catalogue import PACKAGES
 
-__all__ = ["installed"]
-
 _LIMIT_S = 300
 
 

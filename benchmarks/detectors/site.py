@@ -13,8 +13,6 @@ from aiohttp import web
 
 from tests.site.certificate import server_context
 
-__all__ = ["HOST", "DetectorSite", "served"]
-
 HOST = "detectors.example"
 PAGES = Path(__file__).parent / "pages"
 _STOP_LIMIT_S = 1.0

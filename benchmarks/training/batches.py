@@ -16,8 +16,6 @@ from benchmarks.training.views import Matrix, Table
 from scraper.extract.content.neural_net import STEPS, TINY, Neighborhood, surroundings
 from scraper.extract.content.page_statistics import Ints
 
-__all__ = ["FILLED", "PAGES", "Batch", "Batches", "Usual"]
-
 PAGES = 64
 """No more are learned from at once; the last is the one of what no page fills."""
 

@@ -24,8 +24,6 @@ from benchmarks.training.views import Matrix, Table
 from scraper.extract.content.class_name_features import TAGS
 from scraper.extract.content.neural_net import LEAST, SPANS, TINY, AttentionLayer, AttentionRound
 
-__all__ = ["Settings", "fit"]
-
 _AVERAGED = 0.99
 """The mean of the last hundred steps or so is kept, not the last."""
 

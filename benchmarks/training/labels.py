@@ -11,8 +11,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["matched_shares"]
-
 _RUNS = (8, 5, 3, 2, 1)
 _MAX_SINGLE_RATIO = 60
 """Single words are no anchors in a gap of the page that is so many times longer than that of the gold."""

@@ -11,8 +11,6 @@ from scipy import optimize, sparse
 from benchmarks.training.table import KEEP, Row
 from scraper.extract.content.hashed_features import BUCKETS
 
-__all__ = ["fit", "tokens"]
-
 _PENALTY = 3e-4
 _ITERATIONS = 40
 

@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 from benchmarks.corpora import corpus_folder
 
-__all__ = ["SOURCES", "Sample", "samples"]
-
 _MAIN = "wcxb"
 SOURCES = (_MAIN, "pages-lang", "extra-pages")
 

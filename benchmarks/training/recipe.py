@@ -26,8 +26,6 @@ from scraper.extract.content.neural_net import AttentionLayer, NeuralNet
 from scraper.extract.content.page_type import PAGE_TYPES
 from scraper.extract.content.weights import ModelWeights
 
-__all__ = ["ALL", "Trained", "train"]
-
 ALL = FOLDS
 """The fold of the model that learned from every page."""
 

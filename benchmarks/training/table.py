@@ -22,8 +22,6 @@ from scraper.extract.content.segmentation import segment
 from scraper.extract.content.words import words_of
 from scraper.extract.page import build
 
-__all__ = ["FOLDS", "KEEP", "Row", "row_of", "snapshot_of", "word_f1"]
-
 FOLDS = 4
 KEEP = 0.5
 """A block with so much of its words in the gold is content."""

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from benchmarks.training.boosting import lightgbm
 from scraper.extract.content.forest import MAX_LEAVES, TreeNodes
 
-__all__ = ["Growth", "grow", "nodes_of"]
-
 _PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
     "learning_rate": 0.08,

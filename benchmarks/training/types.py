@@ -11,8 +11,6 @@ from scipy import optimize
 from benchmarks.training.table import FOLDS, Row
 from scraper.extract.content.page_type import PAGE_TYPES, PageTypeClassifier, page_vector
 
-__all__ = ["Fitted", "train"]
-
 Fitted = PageTypeClassifier
 _PENALTY = 0.05
 _ITERATIONS = 200

@@ -13,8 +13,6 @@ from scraper.extract.content.feature_matrix import SCORE_PREFIX
 from scraper.extract.content.hashed_features import SCORES
 from scraper.extract.content.page_features import URL_PREFIX
 
-__all__ = ["Matrix", "Table"]
-
 Matrix: TypeAlias = NDArray[np.float32]
 
 _HIDDEN_URLS = 0.5

@@ -19,8 +19,6 @@ from pathlib import Path
 
 from browsers.cdp.session import Message
 
-__all__ = ["PipeHandshake", "PipeTransport"]
-
 LAUNCHER = Path(__file__).with_name("pipe_launcher.py")
 ATTACH = 1 << 30
 LEAVE_TABS_ALONE = ATTACH + 1

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 
 from browsers.cdp.session import Message
 
-__all__ = ["PlaywrightTransport"]
-
 
 class BrowserSession(Protocol):
     """The part of Playwright's CDPSession that is used."""

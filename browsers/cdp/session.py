@@ -12,17 +12,6 @@ from typing import Any, Protocol
 
 from browsers import errors
 
-__all__ = [
-    "COMMAND_LIMIT_S",
-    "CdpTransport",
-    "CommandFailedError",
-    "Connection",
-    "Event",
-    "Handler",
-    "Message",
-    "Session",
-]
-
 Event = dict[str, Any]
 Message = dict[str, Any]
 Handler = Callable[[Event], None]

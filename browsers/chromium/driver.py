@@ -17,8 +17,6 @@ from browsers.errors import NoBrowserError
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
-__all__ = ["START_LIMIT_S", "Driver"]
-
 START_LIMIT_S = 30.0
 """The driver needs 0.5 s on a quiet machine; a loaded one was seen to take ten times that."""
 STOP_LIMIT_S = 3.0

@@ -19,8 +19,6 @@ from browsers.chromium.locate import Chromium
 from browsers.chromium.platform import HostPlatform
 from browsers.model import Tier
 
-__all__ = ["HostPlatform", "InstallReport", "ensure", "install"]
-
 Log = Callable[[str], None]
 
 PACKAGES_LIMIT_S = 1800.0

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from browsers.model import Tier
 
-__all__ = ["UNKNOWN_VERSION", "Chromium", "InstallRoots", "find", "product", "version"]
-
 UNKNOWN_VERSION = "unknown"
 VERSION_LIMIT_S = 10.0
 """`--version` takes 0.15 s warm; a cold disk has to read 300 MB."""

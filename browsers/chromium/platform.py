@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from browsers.chromium.locate import InstallRoots
 
-__all__ = ["HostPlatform"]
-
 _UBUNTU_WITH_A_CHROMIUM = "linuxmint"
 """Made from Ubuntu too, but with a package of its own."""
 

@@ -26,8 +26,6 @@ from browsers.model import Tier
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
-__all__ = ["LaunchOrder", "RunningChromium", "launch"]
-
 log = logging.getLogger(__name__)
 
 LAUNCH_LIMIT_S = 20.0

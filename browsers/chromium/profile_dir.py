@@ -10,8 +10,6 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["ProfileFolder"]
-
 PREFIX = "search-mcp-run-"
 LOCK = "owner.lock"
 REMOVALS = 40

@@ -16,8 +16,6 @@ from browsers.identity.viewport import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT,
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
-__all__ = ["LaunchPlan", "plan"]
-
 DEAD_PROXY = "socks5://127.0.0.1:9"
 """Nobody listens on the discard port: what does not go through a context's own gate goes nowhere."""
 

@@ -9,8 +9,6 @@ from typing import Protocol
 from browsers.egress.dialer import Dialer
 from browsers.egress.target_policy import TargetPolicy
 
-__all__ = ["Connector", "DirectConnector", "FirstRequest", "OpenConnection"]
-
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:

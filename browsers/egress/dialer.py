@@ -10,8 +10,6 @@ from collections import OrderedDict
 from browsers.egress.target_policy import Target
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
-__all__ = ["Dialer"]
-
 CONNECT_LIMIT_S = 10.0
 STAGGER_S = 0.25
 """RFC 8305's "connection attempt delay". A dead IPv6 route then costs 257 ms once for each host."""

@@ -14,8 +14,6 @@ from typing import Protocol
 
 from browsers.egress.ip_rules import FAKE_DNS
 
-__all__ = ["CachingResolver", "DnsResolver", "SystemDnsResolver", "fake_dns_suspected"]
-
 LOOKUP_LIMIT_S = 10.0
 """Systems ask a second name server after 5 s."""
 LOOKUPS_AT_ONCE = 64

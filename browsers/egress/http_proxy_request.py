@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["HEAD_BYTES", "Rewritten", "rewritten", "says_proxy_authentication", "wants_upgrade"]
-
 HEAD_BYTES = 256 * 1024
 """Chromium's own limit for headers."""
 

@@ -12,24 +12,6 @@ import socket
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-__all__ = [
-    "FAKE_DNS",
-    "FAKE_DNS_REASON",
-    "NAT64",
-    "NAT64_REASON",
-    "UNSAFE_PORTS",
-    "Address",
-    "Network",
-    "bracketed",
-    "is_loopback_name",
-    "is_special_name",
-    "literal",
-    "normal_host",
-    "parse_networks",
-    "refusal",
-    "unwrapped",
-]
-
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 

@@ -14,8 +14,6 @@ from browsers.egress.connectors import FirstRequest, OpenConnection
 from browsers.egress.relay import Relay
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
 
-__all__ = ["ConnectionOwner", "ProxiedConnection"]
-
 log = logging.getLogger(__name__)
 
 HEARD_AT_ONCE = 4096

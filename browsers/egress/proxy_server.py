@@ -21,8 +21,6 @@ from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureK
 from browsers.egress.upstream_proxy import Upstream, parse_proxy
 from browsers.settings import BrowserSettings
 
-__all__ = ["EgressProxy", "ProxyLimits", "ProxyListener"]
-
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"

@@ -23,8 +23,6 @@ from typing import Protocol
 
 from browsers.egress.traffic_log import TrafficLog
 
-__all__ = ["BUFFER_BYTES", "ByteCounter", "Relay"]
-
 BUFFER_BYTES = 1024 * 1024
 """One for all connections of a loop: each turn reads and sends before it gives the loop back."""
 

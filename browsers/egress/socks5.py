@@ -6,17 +6,6 @@ import socket
 
 from browsers.egress.traffic_log import FailureKind
 
-__all__ = [
-    "GREETED",
-    "NO_METHOD",
-    "REFUSED_COMMAND",
-    "SocksProtocolError",
-    "greeting",
-    "reply",
-    "request",
-    "succeeded",
-]
-
 VERSION = 5
 NO_AUTHENTICATION = 0
 CONNECT = 1

@@ -12,8 +12,6 @@ from browsers.egress.ip_rules import Address, Network
 from browsers.egress.test_hosts import TestHosts
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
-__all__ = ["Target", "TargetPolicy"]
-
 TARGETS_TRIED = 6
 """Of a name with more addresses, this many are dialled."""
 

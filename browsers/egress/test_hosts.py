@@ -13,8 +13,6 @@ from ipaddress import IPv6Address, IPv6Network
 
 from browsers.egress import ip_rules
 
-__all__ = ["TestHosts"]
-
 log = logging.getLogger(__name__)
 
 SYNTHETIC = IPv6Network("2e00:7465:7374::/48")

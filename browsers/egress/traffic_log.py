@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from browsers.egress.ip_rules import normal_host
 
-__all__ = ["ConnectionDeniedError", "Failure", "FailureKind", "TrafficLog"]
-
 FAILURES_KEPT = 512
 """A page can ask for any number of hosts; the first failures are dropped when there are more."""
 

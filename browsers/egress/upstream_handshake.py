@@ -9,8 +9,6 @@ import socket
 
 from browsers.egress.traffic_log import FailureKind
 
-__all__ = ["REJECTED", "HandshakeRejectedError", "http_connect", "read_head", "socks5_connect"]
-
 ANSWER_BYTES = 16 * 1024
 """More than any proxy says before it lets through."""
 

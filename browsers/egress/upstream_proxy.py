@@ -20,8 +20,6 @@ from browsers.egress.dns_resolver import CachingResolver
 from browsers.egress.target_policy import LOOPBACK, Target, TargetPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
-__all__ = ["ProxyAddress", "Scheme", "Upstream", "parse_proxy"]
-
 HANDSHAKE_LIMIT_S = 10.0
 ADVICE_LIMIT_S = 1.0
 """Our own resolver only advises where the proxy resolves: it is not waited for long."""

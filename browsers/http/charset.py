@@ -8,8 +8,6 @@ from browsers.http.charset_codecs import read
 from browsers.http.charset_detection import guess, score
 from browsers.http.charset_labels import codec_of
 
-__all__ = ["decode"]
-
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 _PRESCAN_BYTES = 1024

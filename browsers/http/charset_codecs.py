@@ -6,8 +6,6 @@ import codecs
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-__all__ = ["read"]
-
 _JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
 
 # (as Python reads it, as browsers do): the differences that came out when Chromium was asked for each pair of

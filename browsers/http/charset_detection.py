@@ -11,8 +11,6 @@ from types import MappingProxyType
 
 from browsers.http.charset_frequencies import ALPHABETS, IDEOGRAPHS, Alphabet
 
-__all__ = ["CharsetGuess", "guess", "score"]
-
 SAMPLE_BYTES = 32 * 1024
 WIDE_SAMPLE_BYTES = 8 * 1024
 """Text enough to tell any two encodings apart, at two milliseconds; pages that begin with a menu of languages

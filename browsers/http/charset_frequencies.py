@@ -12,9 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["ALPHABETS", "IDEOGRAPHS", "Alphabet"]
-
-
 UPPER_CASE = 0.5
 """What a capital is worth of its small letter: text read in a wrong encoding often has its cases swapped."""
 RAREST = 0.15

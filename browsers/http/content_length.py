@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["declared_bytes"]
-
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
 """More digits are no length of anything; Python does not read more than 4,300."""
 

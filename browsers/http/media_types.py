@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_text", "sniffed"]
-
 TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 TEXT_SUFFIXES = ("+json", "+xml")
 _PAGE = re.compile(

@@ -7,8 +7,6 @@ from urllib.parse import urljoin, urlsplit
 
 from browsers.http.url_credentials import without_userinfo
 
-__all__ = ["resolved"]
-
 _AROUND = "".join(map(chr, range(0x21)))
 _INSIDE = str.maketrans("", "", "\t\r\n")
 """Both are dropped (URL Standard, "basic URL parser")."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["has_userinfo", "without_userinfo"]
-
 # Browsers take backslashes for slashes, and any number of them; the last @ before the path ends it.
 _USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
 

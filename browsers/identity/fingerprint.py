@@ -15,8 +15,6 @@ from browsers.identity.locales import accepted_languages, zone_of
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
-__all__ = ["Brand", "Identity"]
-
 VERSION = re.compile(r"(\d+)(?:\.\d+)*")
 
 GREASE_CHARACTERS = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["BrowserHost", "zone_name"]
-
 ZONEINFO = "zoneinfo/"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["accepted_languages", "posix_locale", "zone_of"]
-
 ENGLISH = ("en-US", "en")
 
 DEFAULT_ZONE = "America/New_York"

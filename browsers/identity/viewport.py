@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from browsers.cdp.session import Event
 
-__all__ = [
-    "LIGHT_HEIGHT",
-    "LIGHT_WIDTH",
-    "SCREEN_HEIGHT",
-    "SCREEN_WIDTH",
-    "TASKBAR_HEIGHT",
-    "tall",
-    "thumbnail",
-]
-
 SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
 
 LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900

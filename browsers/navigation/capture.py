@@ -13,8 +13,6 @@ from browsers.model import Frame
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.scripts import MARK
 
-__all__ = ["CapturedDom", "capture"]
-
 MAX_ELEMENTS = 150_000
 """Beyond, a page is cut: an endlessly growing one would not fit into a message."""
 MAX_FRAMES = 20

@@ -15,8 +15,6 @@ from browsers import errors
 from browsers.egress import Failure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normal_host
 
-__all__ = ["explain"]
-
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
 Kind = type[errors.BrowsersError]

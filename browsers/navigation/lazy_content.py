@@ -15,8 +15,6 @@ from browsers.identity.viewport import tall
 from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
 
-__all__ = ["reveal"]
-
 TALLEST = 30_000
 EXTRA_HEIGHT = 400
 FITS = 1.05

@@ -17,8 +17,6 @@ from browsers.navigation import error_mapping
 from browsers.navigation.response import NOT_PASSED_ON, PausedResponse, ResponseBody
 from browsers.tabs.tab import Tab
 
-__all__ = ["Navigation"]
-
 
 class Navigation:
     """One navigation: redirects are followed and told, the first response that is none is held."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from browsers.cdp.session import Event, Session
 
-__all__ = ["InFlight", "NetworkActivity"]
-
 COUNTED = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 """What content can come from. Images, media, fonts, pings and open streams never hold a page."""
 

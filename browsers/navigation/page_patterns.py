@@ -13,16 +13,6 @@ from dataclasses import dataclass, replace
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness_rules import MAX_PAUSE_S, MIN_PAUSE_S, DomSample, QuietTimers, calm_s
 
-__all__ = [
-    "CALM_S",
-    "ENOUGH_ALIKE",
-    "KNOWN_QUIET_S",
-    "WATCHED_AGAIN",
-    "PagePatterns",
-    "PageProgress",
-    "PageSignature",
-]
-
 CALM_S = 0.04
 """From here on a page is watched for doing more."""
 KNOWN_QUIET_S = 0.08

@@ -22,8 +22,6 @@ from browsers.navigation.readiness_rules import (
 from browsers.navigation.virtual_time import VirtualTime
 from browsers.scripts import PROBE
 
-__all__ = ["WORLD", "ReadinessWaiter"]
-
 WORLD = "settling"
 """Name of the isolated world that our scripts run in."""
 

@@ -11,19 +11,6 @@ from dataclasses import dataclass
 
 from browsers.navigation.network_activity import NetworkActivity
 
-__all__ = [
-    "MAX_PAUSE_S",
-    "MIN_PAUSE_S",
-    "QUIET_S",
-    "QUIET_WITH_DATA_S",
-    "DomSample",
-    "QuietTimers",
-    "ReadinessDecision",
-    "calm_s",
-    "decide",
-    "pause_s",
-]
-
 MIN_PAUSE_S = 0.02
 MAX_PAUSE_S = 0.12
 """Between two looks. A look costs a millisecond of CPU, so none is taken before it can bring a decision."""

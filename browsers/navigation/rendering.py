@@ -16,8 +16,6 @@ from browsers.navigation.response import PausedResponse
 from browsers.scripts import PROBE
 from browsers.tabs.tab import PAUSE_AT_RESPONSE, Tab
 
-__all__ = ["RenderedPage"]
-
 MAX_DOCUMENTS = 5
 """A page that went to more main documents than this reloads itself for ever."""
 MAX_DIALOGS = 10

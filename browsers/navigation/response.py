@@ -12,8 +12,6 @@ from types import MappingProxyType
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.http.content_length import declared_bytes
 
-__all__ = ["PausedResponse", "ResponseBody", "read_body"]
-
 BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 

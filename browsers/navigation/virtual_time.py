@@ -12,8 +12,6 @@ import time
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 
-__all__ = ["VirtualTime"]
-
 MAX_TASKS_A_MOMENT = 1000
 """Time moves on after so many tasks, even when a page always finds one more to do at once."""
 

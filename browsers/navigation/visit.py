@@ -24,8 +24,6 @@ from browsers.navigation.rendering import RenderedPage
 from browsers.navigation.response import PausedResponse, ResponseBody, read_body
 from browsers.tabs.tab import Tab
 
-__all__ = ["Enough", "Visit"]
-
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
 PREPARE_LIMIT_S = 5.0

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from browsers.model import Mode, Request
 from browsers.pool.concurrency import FairSemaphore
 
-__all__ = ["Admission"]
-
 
 class Admission:
     """`async with` waits for the first slot; `to_render` exchanges it."""

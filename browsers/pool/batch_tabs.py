@@ -17,8 +17,6 @@ from browsers.model import Mode, Request
 from browsers.navigation.page_patterns import PagePatterns
 from browsers.tabs.tab import Tab
 
-__all__ = ["PAGES_PER_PROCESS", "REST_S", "BatchKey", "BatchTabs"]
-
 REST_S = 3.0
 """The pages of a batch follow each other at once, or not at all."""
 MOST = 8

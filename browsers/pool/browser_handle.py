@@ -22,8 +22,6 @@ from browsers.pool.idle_tabs import VISITS_PER_TAB, IdleTabs, TabProfile
 from browsers.settings import BrowserSettings
 from browsers.tabs.tab import Tab
 
-__all__ = ["BrowserHandle", "TabLease"]
-
 log = logging.getLogger(__name__)
 
 FAILED_TABS = 3

@@ -15,8 +15,6 @@ from contextlib import asynccontextmanager
 
 from browsers import errors
 
-__all__ = ["FairSemaphore"]
-
 REMEMBERED_DURATIONS = 50
 FIRST_GUESS_S = 1.0
 """How long a visit is thought to hold a slot before any has been seen."""

@@ -8,8 +8,6 @@ from browsers.cdp.session import Event
 from browsers.model import Request
 from browsers.tabs.tab import Tab
 
-__all__ = ["CookieProfiles"]
-
 MAX_PROFILES = 200
 
 

@@ -6,8 +6,6 @@ import time
 
 from browsers.cdp.session import Connection
 
-__all__ = ["Heartbeat"]
-
 EVERY_S = 4.0
 """Six tabs of pages that flood and grow, two cores at a load of 18: the slowest of 266 answers took .53 s."""
 MISSED_TOLERATED = 4

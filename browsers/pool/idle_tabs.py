@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from browsers.model import Request
 from browsers.tabs.tab import Tab
 
-__all__ = ["IdleTabs", "TabProfile"]
-
 MOST = 5
 """Of one browser, 40 MB each on engine pages: the engines of a search, and some to spare."""
 REST_S = 60.0

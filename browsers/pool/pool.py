@@ -21,8 +21,6 @@ from browsers.model import Tier
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.settings import BrowserSettings
 
-__all__ = ["BrowserState", "Pool"]
-
 log = logging.getLogger(__name__)
 
 DRAIN_LIMIT_S = 20.0

@@ -12,8 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from browsers.http.url_credentials import without_userinfo
 
-__all__ = ["CachedAddresses"]
-
 MOST_ADDRESSES = 32
 MOST_BYTES = 4_000_000
 """Of bodies: a tab's cache lies in memory."""

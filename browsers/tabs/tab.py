@@ -13,8 +13,6 @@ from browsers.identity.fingerprint import Identity
 from browsers.model import Request
 from browsers.tabs.cached_urls import CachedAddresses
 
-__all__ = ["Tab"]
-
 CLOSE_LIMIT_S = 2.0
 RENEW_LIMIT_S = 5.0
 EVERY_ORIGIN = "*"

@@ -13,8 +13,6 @@ import apsw
 
 from scraper.bulk.errors import BulkError, DiskFullError
 
-__all__ = ["told"]
-
 log = logging.getLogger(__name__)
 
 LEAST_ROOM_BYTES = 1 << 20

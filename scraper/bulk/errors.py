@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from scraper.settings.optional_dependencies import install_command
 
-__all__ = [
-    "BulkError",
-    "DiskFullError",
-    "JobInUseError",
-    "JobMismatchError",
-    "MissingExtraError",
-    "UrlListError",
-]
-
 
 class BulkError(Exception):
     """Root of the tree; the text is one that a person can act on."""

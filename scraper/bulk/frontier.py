@@ -21,8 +21,6 @@ from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import SHOWN_CHARS, ListLine
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["Frontier", "FrontierCounts", "HostLeft"]
-
 FILE_NAME = "frontier.sqlite"
 LINES_AT_ONCE = 5_000
 MESSAGE_CHARS = 300

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["IdSet"]
-
 
 class IdSet:
     """Numbers from 0 that were added."""

@@ -25,8 +25,6 @@ from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.outputs.protocol import Output
 from scraper.bulk.progress_stats import ProgressStats
 
-__all__ = ["BulkJob"]
-
 T = TypeVar("T")
 
 GATHER_S = 0.2

@@ -21,8 +21,6 @@ from scraper.bulk.model import STDIN, Format, JobSpec
 from scraper.bulk.outputs.protocol import Output
 from scraper.bulk.url_lists import ListLine
 
-__all__ = ["opened"]
-
 TELL_S = 2.0
 _LOCK = "lock"
 _OUTPUTS = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["part_with_json_ld"]
-
 _MARK = "ld+json"
 _STARTS = re.compile(r"<!--|<(?:script|base)\b", re.IGNORECASE)
 _SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)

@@ -11,18 +11,6 @@ from typing import Any
 
 from browsers.model import Snapshot
 
-__all__ = [
-    "STDIN",
-    "CrawlRate",
-    "Format",
-    "JobPage",
-    "JobSpec",
-    "OutputPosition",
-    "OutputRow",
-    "PageFailure",
-    "PageOutcome",
-]
-
 STDIN = "-"
 HOUR_S = 3_600.0
 DEADLINE_S = 60.0

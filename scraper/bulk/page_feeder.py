@@ -12,8 +12,6 @@ from scraper.bulk.frontier import HostLeft
 from scraper.bulk.job import BulkJob
 from scraper.bulk.schedule import Schedule
 
-__all__ = ["PageFeeder"]
-
 HOSTS = 2_000
 """Hosts under work at once: more than can be asked at once, few enough to be held in memory."""
 PAGES = 64

@@ -26,8 +26,6 @@ from scraper.extract.structured import from_snapshot
 from scraper.model import Reading
 from scraper.workers import Workers
 
-__all__ = ["JobPageReader", "PageFetcher", "PageResult"]
-
 log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0

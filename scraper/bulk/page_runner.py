@@ -15,8 +15,6 @@ from scraper.bulk.retry_policy import RetryPolicy
 from scraper.bulk.rows import row_of_lost
 from scraper.bulk.schedule import Schedule
 
-__all__ = ["Deliver", "PageRunner", "ReadPage"]
-
 GRACE_S = 10.0
 """What is under way may take so long to end when the job is told to stop; the rest is read next time."""
 

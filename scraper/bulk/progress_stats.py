@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from scraper.bulk.frontier import FrontierCounts
 from scraper.bulk.model import PageOutcome
 
-__all__ = ["ProgressStats"]
-
 WINDOW_S = 60.0
 """The rate is that of the last minute: sites differ, and so do the parts of a list."""
 

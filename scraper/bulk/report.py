@@ -8,8 +8,6 @@ from pathlib import Path
 
 from scraper.bulk.frontier import Frontier, FrontierCounts
 
-__all__ = ["ErrorKind", "HostReport", "Report", "SlowPage", "as_text", "gathered", "written"]
-
 EXAMPLES = 3
 HOSTS = 20
 SLOWEST = 10

@@ -11,8 +11,6 @@ from scraper import errors
 from scraper.bulk.model import JobPage
 from scraper.urls import same_site
 
-__all__ = ["RetryPolicy"]
-
 PATIENCE_S = 900.0
 """A host that wants to be left alone for longer is told as it is: a later run finds its pages done or not."""
 SITE_TRIES = 2

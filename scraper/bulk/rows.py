@@ -11,8 +11,6 @@ from scraper.bulk.model import OutputRow, PageFailure
 from scraper.errors import ScraperError
 from scraper.model import Reading
 
-__all__ = ["row_of_fault", "row_of_lost", "row_of_problem", "row_of_reading"]
-
 
 def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
     """The row of a page that was read, but for its JSON-LD; `snapshot`: what the visit brought, None from the

@@ -21,8 +21,6 @@ from scraper.bulk.report import Report
 from scraper.bulk.runner import run_here
 from scraper.settings import Settings
 
-__all__ = ["JobWatcher", "bulk", "settings_for"]
-
 
 class JobWatcher(Protocol):
     """Is told how a job goes; all of it returns at once."""

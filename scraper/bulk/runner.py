@@ -9,8 +9,6 @@ from scraper.bulk.page_feeder import PageFeeder
 from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
 
-__all__ = ["run_here"]
-
 
 async def run_here(
     job: BulkJob,

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 
 from scraper.bulk.model import CrawlRate, JobPage
 
-__all__ = ["Schedule"]
-
 LOW = 16
 """Pages of a host at hand below which more are wanted."""
 ROOM = 1.5

@@ -19,8 +19,6 @@ from typing import IO, Any, cast
 from scraper.bulk.errors import MissingExtraError, UrlListError
 from scraper.bulk.model import STDIN
 
-__all__ = ["ListLine", "fingerprint", "read"]
-
 COLUMN = "url"
 SHOWN_CHARS = 2_000
 """How much of a line that cannot be used stands in the output."""

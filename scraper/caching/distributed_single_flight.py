@@ -18,8 +18,6 @@ from scraper.model import StructuredData
 from scraper.settings import Settings
 from scraper.store.serialization import dump_reading, dump_structured, load_reading, load_structured
 
-__all__ = ["READINGS", "STRUCTURED", "DistributedSingleFlight"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from scraper.model import Reading
 
-__all__ = ["MemoryCache"]
-
 KEPT_S = 900.0
 KEPT = 32
 KEPT_CHARACTERS = 20_000_000

@@ -11,16 +11,6 @@ from scraper.model import Reading
 from scraper.store.protocols import PageEntry
 from scraper.urls import cache_key
 
-__all__ = [
-    "NOT_MODIFIED",
-    "REVALIDATED_S",
-    "CachedReading",
-    "conditions",
-    "known",
-    "renewed",
-    "with_validators",
-]
-
 NOT_MODIFIED = 304
 VALIDATOR_CHARS = 500
 """Longer ones are no validators that a server compares."""

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["SingleFlight"]
-
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 

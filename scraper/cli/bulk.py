@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from scraper.bulk.model import JobSpec
     from scraper.bulk.report import Report
 
-__all__ = ["bulk"]
-
 _INTERRUPTED = 130
 _TERMINAL_S = 0.5
 _PLAIN_S = 10.0

@@ -18,8 +18,6 @@ from scraper.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from scraper.reading.page_cache_queries import Library
 
-__all__ = ["cache"]
-
 T = TypeVar("T")
 
 MB = 1_000_000

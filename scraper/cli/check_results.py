@@ -5,8 +5,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["CheckLevel", "Finding", "bad", "good", "poor"]
-
 
 class CheckLevel(enum.Enum):
     """How much it matters."""

@@ -17,23 +17,10 @@ from browsers.settings import BrowserSettings
 from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access.rules import is_loopback
-from scraper.server.entrypoints import ServerStartError, access_rules, issuer_of
+from scraper.server.access.rules import ServerStartError, is_loopback
+from scraper.server.entrypoints import access_rules, issuer_of
 from scraper.settings import Settings, setting_table, unknown_variables
 from scraper.workers import sandbox
-
-__all__ = [
-    "browsers",
-    "callers",
-    "configuration",
-    "data_folder",
-    "documents",
-    "fonts",
-    "names",
-    "port",
-    "programs",
-    "proxy",
-]
 
 _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _LEAST_FREE_BYTES = 200_000_000

@@ -19,8 +19,6 @@ import click
 if TYPE_CHECKING:
     from tests.site.engine_server import EngineSite
 
-__all__ = ["demo_engines"]
-
 _RAW = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _END_LIMIT_S = 10.0
 

@@ -15,8 +15,6 @@ from scraper.cli.options import Command, with_settings
 from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
 
-__all__ = ["doctor"]
-
 _NO_ROOM = (
     "Free some space, or name with TMPDIR a folder that can be written to (for a container: --tmpfs /tmp)"
 )

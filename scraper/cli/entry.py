@@ -6,8 +6,6 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Load the command line, then run it."""

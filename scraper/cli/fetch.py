@@ -12,8 +12,6 @@ from scraper.cli import tool_runner
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import SettingsError
 
-__all__ = ["FORMAT", "fetch", "fetch_batch", "print_answer"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _RENDER = click.Choice(["auto", "http", "browser"])

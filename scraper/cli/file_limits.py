@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import resource
 
-__all__ = ["allow_many"]
-
 WANTED = 8_192
 """Each connection of a page takes two here and more in the browser: with 90, every second of a dozen pages
 rendered at once ended with its browser. macOS gives 256, and takes no number above 10,240."""

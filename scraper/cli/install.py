@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["install_browser"]
-
 
 @click.command()
 @click.option("--fonts/--no-fonts", default=True, help="Also fonts for Chinese, Japanese, Korean and emoji.")

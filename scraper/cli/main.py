@@ -27,8 +27,6 @@ from scraper.cli.serve import serve, stdio
 from scraper.cli.stdio_encoding import make_usable
 from scraper.cli.version import version
 
-__all__ = ["main"]
-
 _INTERRUPTED = 130
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """What the system says where standard output is a file that has no room for more."""

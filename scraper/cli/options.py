@@ -10,8 +10,6 @@ import click
 
 from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
 
-__all__ = ["SERVER_ONLY", "WEB_ONLY", "Command", "load", "with_settings"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 WEB_ONLY = frozenset(

@@ -9,8 +9,6 @@ import click
 from scraper.cli.fetch import FORMAT, print_answer
 from scraper.cli.options import SERVER_ONLY, Command, with_settings
 
-__all__ = ["read_doc"]
-
 
 @click.command(cls=Command)
 @click.argument("source")

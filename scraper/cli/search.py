@@ -9,8 +9,6 @@ import click
 from scraper.cli.fetch import FORMAT, print_answer
 from scraper.cli.options import SERVER_ONLY, Command, with_settings
 
-__all__ = ["engines", "instant_answer", "search", "web_search"]
-
 _FRESHNESS = click.Choice(["day", "week", "month", "year"])
 _CATEGORY = click.Choice(["news", "pdf", "github", "paper", "forum", "blog"])
 _MOST = "Print at most so many results.  [10]"
@@ -68,7 +66,8 @@ def instant_answer(query: str, **given: Any) -> int:
 def engines() -> None:
     """List the search engines, and what each is good for."""
     # Imported here: help texts are printed without loading the readers of pages.
-    from scraper.engines.registry import DEFAULTS, ENGINES
+    from scraper.engines.names import DEFAULTS
+    from scraper.engines.registry import ENGINES
 
     for engine in ENGINES.values():
         usual = " (asked when none is named)" if engine.name in DEFAULTS else ""

@@ -16,8 +16,6 @@ from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.errors import ScraperError
 from scraper.settings import Settings
 
-__all__ = ["of_the_internet", "of_this_machine"]
-
 _HOST = "doctor.search-mcp.example"
 _PAGE = b"""<!doctype html><title>Trial</title><main id=m></main>
 <script>document.getElementById("m").innerHTML = "<p>Six times seven is " + 6 * 7 + ".</p>"</script>

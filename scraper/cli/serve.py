@@ -11,9 +11,8 @@ import click
 from scraper.cli.options import WEB_ONLY, Command, load, with_settings
 from scraper.cli.version import version
 from scraper.server import entrypoints
+from scraper.server.access.rules import ServerStartError
 from scraper.settings import SettingsError
-
-__all__ = ["serve", "stdio"]
 
 
 @click.command(cls=Command)
@@ -54,5 +53,5 @@ def _told_in_one_line() -> Iterator[None]:
         yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    except entrypoints.ServerStartError as error:
+    except ServerStartError as error:
         raise click.ClickException(str(error)) from None

@@ -6,8 +6,6 @@ from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.settings import Settings, SettingsError
 from scraper.store.factory import database_fault
 
-__all__ = ["check"]
-
 
 async def check(settings: Settings) -> list[Finding]:
     """Whether PostgreSQL answers and its tables are ours; nothing where none is configured."""

@@ -6,8 +6,6 @@ from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.coordination.factory import open_shared
 from scraper.settings import Settings, SettingsError
 
-__all__ = ["check"]
-
 
 async def check(settings: Settings) -> list[Finding]:
     """Whether Valkey or Redis answers, takes writes, and in which time; nothing where none is configured."""

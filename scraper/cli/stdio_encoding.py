@@ -6,8 +6,6 @@ import io
 import os
 import sys
 
-__all__ = ["make_usable"]
-
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from scraper.progress import ProgressCallback
     from scraper.tools.model import ToolAnswer
 
-__all__ = ["ask"]
-
 
 def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
     """The tool's answer.

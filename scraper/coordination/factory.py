@@ -7,8 +7,6 @@ from scraper.coordination.protocols import SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 
-__all__ = ["open_shared"]
-
 MEETING_S = 1.0
 """How long a start waits for the service: the first call should find it; a dead one must not hold it up."""
 

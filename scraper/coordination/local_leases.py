@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 
 from scraper.coordination.protocols import Lease, RetryLater, ThrottleTerms
 
-__all__ = ["KEYS_KEPT", "LocalLeases"]
-
 KEYS_KEPT = 4_096
 """Beyond, those that nobody asks and nobody needs to spare are forgotten."""
 

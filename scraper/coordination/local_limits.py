@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from scraper.coordination.protocols import Limit
 
-__all__ = ["KEYS_KEPT", "LocalLimits"]
-
 KEYS_KEPT = 10_000
 _ROUNDING_S = 1e-6
 

@@ -6,8 +6,6 @@ from scraper.coordination.local_leases import LocalLeases
 from scraper.coordination.local_limits import LocalLimits
 from scraper.coordination.protocols import Cooldowns, SharedStateStatus
 
-__all__ = ["LocalState"]
-
 
 class LocalState:
     """The `Shared` protocol in one process."""

@@ -8,22 +8,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-__all__ = [
-    "ALIVE",
-    "ALL",
-    "BEGIN",
-    "EXTEND",
-    "GIVE_UP",
-    "HOLD",
-    "LAND",
-    "LEASE",
-    "LIMIT",
-    "REST",
-    "REST_OF",
-    "SET_REST",
-    "LuaScript",
-]
-
 _NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + t[2] / 1000 "
 
 

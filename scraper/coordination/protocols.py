@@ -10,24 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = [
-    "ClaimedElsewhere",
-    "Cooldown",
-    "Cooldowns",
-    "Lease",
-    "Leases",
-    "Limit",
-    "RateLimits",
-    "RetryLater",
-    "SharedBlobs",
-    "SharedState",
-    "SharedStateStatus",
-    "ThrottleTerms",
-    "WorkClaim",
-    "WorkClaims",
-    "WorkCompleted",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Limit:

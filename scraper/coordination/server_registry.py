@@ -9,8 +9,6 @@ from collections.abc import Callable
 from scraper.coordination.lua_scripts import ALIVE
 from scraper.coordination.valkey_client import BEAT_S, ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["ServerRegistry"]
-
 FORGOTTEN_S = 5 * BEAT_S
 """A server that has said nothing for so long is gone."""
 UNSEEN = 2

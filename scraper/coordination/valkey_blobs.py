@@ -6,8 +6,6 @@ import contextlib
 
 from scraper.coordination.valkey_client import ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["ValkeyBlobs"]
-
 
 class ValkeyBlobs:
     """The `Texts` protocol over Valkey."""

@@ -9,8 +9,6 @@ from scraper.coordination.protocols import ClaimedElsewhere, WorkClaim, WorkComp
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import BEAT_S, ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["HOLD_S", "LANDED_S", "ValkeyClaims"]
-
 HOLD_S = 3 * BEAT_S
 """Who dies is replaced so long after his last word."""
 LANDED_S = 15.0

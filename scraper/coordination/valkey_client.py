@@ -21,8 +21,6 @@ from redis.backoff import NoBackoff
 from scraper.coordination.lua_scripts import ALL, LuaScript
 from scraper.coordination.valkey_errors import IncompatibleServiceError, note_of, problem_of, refuse_unfit
 
-__all__ = ["BEAT_S", "ValkeyClient", "ValkeyUnavailableError"]
-
 log = logging.getLogger(__name__)
 
 Word = str | bytes | int | float

@@ -8,8 +8,6 @@ from scraper.coordination.lua_scripts import REST_OF, SET_REST
 from scraper.coordination.protocols import Cooldown, Cooldowns
 from scraper.coordination.valkey_client import ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["ValkeyCooldowns"]
-
 REMEMBERED_S = 6 * 3_600.0
 """How long after its end a rest still makes the next one longer."""
 

@@ -6,8 +6,6 @@ import re
 
 from redis import exceptions as redis_errors
 
-__all__ = ["LEAST_VERSION", "IncompatibleServiceError", "note_of", "problem_of", "refuse_unfit"]
-
 LEAST_VERSION = (7, 0)
 """The oldest that our tests run on."""
 

@@ -13,8 +13,6 @@ from scraper.coordination.protocols import Lease, RetryLater, ThrottleTerms
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import BEAT_S, ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["HOLD_S", "ValkeyLeases"]
-
 HOLD_S = 5 * BEAT_S
 """A lease ends so long after its server did."""
 LOOK_S = 0.1

@@ -8,8 +8,6 @@ from scraper.coordination.protocols import Limit
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import ValkeyClient, ValkeyUnavailableError
 
-__all__ = ["ValkeyLimits"]
-
 
 class ValkeyLimits:
     """The `Limits` protocol over Valkey."""

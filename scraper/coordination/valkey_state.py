@@ -11,8 +11,6 @@ from scraper.coordination.valkey_cooldowns import ValkeyCooldowns
 from scraper.coordination.valkey_leases import ValkeyLeases
 from scraper.coordination.valkey_limits import ValkeyLimits
 
-__all__ = ["ValkeyState"]
-
 
 class ValkeyState:
     """The `Shared` protocol over Valkey."""

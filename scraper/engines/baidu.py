@@ -12,8 +12,6 @@ from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request,
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["ENGINE", "READING", "ask", "parse"]
-
 _NAME = "baidu"
 _URL = "https://www.baidu.com/s"
 _ROWS = 10

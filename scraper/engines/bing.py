@@ -13,8 +13,6 @@ from scraper.engines.common.locales import locale
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
-__all__ = ["ENGINE", "READING", "ask", "ask_feed", "parse"]
-
 _NAME = "bing"
 _WEB = "https://www.bing.com/search"
 _NEWS = "https://www.bing.com/news/search"

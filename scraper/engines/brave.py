@@ -11,8 +11,6 @@ from scraper.engines.common.layout_parser import Layout, css
 from scraper.engines.common.request_builder import page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
-__all__ = ["ENGINE", "READING", "ask", "parse"]
-
 _NAME = "brave"
 _WEB = "https://search.brave.com/search"
 _NEWS = "https://search.brave.com/news"

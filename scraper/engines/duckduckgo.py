@@ -14,8 +14,6 @@ from scraper.engines.common.request_builder import form_request, page_request, w
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.extract.dom.xpath import elements
 
-__all__ = ["ENGINE", "READING", "ask", "ask_lite", "ask_main", "parse"]
-
 _NAME = "duckduckgo"
 _HTML = "https://html.duckduckgo.com/html/"
 _LITE = "https://lite.duckduckgo.com/lite/"

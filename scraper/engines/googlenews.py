@@ -10,11 +10,8 @@ from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.common import parser_choice, query_operators, rss_results
 from scraper.engines.common.host_categories import asked_domains
 from scraper.engines.common.locales import Locale, locale
-from scraper.engines.common.redirect_unwrapping import needs_resolving
 from scraper.engines.common.request_builder import profile_of
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-
-__all__ = ["ENGINE", "ask", "needs_resolving", "parse"]
 
 _NAME = "googlenews"
 _URL = "https://news.google.com/rss/search"

@@ -13,8 +13,6 @@ from browsers.model import Mode, Request, VisitLimits
 from scraper.extract.text.sanitize import line
 from scraper.model import InstantAnswer, RelatedTopic
 
-__all__ = ["ask", "parse"]
-
 _ADDRESS = "https://api.duckduckgo.com/"
 _SITE = "https://duckduckgo.com/"
 _BODY_BYTES = 2_000_000

@@ -9,8 +9,6 @@ from datetime import datetime
 
 from browsers.model import Request, Snapshot
 
-__all__ = ["Engine", "EngineOutcome", "EngineResponse", "EngineResult", "HomePageForm", "SearchQuery"]
-
 
 class EngineOutcome(enum.StrEnum):
     """What a page of an engine is; a page that is not understood is an error, never `none`."""

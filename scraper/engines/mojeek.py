@@ -12,8 +12,6 @@ from scraper.engines.common.locales import locale
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
-__all__ = ["ENGINE", "READING", "ask", "parse"]
-
 _NAME = "mojeek"
 _URL = "https://www.mojeek.com/search"
 _ROWS = 10

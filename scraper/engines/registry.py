@@ -7,9 +7,7 @@ from types import MappingProxyType
 
 from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, startpage
 from scraper.engines.model import Engine
-from scraper.engines.names import DEFAULTS, NAMES
-
-__all__ = ["DEFAULTS", "ENGINES"]
+from scraper.engines.names import NAMES
 
 _ALL = (
     duckduckgo.ENGINE,

@@ -14,8 +14,6 @@ from scraper.engines.common.result_page import build
 from scraper.engines.model import Engine, EngineResponse, HomePageForm, SearchQuery
 from scraper.extract.dom.xpath import elements
 
-__all__ = ["ENGINE", "READING", "ask", "ask_home", "ask_with_code", "parse"]
-
 _NAME = "startpage"
 _HOME = "https://www.startpage.com/"
 _SEARCH = "https://www.startpage.com/sp/search"

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from browsers.model import Snapshot
 from scraper.extract import fallback, plaintext, reader
 
-__all__ = ["ReadingComparison", "sides_of"]
-
 MAX_CHARACTERS = 200_000
 """Of each side: what a person looks through."""
 

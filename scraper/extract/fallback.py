@@ -17,8 +17,6 @@ from scraper.extract.page.css_visibility import conceals, declarations
 from scraper.extract.text import sanitize
 from scraper.model import Document, Verdict, VerdictKind
 
-__all__ = ["read"]
-
 MAX_CHARACTERS = 8_000_000
 """Of HTML; two seconds of work. The rest is cut off."""
 

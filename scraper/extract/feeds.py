@@ -16,8 +16,6 @@ from scraper.extract.text import outline
 from scraper.extract.text.sanitize import clean, line
 from scraper.model import Document, Link
 
-__all__ = ["read"]
-
 MAX_ENTRIES = 500
 MAX_WHOLE = 4_000_000
 """Characters of all whole texts together: `documents.model.MAX_CHARACTERS`."""

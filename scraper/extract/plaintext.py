@@ -13,8 +13,6 @@ from scraper.extract.text import outline, sanitize
 from scraper.extract.text.json_format import laid_out
 from scraper.model import Document, Verdict, VerdictKind
 
-__all__ = ["is_page", "read"]
-
 MAX_CHARACTERS = 4_000_000
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})

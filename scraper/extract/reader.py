@@ -14,8 +14,6 @@ from scraper.extract.text import language, outline, sanitize
 from scraper.extract.verdict.verdict import PageSignals, verdict_on
 from scraper.model import Document
 
-__all__ = ["read", "warm_up"]
-
 MAX_CHARACTERS = 4_000_000
 """Of Markdown and of text; a million tokens, beyond what any caller can page through."""
 

@@ -14,8 +14,6 @@ from scraper.model import Reading
 from scraper.progress import ProgressCallback
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["LAST_WORD_S", "Outcome", "Read", "hosts_of_several", "outcome_of", "read_all"]
-
 log = logging.getLogger(__name__)
 
 Outcome = Reading | errors.ScraperError

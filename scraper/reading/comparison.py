@@ -10,8 +10,6 @@ from scraper.reading.visiting.visitor import ReadJob
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["ReadingComparer"]
-
 _LIMIT_S = 10.0
 """Reading twice takes 50 to 300 ms; a page that takes longer than this was made to."""
 

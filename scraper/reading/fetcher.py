@@ -46,8 +46,6 @@ from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import Workers
 
-__all__ = ["REVALIDATED_S", "Fetcher", "exceptions_from_the_rules"]
-
 _METHODS = {
     "auto": ("http", "browser", "document"),
     "http": ("http", "document"),

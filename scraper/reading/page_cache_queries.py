@@ -9,8 +9,6 @@ from scraper.reading.fetcher import exceptions_from_the_rules
 from scraper.settings import Settings
 from scraper.store.protocols import PageEntry, PagesStats, PageStore
 
-__all__ = ["Library"]
-
 
 class Library:
     """The kept pages as one caller may see them."""

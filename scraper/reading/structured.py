@@ -24,8 +24,6 @@ from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["RenderingVisitor", "StructuredReader"]
-
 log = logging.getLogger(__name__)
 
 EXTRACT_LIMIT_S = 5.0

@@ -26,8 +26,6 @@ from scraper.render.json_truncation import compact
 from scraper.render.paging import TextCut, cut
 from scraper.render.untrusted_region import EXPLANATION
 
-__all__ = ["BatchItem", "as_json", "as_markdown"]
-
 T = TypeVar("T")
 
 RULE = "\n\n---\n\n"

@@ -9,8 +9,6 @@ from scraper.extract.text.sanitize import line
 from scraper.model import PageHit, PageHits
 from scraper.render.untrusted_region import EXPLANATION, seal
 
-__all__ = ["as_json", "as_markdown"]
-
 ANSWER_BUDGET = 6_000
 """Tokens of hits: 50 of them; a usual answer of ten has about a thousand."""
 

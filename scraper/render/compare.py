@@ -8,10 +8,8 @@ from datetime import datetime
 from scraper.extract.text.sanitize import line
 from scraper.model import Reading, ReadPage
 from scraper.render import errors
-from scraper.render.excerpts import PAGE_TOKENS, failure, page_object, section
+from scraper.render.excerpts import failure, page_object, section
 from scraper.render.untrusted_region import EXPLANATION
-
-__all__ = ["PAGE_TOKENS", "as_json", "as_markdown"]
 
 RULE = "\n\n---\n\n"
 

@@ -15,8 +15,6 @@ from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_a
 from scraper.render.paging import TextCut, cut
 from scraper.render.untrusted_region import EXPLANATION, seal
 
-__all__ = ["MAX_LENGTH", "PAGE_MARK", "DocumentPart", "as_json", "as_markdown"]
-
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 
 _MAX_FACT = 300

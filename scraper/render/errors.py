@@ -5,8 +5,6 @@ from __future__ import annotations
 from scraper.errors import ScraperError
 from scraper.extract.text.sanitize import line
 
-__all__ = ["as_object", "sentence"]
-
 MAX_CHARACTERS = 900
 """Clients cut long error texts; none was seen to cut below a thousand."""
 

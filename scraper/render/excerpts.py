@@ -13,8 +13,6 @@ from scraper.render.fetch import page_object as whole_page_object
 from scraper.render.paging import TextCut
 from scraper.retrieval.text_fragments import link
 
-__all__ = ["GAP", "PAGE_TOKENS", "content", "failure", "page_object", "section"]
-
 PAGE_TOKENS = 130
 """A page's heading, header, facts and border, or its object's names, of common length."""
 

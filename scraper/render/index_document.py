@@ -12,8 +12,6 @@ from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.paging import cut
 from scraper.render.untrusted_region import seal
 
-__all__ = ["as_markdown"]
-
 _ID_CHARS = 512
 _METADATA_CHARS = 1_000
 _EXPLANATION = (

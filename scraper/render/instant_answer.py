@@ -8,8 +8,6 @@ from scraper.extract.text.sanitize import line
 from scraper.model import InstantAnswer, RelatedTopic
 from scraper.render.untrusted_region import defused
 
-__all__ = ["as_markdown"]
-
 _MAX_QUERY = 200
 _MAX_TOPIC = 300
 _SOURCE = "_Source: DuckDuckGo Instant Answer API_"

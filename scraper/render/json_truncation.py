@@ -9,8 +9,6 @@ from typing import Any
 
 from scraper.extract.text import token_estimate
 
-__all__ = ["TruncatedJson", "compact", "fitted"]
-
 
 @dataclass(frozen=True, slots=True)
 class TruncatedJson:

@@ -9,8 +9,6 @@ from itertools import islice
 from scraper.errors import InvalidArgumentError
 from scraper.retrieval.atomic_blocks import AtomicBlock, fences, is_row, table_head
 
-__all__ = ["KEEP_WHOLE", "TextCut", "cut"]
-
 KEEP_WHOLE = 6_000
 """A block of code or a table row of up to this many characters stays whole, even beyond the length."""
 

@@ -9,10 +9,8 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import line
 from scraper.model import Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import errors
-from scraper.render.excerpts import PAGE_TOKENS, failure, page_object, section
+from scraper.render.excerpts import failure, page_object, section
 from scraper.render.untrusted_region import EXPLANATION, seal
-
-__all__ = ["PAGE_TOKENS", "as_json", "as_markdown", "sources_tokens"]
 
 RULE = "\n\n---\n\n"
 

@@ -10,8 +10,6 @@ from scraper.extract.text.sanitize import line
 from scraper.model import SearchAnswer, SearchResult
 from scraper.render.untrusted_region import EXPLANATION, seal
 
-__all__ = ["REASONS", "as_json", "as_markdown", "dated", "errors_line", "result_object", "result_text"]
-
 ANSWER_BUDGET = 6_000
 """Tokens of rows: 50 of them with long snippets; a usual answer of ten has about a thousand."""
 

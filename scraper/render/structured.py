@@ -12,8 +12,6 @@ from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.json_truncation import TruncatedJson, compact, fitted
 from scraper.render.untrusted_region import EXPLANATION, seal
 
-__all__ = ["as_json", "as_markdown"]
-
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 
 _FACTS = ("product", "recipe")

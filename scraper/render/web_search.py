@@ -7,8 +7,6 @@ from scraper.model import SearchAnswer
 from scraper.render.search import MAX_SNIPPET, MAX_TITLE, MAX_URL
 from scraper.render.untrusted_region import defused
 
-__all__ = ["as_markdown"]
-
 _MAX_QUERY = 200
 
 

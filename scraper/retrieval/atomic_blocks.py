@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from scraper.extract.math.tex import MAX_TEX
 
-__all__ = ["AtomicBlock", "fences", "is_row", "table_head"]
-
 _MAX_HEAD = 1_000
 """A longer table head is not repeated on every page."""
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from scraper.extract.text.terms import stem, terms, terms_of_markdown
 
-__all__ = ["Question", "ScoredChunk", "scores"]
-
 # Chosen on half of the questions of `benchmarks.research`, those of other domains than the half that is
 # reported. None of them is sharp: halving or doubling any one moves the hits at 300 tokens by less than three
 # points, at 2,000 tokens by less than half a point.

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from scraper.extract.text.outline import of_markdown
 from scraper.retrieval.atomic_blocks import AtomicBlock, fences
 
-__all__ = ["TARGET_BYTES", "Chunk", "units_of"]
-
 TARGET_BYTES = 500
 """Size of a piece in UTF-8, which is nearer to tokens than characters are; a character of three bytes counts
 as four. About 110 tokens at the most in any script."""

@@ -12,8 +12,6 @@ from scraper.retrieval.bm25 import Question, ScoredChunk
 from scraper.retrieval.chunks import units_of
 from scraper.retrieval.text_fragments import PlainText, directive
 
-__all__ = ["LEAST_SHARE", "LINK_TOKENS", "MAX_CHARACTERS", "best", "spread"]
-
 LINK_TOKENS = 60
 """What an excerpt costs beside its text: its heading, its link, the mark of a gap."""
 

@@ -9,8 +9,6 @@ from scraper.model import Excerpt
 from scraper.retrieval.passages import spread
 from scraper.retrieval.shingles import copies
 
-__all__ = ["Selection", "choose"]
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

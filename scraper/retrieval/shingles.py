@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from scraper.extract.text.terms import terms_of_markdown
 
-__all__ = ["copies"]
-
 _WORDS = 5
 """Words in a shingle; runs of five words are seldom shared by chance."""
 _ALIKE = 0.7

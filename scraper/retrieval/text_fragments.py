@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from scraper.extract.text.terms import terms
 
-__all__ = ["PlainText", "directive", "link"]
-
 _EXACT_CHARACTERS = 48
 """A longer quotation is given by its first and its last words."""
 _FIRST_WORDS = (5, 8, 12)

@@ -7,8 +7,6 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
 import ada_url
 
-__all__ = ["canonical", "host_key", "is_wrapped"]
-
 _MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _AMP_SUFFIX = re.compile(r"/amp/?$")

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-__all__ = ["CATEGORIES", "is_within", "of_category"]
-
 _PAPER_HOSTS = frozenset(
     "arxiv.org acm.org springer.com springeropen.com ieee.org sciencedirect.com nature.com science.org "
     "biorxiv.org medrxiv.org ssrn.com pubmed.ncbi.nlm.nih.gov ncbi.nlm.nih.gov semanticscholar.org "

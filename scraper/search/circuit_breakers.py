@@ -12,8 +12,6 @@ from dataclasses import replace
 
 from scraper.coordination.protocols import Cooldown, Cooldowns
 
-__all__ = ["RESTS_S", "WALLS", "CircuitBreakers", "after_failure", "egress_name", "is_resting"]
-
 RESTS_S = (60.0, 300.0, 1_800.0, 3_600.0)
 """DuckDuckGo's wall was seen to last an hour, Brave's 5 to 15 minutes."""
 FAULTS = 3

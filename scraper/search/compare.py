@@ -9,15 +9,13 @@ from scraper.deadline import Deadline
 from scraper.errors import InvalidArgumentError
 from scraper.model import ReadPage
 from scraper.progress import ProgressCallback
-from scraper.render import compare as render
+from scraper.render.excerpts import PAGE_TOKENS
 from scraper.search.page_excerpts import RESERVE_S, excerpted
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.reading.fetcher import Fetcher
     from scraper.workers import Workers
-
-__all__ = ["MAX_URLS", "MIN_URLS", "checked", "compare"]
 
 MIN_URLS, MAX_URLS = 2, 5
 _LEAST_SHARE = 0.75
@@ -70,6 +68,6 @@ async def compare(
     outcomes = await fetcher.fetch_batch(
         wanted, principal=principal, deadline_s=deadline.left_s(reserve_s=reserve_s), progress=progress
     )
-    left = max(0, budget - render.PAGE_TOKENS * len(wanted))
+    left = max(0, budget - PAGE_TOKENS * len(wanted))
     pages = list(zip(wanted, outcomes, strict=True))
     return await excerpted(workers, pages, question, left, deadline, least_share=_LEAST_SHARE, once=False)

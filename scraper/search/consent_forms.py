@@ -10,8 +10,6 @@ from lxml import html
 
 from browsers.model import Request, Snapshot
 
-__all__ = ["refusal"]
-
 _REFUSES = re.compile(
     r"reject|decline|refuse|deny|necessary|essential|ablehnen|nur notwendige|refuser|rifiuta|rechazar|"
     r"rejeitar|recusar|weiger|afwijzen|avvis|avvisa|afvis|odmítn|odrzuć|отклонить|отказ|拒否|拒绝|全部拒絕|거부",

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from scraper.engines.model import EngineResult
 from scraper.search.query_terms import content_words, words
 
-__all__ = ["are_decoys"]
-
 MIN_WORDS = 3
 """Of shorter queries nothing can be told."""
 MIN_ROWS = 3

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from scraper.search.circuit_breakers import WALLS
 from scraper.search.engine_query import EngineQuery
 
-__all__ = ["LITTLE", "hint"]
-
 LITTLE = 3
 """Fewer rows than this may not answer anything."""
 

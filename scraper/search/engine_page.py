@@ -17,8 +17,6 @@ from scraper.reading.visiting.browser_protocol import BrowserClient
 from scraper.search.consent_forms import refusal
 from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["READ_RESERVE_S", "EngineBrowserClient", "EnginePageRequest", "EnginePages", "reason_of"]
-
 log = logging.getLogger(__name__)
 
 WALL_LIMIT_S = 15.0

@@ -22,8 +22,6 @@ from scraper.search.engine_page import (
 from scraper.search.engine_throttle import EngineThrottle
 from scraper.workers import Workers
 
-__all__ = ["EngineQuery", "EngineQueryRunner"]
-
 log = logging.getLogger(__name__)
 
 OTHER_FACE_S = 1.0

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 
 from scraper.coordination.protocols import Leases, RetryLater, ThrottleTerms
 
-__all__ = ["EngineThrottle"]
-
 LOOK_S = 0.25
 """Between two looks whether another server is done with an engine."""
 JITTER = 0.3

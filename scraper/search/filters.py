@@ -10,8 +10,6 @@ from types import MappingProxyType
 from scraper.search.categories import is_within, of_category
 from scraper.search.fusion import MergedResults
 
-__all__ = ["FRESHNESS", "Filters"]
-
 FRESHNESS: Mapping[str, timedelta] = MappingProxyType(
     {
         "day": timedelta(days=1),

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.engines.model import EngineResult
 
-__all__ = ["MergedResults", "RankedResult", "fused", "without_copies"]
-
 RANK_CONSTANT = 60
 """The authors' own; it makes the sum a vote count first, with ranks deciding among equals."""
 SECOND_OF_FAMILY = 0.3

@@ -14,8 +14,6 @@ from scraper.model import Reading
 from scraper.reading.batch import LAST_WORD_S, Outcome, Read, outcome_of
 from scraper.urls import host_of
 
-__all__ = ["Outcome", "Read", "Told", "read_best"]
-
 Told = Callable[[int, str], None]
 """Told how many pages are read, and the host of the last one tried."""
 

@@ -16,8 +16,6 @@ from scraper.search import query_parsing as checks
 from scraper.search.engine_throttle import EngineThrottle
 from scraper.settings import Settings
 
-__all__ = ["InstantAnswers"]
-
 DEADLINE_S = 10.0
 SPACING_S = 0.5
 _LANE = "instant_answer"

@@ -15,8 +15,6 @@ from typing import Self
 
 from scraper.search.query_terms import jaccard, title_key, words
 
-__all__ = ["ComparableText", "is_copy"]
-
 SAME_SNIPPET = 0.5
 SIMILAR_SNIPPET = 0.4
 SIMILAR_TITLE = 0.5

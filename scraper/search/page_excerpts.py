@@ -15,8 +15,6 @@ from scraper.retrieval.passages import MAX_CHARACTERS
 from scraper.retrieval.selection import Selection, choose
 from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["RESERVE_S", "excerpted"]
-
 log = logging.getLogger(__name__)
 
 LIMIT_S = 5.0

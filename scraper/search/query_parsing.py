@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.engines.model import Engine
 
-__all__ = ["MAX_QUERY_CHARS", "MAX_RESULTS", "domains", "engines", "freshness_of", "one_of", "text", "whole"]
-
 MAX_QUERY_CHARS = 2_000
 """Engines read a quarter of it; a longer text is not a query but a document."""
 MAX_RESULTS = 50

@@ -6,8 +6,6 @@ import re
 
 from scraper.extract.text.terms import is_part, letters, terms
 
-__all__ = ["content_words", "jaccard", "title_key", "words"]
-
 _PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
 _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+")
 _BOOLEAN = re.compile(r"\b(?:OR|AND|NOT)\b")

@@ -10,17 +10,17 @@ from scraper.deadline import Deadline
 from scraper.errors import InvalidArgumentError
 from scraper.model import Reading, ResearchReport, SearchAnswer
 from scraper.progress import ProgressCallback
+from scraper.reading.batch import Outcome
 from scraper.render import research as render
+from scraper.render.excerpts import PAGE_TOKENS
 from scraper.retrieval.passages import LEAST_SHARE
-from scraper.search.hedged_reads import Outcome, read_best
+from scraper.search.hedged_reads import read_best
 from scraper.search.page_excerpts import RESERVE_S, excerpted
 
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.reading.fetcher import Fetcher
     from scraper.workers import Workers
-
-__all__ = ["MAX_DEPTH", "ResearchQuery", "Researcher", "SearchFunction", "spare"]
 
 MAX_DEPTH = 8
 _SEARCH_SHARE = 0.4
@@ -89,7 +89,7 @@ class Researcher:
         if not inquiry.fetch or not answer.results:
             return ResearchReport(inquiry.question, answer)
         outcomes = await self._read(inquiry, answer, principal, deadline, told)
-        left = budget - render.sources_tokens(answer) - render.PAGE_TOKENS * len(outcomes)
+        left = budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes)
         pages = await excerpted(
             self._workers,
             outcomes,

@@ -36,8 +36,6 @@ from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import SearchCache
 from scraper.workers import Workers
 
-__all__ = ["ENGINE_DEADLINE_S", "Searcher", "spacing_of"]
-
 ENGINE_DEADLINE_S = 10.0
 """Of each engine: what hangs costs this much, and not the search."""
 MERGE_RESERVE_S = 0.3

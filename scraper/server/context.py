@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from scraper.app import App
     from scraper.server.access.oauth_issuer import OAuthIssuer
 
-__all__ = ["ServerContext"]
-
 
 @dataclass(frozen=True, slots=True)
 class ServerContext:

@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from scraper.app import App
     from scraper.server.access.oauth_issuer import OAuthIssuer
 
-__all__ = [
-    "TOOLSETS",
-    "ServerStartError",
-    "access_rules",
-    "issuer_of",
-    "run_http",
-    "run_stdio",
-    "serve_http",
-    "serve_stdio",
-]
-
 _LOG = logging.getLogger(__name__)
 
 TOOLSETS = ("full", "openai")

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import platformdirs
 
-__all__ = ["cache_folder", "with_home"]
-
 _NAME = "search-mcp"
 
 

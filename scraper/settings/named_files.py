@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["UnreadableFileError", "text_in"]
-
 
 class UnreadableFileError(Exception):
     """Why a file cannot be read, and what to do: what stands behind "<variable>=<file> cannot be read: "."""

@@ -10,18 +10,6 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from scraper.settings.values import StringSetting, entries_of
 
-__all__ = [
-    "DatabaseUrlSetting",
-    "HostMapSetting",
-    "HostNamesSetting",
-    "KeyPinSetting",
-    "NetworksSetting",
-    "OriginsSetting",
-    "ProxySetting",
-    "StateUrlSetting",
-    "WebAddressSetting",
-]
-
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST_HEADER.pattern}/?")

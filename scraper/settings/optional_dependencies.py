@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-__all__ = ["install_command"]
-
 
 def install_command(extra: str) -> str:
     """The command that installs what `extra` needs, in a checkout as well."""

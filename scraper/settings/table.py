@@ -44,8 +44,6 @@ from scraper.settings.values import (
 if TYPE_CHECKING:
     from browsers.settings import BrowserSettings
 
-__all__ = ["PREFIX", "Setting", "Settings", "SettingsError", "setting_table", "unknown_variables"]
-
 PREFIX = "SEARCH_MCP_"
 
 _CORES = os.cpu_count() or 2

@@ -13,20 +13,6 @@ from typing import Protocol
 
 from scraper.settings.cache_dir import with_home
 
-__all__ = [
-    "BooleanSetting",
-    "ChoiceSetting",
-    "FolderSetting",
-    "IntegerSetting",
-    "LanguageSetting",
-    "ListSetting",
-    "NumberSetting",
-    "SettingType",
-    "StringSetting",
-    "TimeZoneSetting",
-    "entries_of",
-]
-
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 

@@ -16,8 +16,6 @@ from scraper.store.sqlite.pages import NoPages, SqlitePages
 if TYPE_CHECKING:
     from scraper.store.postgres.connection_pool import PostgresPool
 
-__all__ = ["Store", "database_fault", "open_store"]
-
 MB = 1_000_000
 LOOK_LIMIT_S = 12.0
 """To look at a database: more than one connection may take."""

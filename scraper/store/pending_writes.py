@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from scraper.store.protocols import PageEntry
 from scraper.store.sqlite.page_rows import FUTURE_S
 
-__all__ = ["newest"]
-
 
 def newest(
     waiting: Iterable[PageEntry | None], *, max_age_s: float, allowed: frozenset[str]

@@ -8,8 +8,6 @@ from typing import Protocol
 
 from scraper.model import CachedPageSummary, PageHits, Reading
 
-__all__ = ["CacheScope", "IncompleteSearchError", "PageEntry", "PageStore", "PagesStats"]
-
 
 @dataclass(frozen=True, slots=True)
 class CacheScope:

@@ -18,18 +18,6 @@ from scraper.store.protocols import CacheScope
 from scraper.store.sqlite.database import Database, DatabaseSchema
 from scraper.store.sqlite.database_thread import DatabaseThread
 
-__all__ = [
-    "ANSWERS_LIMIT",
-    "FILE_NAME",
-    "FUTURE_S",
-    "PRUNE_EVERY",
-    "MemorySearches",
-    "SearchCache",
-    "SqliteSearches",
-    "dump_answer",
-    "load_answer",
-]
-
 log = logging.getLogger(__name__)
 
 FILE_NAME = "searches.sqlite"

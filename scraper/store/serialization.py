@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
 
-__all__ = ["dump_reading", "dump_structured", "load_reading", "load_structured"]
-
 T = TypeVar("T", Document, Reading, StructuredData)
 
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]

@@ -15,18 +15,6 @@ from typing import Any, Protocol
 
 from scraper.errors import InvalidArgumentError
 
-__all__ = [
-    "ArgumentType",
-    "BooleanArgument",
-    "ChoiceArgument",
-    "IntegerArgument",
-    "NumberArgument",
-    "Parameter",
-    "Parameters",
-    "StringArgument",
-    "StringListArgument",
-]
-
 ECHO_CHARS = 60
 """How much of a wrong value an error repeats."""
 FAULTS_LIMIT = 3

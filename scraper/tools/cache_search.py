@@ -16,8 +16,6 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 MAX_HITS = 50
 MAX_QUERY_CHARS = 2_000
 

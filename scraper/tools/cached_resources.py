@@ -29,17 +29,6 @@ from scraper.urls import parse_target
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = [
-    "CachedResource",
-    "InvalidCursorError",
-    "ResourcePage",
-    "address_of_document",
-    "address_of_page",
-    "found",
-    "listed",
-    "read",
-]
-
 PAGE = "page://"
 INDEX = "index://"
 

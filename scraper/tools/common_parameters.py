@@ -12,17 +12,6 @@ from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH
 from scraper.settings import Settings
 from scraper.tools.arguments import ChoiceArgument, NumberArgument, Parameter
 
-__all__ = [
-    "FORMAT",
-    "RENDER",
-    "RESULT_CHARS",
-    "body_budget",
-    "compact",
-    "max_age",
-    "max_age_s",
-    "new_region",
-]
-
 RENDER = Parameter(
     "render",
     ChoiceArgument(("auto", "http", "browser")),

@@ -18,8 +18,6 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 MAX_QUESTION_CHARS = 2_000
 
 

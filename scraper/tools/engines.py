@@ -14,8 +14,6 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 
 def tool(settings: Settings) -> Tool:
     """The tool; it takes nothing."""

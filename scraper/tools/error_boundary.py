@@ -16,8 +16,6 @@ from scraper.tools.model import ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["BoundTool", "Check", "Work", "guarded"]
-
 log = logging.getLogger(__name__)
 
 Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]

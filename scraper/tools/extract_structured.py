@@ -16,8 +16,6 @@ from scraper.urls import parse_target
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 
 def tool(settings: Settings) -> Tool:
     """The tool."""

@@ -26,8 +26,6 @@ from scraper.urls import parse_target
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 MAX_START = 100_000_000
 
 

@@ -25,8 +25,6 @@ from scraper.tools.tool_ranking import SearchableItem, ranked, uses_of
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["DEEPEST", "MAX_QUERY_CHARS", "NAME", "PAGE_ITEMS", "offer_of_prompt", "offer_of_tool", "tool"]
-
 NAME = "find_tools"
 PAGE_ITEMS = 10
 """At once; the contract of the search methods has the same bound."""

@@ -14,8 +14,6 @@ from scraper.tools.model import Run, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["INDEX_NAME", "value", "valued"]
-
 INDEX_NAME = Parameter("index_name", StringArgument(), "Which index.", default=DEFAULT_INDEX)
 
 _Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]

@@ -11,8 +11,6 @@ from scraper.progress import ProgressCallback
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["ArgumentValidator", "Run", "Tool", "ToolAnswer", "ToolCall"]
-
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

@@ -9,8 +9,6 @@ from typing import Any
 from scraper.errors import InvalidArgumentError
 from scraper.tools.arguments import Parameters
 
-__all__ = ["AnyObject", "AnyString", "ObjectWithDefaults"]
-
 
 @dataclass(frozen=True, slots=True)
 class AnyString:

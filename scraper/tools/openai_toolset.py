@@ -25,8 +25,6 @@ from scraper.tools.search import blocked
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["pair"]
-
 MAX_RESULTS = 10
 _TITLE_CHARS = 300
 _WEB = ("http://", "https://")

@@ -6,8 +6,6 @@ import re
 
 from scraper.errors import InvalidArgumentError
 
-__all__ = ["page_numbers"]
-
 MOST = 1_000
 """Pages in one selection."""
 LAST = 100_000

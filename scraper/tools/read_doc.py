@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.reading.documents.request import DocumentRequest
 from scraper.render import document as render
+from scraper.render.fetch import MAX_LENGTH
 from scraper.settings import Settings
 from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
 from scraper.tools.common_parameters import FORMAT, RESULT_CHARS, body_budget, compact, new_region
@@ -17,8 +18,6 @@ from scraper.tools.page_ranges import page_numbers
 
 if TYPE_CHECKING:
     from scraper.app import App
-
-__all__ = ["tool"]
 
 MAX_OFFSET = 2**53
 """The largest number that every client's JSON can carry exactly: what lies beyond a text's end is its end."""
@@ -43,7 +42,7 @@ def tool(settings: Settings) -> Tool:
         Parameter(
             "length",
             IntegerArgument(0, MAX_OFFSET),
-            f"Most characters to return, {render.MAX_LENGTH:,} at once.",
+            f"Most characters to return, {MAX_LENGTH:,} at once.",
         ),
         FORMAT,
         Parameter("pages", StringArgument(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),

@@ -25,8 +25,6 @@ from scraper.tools import (
 )
 from scraper.tools.model import Tool
 
-__all__ = ["openai_tools", "tools"]
-
 _ALL = (
     search.tool,
     fetch.tool,

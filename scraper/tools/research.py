@@ -19,8 +19,6 @@ from scraper.tools.search import ENGINES_PARAMETER, blocked
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 
 def tool(settings: Settings) -> Tool:
     """The tool, with this operator's defaults in its schema."""

@@ -29,8 +29,6 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["ENGINES_PARAMETER", "blocked", "tool"]
-
 ENGINES_PARAMETER = Parameter(
     "engines",
     StringListArgument(len(NAMES)),

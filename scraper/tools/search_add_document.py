@@ -16,8 +16,6 @@ from scraper.tools.object_arguments import AnyObject, AnyString
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 NAME = "search_add_document"
 
 

@@ -16,8 +16,6 @@ from scraper.tools.object_arguments import ObjectWithDefaults
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 NAME = "search_create_index"
 MAX_MIN_LENGTH = 100
 

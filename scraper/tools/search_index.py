@@ -14,8 +14,6 @@ from scraper.tools.object_arguments import AnyString
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 NAME = "search_index"
 MAX_HITS = 100
 

@@ -16,8 +16,6 @@ from importlib import resources
 from scraper.extract.text.terms import folded, terms
 from scraper.retrieval.bm25 import Question, ScoredChunk, scores
 
-__all__ = ["SearchableItem", "ranked", "uses_of"]
-
 _TRIPLES = 0.35
 """Weight of the likeness of letters beside BM25, both scaled to their best: it settles what words leave open.
 Of the 29 requests in tests/scraper/tools/test_tool_ranking.py 26 lead to their tool first without it,

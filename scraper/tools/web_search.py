@@ -17,8 +17,6 @@ from scraper.tools.search import blocked
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["tool"]
-
 ENGINE = "duckduckgo"
 MOST = 30
 

@@ -9,8 +9,6 @@ WorkerFailed        root; raised itself for an exception that could not travel b
 
 from __future__ import annotations
 
-__all__ = ["NoWorkerError", "WorkerDiedError", "WorkerFailedError", "WorkerMemoryError", "WorkerTimeoutError"]
-
 
 class WorkerFailedError(Exception):
     """The call has no result, through no wish of the function's."""

@@ -15,8 +15,6 @@ from scraper.errors import plainly
 from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
 from scraper.workers.worker_process import ForkServerClient, ProcessGoneError, Worker, packed
 
-__all__ = ["Workers"]
-
 MAX_WORKERS = 4
 MEMORY_BYTES = 1 << 30
 START_LIMIT_S = 30.0

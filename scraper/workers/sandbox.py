@@ -16,8 +16,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["SandboxCapabilities", "SandboxLimits", "abilities", "confine", "die_with", "limit"]
-
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 4, 22, 38
 """Options of prctl(2)."""
 _SECCOMP_FILTER = 2

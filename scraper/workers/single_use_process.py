@@ -22,8 +22,6 @@ from scraper.workers import single_use_main
 from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.sandbox import SandboxLimits
 
-__all__ = ["ResourceLimits", "SingleUseProcesses"]
-
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """A parser of hostile bytes needs no tokens and no proxy passwords in its environment."""
 _SPARING = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

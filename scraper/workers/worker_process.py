@@ -17,8 +17,6 @@ from typing import Any
 from scraper.workers import forkserver
 from scraper.workers.errors import WorkerFailedError, WorkerMemoryError
 
-__all__ = ["ForkServerClient", "ProcessGoneError", "Worker", "packed"]
-
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Parsers of hostile pages need no tokens and no proxy passwords in their environment."""
 

@@ -14,8 +14,6 @@ from aiohttp import web
 
 from tests.site.certificate import server_context
 
-__all__ = ["HOST", "URL", "portrait", "served"]
-
 HOST = "portrait.example"
 URL = f"https://{HOST}/"
 """With TLS: client hints and service workers want a secure context."""

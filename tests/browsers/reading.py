@@ -11,19 +11,6 @@ import pytest
 from browsers import Browsers, Mode, Request, Snapshot, VisitLimits
 from tests.site.running import Site
 
-__all__ = [
-    "MARK",
-    "UNANSWERED",
-    "WAITING",
-    "always",
-    "await_answers",
-    "marks",
-    "never",
-    "text_of",
-    "until",
-    "visit",
-]
-
 PATIENCE_S = 60.0
 WAITING = VisitLimits(settle_s=50.0)
 """For visits that wait for something of the page, which is there when a busy machine comes to it."""

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from benchmarks.corpora import cache_folder
 
-__all__ = ["ENVIRONMENTS", "NODE", "OLD_SDK", "PYTHON", "Environment"]
-
 
 @dataclass(frozen=True, slots=True)
 class Environment:

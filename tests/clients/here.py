@@ -9,8 +9,6 @@ import pytest
 from tests.clients.environments import Environment
 from tests.clients.setup import CannotSetUp, set_up
 
-__all__ = ["needed"]
-
 
 def needed(environment: Environment) -> None:
     """Skip, with the reason, unless this environment is there or can be made now."""

@@ -16,8 +16,6 @@ from typing import Any
 from tests.scraper.process import REPOSITORY, START_S, browsers_say, serving
 from tests.site.running import Site
 
-__all__ = ["TRANSPORTS", "Product", "product", "said_by", "seen_by"]
-
 TRANSPORTS = ("http", "stdio")
 _TOKEN = "a-token-of-the-tests"
 _LIMIT_S = 120

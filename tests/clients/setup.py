@@ -11,8 +11,6 @@ import venv
 
 from tests.clients.environments import ENVIRONMENTS, Environment
 
-__all__ = ["CannotSetUp", "main", "set_up"]
-
 _LIMIT_S = 900
 
 

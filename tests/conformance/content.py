@@ -10,8 +10,6 @@ import zlib
 
 from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-__all__ = ["PICTURE", "audio", "embedded", "picture", "text"]
-
 
 def _png() -> bytes:
     def chunk(kind: bytes, body: bytes) -> bytes:

@@ -12,8 +12,6 @@ from mcp.types import Completion
 
 from tests.conformance.content import PICTURE, embedded, picture, text
 
-__all__ = ["add"]
-
 
 def add(server: MCPServer[Any]) -> None:
     """Add them all."""

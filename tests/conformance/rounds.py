@@ -21,8 +21,6 @@ from mcp.types import (
 
 from tests.conformance.content import text
 
-__all__ = ["add"]
-
 _PREFIX = "test_input_required_result_"
 Answers = Mapping[str, Any]
 

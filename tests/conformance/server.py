@@ -23,8 +23,6 @@ from scraper.settings import Settings
 from scraper.tools import registry
 from tests.conformance import offers, rounds, tools
 
-__all__ = ["main", "with_fixtures"]
-
 _BY_NAME = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _LISTS = {
     "tools/list": "tools",

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from tests.clients.environments import NODE
 
-__all__ = ["REQUIREMENTS", "SCORED", "Verdict", "judged"]
-
 REQUIREMENTS = ("2025-11-25", "2026-07-28")
 SCORED = {"2025-11-25": 30, "2026-07-28": 37}
 """Scenarios that the suite scores; a suite with fewer has changed."""

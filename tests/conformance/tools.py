@@ -13,8 +13,6 @@ from pydantic import BaseModel, Field
 
 from tests.conformance.content import audio, embedded, picture, text
 
-__all__ = ["add"]
-
 _STEP_S = 0.02
 
 

@@ -11,8 +11,6 @@ import yaml
 
 from tests.scraper.process import REPOSITORY
 
-__all__ = ["DEPLOY", "check_compose", "check_manifest", "compose", "manifest", "manifests"]
-
 DEPLOY = REPOSITORY / "deploy"
 _KUBERNETES = "1.33"
 """The oldest that is still looked after knows all that the manifests use."""

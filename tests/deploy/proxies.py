@@ -20,17 +20,6 @@ import aiohttp
 from tests.ports import free_port
 from tests.scraper.process import LIMIT_S, REPOSITORY
 
-__all__ = [
-    "CALL_HEADER",
-    "PROXIES",
-    "Passed",
-    "Proxy",
-    "check_command",
-    "configuration",
-    "program",
-    "proxied",
-]
-
 DEPLOY = REPOSITORY / "deploy"
 PROXIES = ("haproxy", "nginx")
 CALL_HEADER = "X-Call"

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-__all__ = ["Aim", "Vector", "markup", "script"]
-
 HOLD_S = 1.2
 """How long a page is kept open: in the control run, all but WebRTC and WebTransport had hit by then."""
 

@@ -14,8 +14,6 @@ from tests.hostile.site import HostileSite
 from tests.hostile.spellings import QUICK_SPELLINGS, spelled, spellings
 from tests.hostile.vectors import QUICK_VECTORS, vectors
 
-__all__ = ["Door", "Outcome", "assault", "case_names", "host_of", "reached"]
-
 AT_ONCE = 6
 LATE_S = 0.5
 """After the last page, for what was still on its way."""

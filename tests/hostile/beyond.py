@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.hostile.aim import Aim, Vector, script
 
-__all__ = ["beyond"]
-
 RTC_HOLD_S = 4.0
 TURN_HOLD_S = 9.0
 """TURN over TCP is tried only after the others were waited for."""

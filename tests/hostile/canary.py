@@ -6,8 +6,6 @@ import asyncio
 import socket
 from types import TracebackType
 
-__all__ = ["Canary"]
-
 LISTEN_S = 3.0
 ANSWER = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nAccess-Control-Allow-Origin: *\r\n"

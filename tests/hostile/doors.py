@@ -19,8 +19,6 @@ from tests.hostile.assault import host_of
 from tests.hostile.site import HostileSite
 from tests.hostile.spellings import PRIVATE_NAMES
 
-__all__ = ["Unwalled", "Walled", "unwalled", "walled"]
-
 NEVER = "#never-there"
 """A selector to wait for, so that a page is kept open until its time is up."""
 GRACE_S = 60.0

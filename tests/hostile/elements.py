@@ -6,8 +6,6 @@ import json
 
 from tests.hostile.aim import Aim, Vector, markup
 
-__all__ = ["elements"]
-
 LINKS = (
     "stylesheet prefetch preconnect dns-prefetch icon manifest prerender modulepreload apple-touch-icon "
     "compression-dictionary"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.hostile.aim import Aim, Vector, markup, script
 
-__all__ = ["navigations"]
-
 SCHEMES = (
     "file:///etc/passwd",
     "ftp://{at}/ftp",

@@ -6,8 +6,6 @@ from urllib.parse import quote
 
 from tests.hostile.aim import Aim, Vector, script
 
-__all__ = ["scripts"]
-
 NO_CORS = "{mode:'no-cors'}"
 SHOW = ".catch(e=>document.title='ERR '+e)"
 

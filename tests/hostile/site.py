@@ -10,8 +10,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from tests.hostile.aim import Vector
 
-__all__ = ["HostileSite"]
-
 IDLE_S = 60.0
 ABSENT = Vector("absent", status=404)
 

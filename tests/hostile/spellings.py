@@ -6,8 +6,6 @@ import socket
 
 from tests.hostile.aim import Aim, Vector, script
 
-__all__ = ["PRIVATE_NAMES", "QUICK_SPELLINGS", "spelled", "spellings"]
-
 PRIVATE_NAMES = {
     "name-private": "private.hostile.example",
     "name-mixed": "mixed.hostile.example",

@@ -8,8 +8,6 @@ from tests.hostile.elements import elements
 from tests.hostile.navigations import navigations
 from tests.hostile.scripts import scripts
 
-__all__ = ["QUICK_VECTORS", "vectors"]
-
 QUICK_VECTORS = (
     "redirect302 redirect-chain fetch-redirect specrules websocket sharedworker serviceworker rtc-stun-udp "
     "rtc-candidate rtc-turn-tcp"

@@ -18,8 +18,6 @@ from scraper.store.indexes.model import IndexDocument
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.sqlite.pages import SqlitePages
 
-__all__ = ["KeptApp", "kept_app"]
-
 READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 

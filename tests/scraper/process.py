@@ -15,22 +15,6 @@ from pathlib import Path
 import aiohttp
 import psutil
 
-__all__ = [
-    "LIMIT_S",
-    "REPOSITORY",
-    "SOON_S",
-    "START_S",
-    "Output",
-    "Program",
-    "alive",
-    "browsers_say",
-    "chromium_of",
-    "output_of",
-    "running",
-    "serving",
-    "until",
-]
-
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 30.0
 """Longer than anything here takes on a loaded machine: it tells hanging from slow."""

@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["soon"]
-
 _LIMIT_S = 2.0
 """Of CPU, whatever else the machine does. What is held to it takes some hundredths of a second."""
 

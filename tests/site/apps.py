@@ -10,8 +10,6 @@ from tests.site.catalogue import Page, built, fixed
 from tests.site.markup import page, script_string, scripted
 from tests.site.prose import paragraph_texts, paragraphs
 
-__all__ = ["PAGES"]
-
 _CHAIN = """(async () => {
   for (let i = 0; i < 12; i += 3) { put(await article('chain', i, i + 3, 250)); await pause(120); }
 })();"""

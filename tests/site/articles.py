@@ -10,8 +10,6 @@ from tests.site.catalogue import built, fixed
 from tests.site.markup import page
 from tests.site.prose import mark, paragraphs
 
-__all__ = ["PAGES"]
-
 _PICTURES = 20
 
 

@@ -9,8 +9,6 @@ from aiohttp import web
 
 from tests.site.catalogue import Page
 
-__all__ = ["PAGES", "png"]
-
 _KEPT = {"Cache-Control": "public, max-age=3600"}
 # Sizes as on ordinary sites, and those with which the costs of rendering were first measured.
 _APP_BYTES = 120_000

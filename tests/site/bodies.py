@@ -13,8 +13,6 @@ from tests.site.catalogue import Page
 from tests.site.markup import HTML, html, page
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 _MIB = 1024 * 1024
 # A period of four bytes is what deflate packs best: a thousandth of the size.
 _BLOCK = b"<p>" + b"ebb " * ((_MIB - 7) // 4) + b"</p>"

@@ -10,8 +10,6 @@ from tests.site.catalogue import Page
 from tests.site.markup import html, page
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES", "SERVED"]
-
 SERVED = web.AppKey("served", Counter[str])
 """How often each of these pages was served."""
 

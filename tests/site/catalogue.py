@@ -9,8 +9,6 @@ from aiohttp import web
 
 from tests.site.markup import HTML, html
 
-__all__ = ["Handler", "Page", "built", "fixed"]
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 

@@ -7,8 +7,6 @@ from aiohttp import web
 from tests.site.catalogue import Page
 from tests.site.languages import LANGUAGES, Language
 
-__all__ = ["PAGES"]
-
 _WAYS = ("header", "meta", "wrong", "none")
 _BOMS = {
     "utf-8": ("utf-8", b"\xef\xbb\xbf"),

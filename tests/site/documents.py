@@ -10,8 +10,6 @@ from tests.site.markup import page
 from tests.site.pdf import pdf
 from tests.site.prose import paragraph_texts, paragraphs
 
-__all__ = ["PAGES"]
-
 _LINES = [f"MARK-pdf-{i} line {i} of the printed log" for i in range(10)]
 
 _ITEMS = "".join(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-__all__ = ["NAVIGATION", "frame"]
-
 
 def frame(title: str, body: str, head: str = "") -> str:
     return (

@@ -11,8 +11,6 @@ from urllib.parse import quote, urlsplit
 
 from tests.site.engine_frame import NAVIGATION, frame
 
-__all__ = ["EngineRow", "hosts", "result_page"]
-
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:

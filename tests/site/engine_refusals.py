@@ -6,8 +6,6 @@ from html import escape
 
 from tests.site.engine_frame import NAVIGATION, frame
 
-__all__ = ["none_page", "wall_page"]
-
 
 def none_page(engine: str, query: str = "a query") -> str:
     """What the engine shows when it found nothing."""

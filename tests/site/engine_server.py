@@ -20,8 +20,6 @@ from tests.site.engine_refusals import none_page, wall_page
 from tests.site.markup import html
 from tests.site.search_world import PAGE_HOSTS, World, article, instant_article, wrapped
 
-__all__ = ["ENGINE_NAMES", "MOODS", "Asked", "EngineSite", "running_engines"]
-
 MOODS = (
     "rows",
     "none",

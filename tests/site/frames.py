@@ -11,8 +11,6 @@ from tests.site.hosts import neighbour
 from tests.site.markup import page, script_string
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 
 def _frames(request: web.Request) -> str:
     body = (

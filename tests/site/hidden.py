@@ -13,8 +13,6 @@ from aiohttp import web
 from tests.site.catalogue import Page, fixed
 from tests.site.markup import page
 
-__all__ = ["CARRIERS", "MORE_CARRIERS", "PAGES", "Carrier"]
-
 _DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
 
 

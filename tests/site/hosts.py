@@ -6,8 +6,6 @@ from types import MappingProxyType
 
 from aiohttp import web
 
-__all__ = ["PLAIN_HOSTS", "TLS_HOSTS", "neighbour", "origin"]
-
 PLAIN_HOSTS = (
     "site.example",
     "www.site.example",

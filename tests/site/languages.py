@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LANGUAGES", "Language"]
-
 _TEXTS = Path(__file__).with_name("texts")
 
 # (WHATWG label, Python codec)

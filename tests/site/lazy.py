@@ -6,8 +6,6 @@ from tests.site.catalogue import fixed
 from tests.site.markup import page, scripted
 from tests.site.prose import mark
 
-__all__ = ["PAGES"]
-
 _END = '<div id="app"></div><div id="end" style="height:20px">more</div>'
 
 _BOUNDED = """let next = 0, busy = false;

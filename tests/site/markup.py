@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from aiohttp import web
 
-__all__ = ["HTML", "html", "page", "script_string", "scripted"]
-
 HTML = "text/html; charset=utf-8"
 
 # What the scripts of the site share: put texts on the page, ask the article service, wait.

@@ -10,8 +10,6 @@ from aiohttp import web
 from tests.site.catalogue import Page
 from tests.site.markup import html, page
 
-__all__ = ["PAGES", "VISITS"]
-
 VISITS = web.AppKey("visits", Counter[str])
 """How often each memory page was asked for."""
 

@@ -10,8 +10,6 @@ from aiohttp import web
 from tests.site.catalogue import Page
 from tests.site.markup import html, page
 
-__all__ = ["HITS", "OPEN", "PAGES", "count"]
-
 HITS = web.AppKey("hits", Counter[tuple[str, str]])
 """Requests so far, by (host name, path with query)."""
 OPEN = web.AppKey("open", Counter[tuple[str, str]])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["pdf"]
-
 
 def pdf(lines: list[str]) -> bytes:
     """A PDF of one page with `lines` from top to bottom."""

@@ -15,16 +15,6 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "ALTCHA_SCRIPT",
-    "altcha_challenge",
-    "altcha_page",
-    "altcha_solved",
-    "anubis_page",
-    "anubis_script",
-    "anubis_solved",
-]
-
 ALTCHA_SCRIPT = Path(__file__).with_name("vendor") / "altcha" / "altcha.min.js"
 """The widget, version 3.2.2, under the MIT licence that lies beside it."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["mark", "marks_found", "paragraph", "paragraph_texts", "paragraphs"]
-
 _TEXT = (
     "Note {i} from the harbour office: the morning ferry left with {count} passengers, two bicycles and a "
     "crate of lemons, and the wind stood west all day. The keeper of the lighthouse, who writes everything "

@@ -12,8 +12,6 @@ from tests.site.hosts import neighbour
 from tests.site.markup import html, page
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 
 def _to(location: str, status: int = 302) -> web.Response:
     # The header is set by hand: the framework would clean up the very addresses that tests are about.

@@ -6,8 +6,6 @@ from tests.site.catalogue import fixed
 from tests.site.markup import page
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 
 def _between(name: str, code: str) -> str:
     """Five paragraphs, a script, five more: what stands before the script can always be read."""

@@ -16,8 +16,6 @@ from urllib.parse import quote
 
 from tests.site.hosts import PLAIN_HOSTS, TLS_HOSTS
 
-__all__ = ["Site", "running_site"]
-
 _ROOT = Path(__file__).resolve().parents[2]
 # Importing everything takes under a second; a machine under load may take ten times that.
 _START_S = 60.0

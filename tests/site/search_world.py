@@ -10,8 +10,6 @@ from urllib.parse import quote, unquote
 
 from tests.site.engine_pages import EngineRow
 
-__all__ = ["PAGE_HOSTS", "World", "article", "instant_article", "wrapped"]
-
 PAGE_HOSTS = (
     "harbour.example",
     "atlas.example",

@@ -42,8 +42,6 @@ from tests.site.catalogue import Page
 from tests.site.certificate import server_context
 from tests.site.markup import html, page
 
-__all__ = ["all_pages", "application", "serve"]
-
 _ROOMS = (
     articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways,
     bodies, wire, documents, charsets, memory, caching, mirror, services, shops, assets,

@@ -10,8 +10,6 @@ from aiohttp import web
 from tests.site.catalogue import Page
 from tests.site.prose import paragraph_texts
 
-__all__ = ["FOREVER_S", "PAGES"]
-
 FOREVER_S = 600.0
 """Longer than any deadline; the handler is cancelled when its client goes."""
 

@@ -8,8 +8,6 @@ from tests.site.catalogue import fixed
 from tests.site.markup import page, scripted
 from tests.site.prose import mark, paragraph_texts, paragraphs
 
-__all__ = ["PAGES"]
-
 _SPINNING = """<h1>Log book</h1><div class="spinner" role="progressbar" aria-busy="true">Loading…</div>
 <div id="app"></div>"""
 _SKELETON = "<h1>Cards</h1>" + '<div class="card skeleton">&nbsp;</div>' * 8 + '<div id="app"></div>'

@@ -8,8 +8,6 @@ from tests.site.catalogue import fixed
 from tests.site.markup import page
 from tests.site.prose import mark, paragraph_texts, paragraphs
 
-__all__ = ["PAGES"]
-
 _ROOTS = """<div id="open"></div><div id="closed"></div>
 <div><template shadowrootmode="open">%s</template></div>
 <div><template shadowrootmode="closed">%s</template></div>

@@ -7,8 +7,6 @@ from aiohttp import web
 from tests.site.catalogue import Page, fixed
 from tests.site.markup import page
 
-__all__ = ["PAGES"]
-
 _INJECTED = """
 <h1>Copper kettle</h1><b class="price" id="offer">Loading</b><p>A kettle for every day of the week.</p>
 <script>

@@ -10,8 +10,6 @@ from tests.site.catalogue import Page, fixed
 from tests.site.markup import HTML, html, page
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 
 async def _slow_body(request: web.Request) -> web.StreamResponse:
     stream = web.StreamResponse(headers={"Content-Type": HTML})

@@ -8,8 +8,6 @@ from tests.site.catalogue import Page, built, fixed
 from tests.site.markup import html, page, scripted
 from tests.site.prose import paragraphs
 
-__all__ = ["PAGES"]
-
 _CAPTCHA = """<h1>Are you a person?</h1><p>Our systems have detected unusual traffic from your network.</p>
 <form action="/wall/captcha" method="post"><div class="g-recaptcha" data-sitekey="none"></div>
 <iframe title="captcha" src="/frame-hidden" width="300" height="80"></iframe>

@@ -13,8 +13,6 @@ from tests.site.catalogue import Page
 from tests.site.prose import paragraphs
 from tests.site.services import FOREVER_S
 
-__all__ = ["PAGES"]
-
 _BODY = f"<!doctype html><title>Raw</title><main>{paragraphs('raw', 0, 10)}</main>".encode()
 # Closing with this option set sends a reset instead of an orderly end.
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)

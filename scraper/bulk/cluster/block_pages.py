@@ -15,8 +15,6 @@ from scraper.bulk.model import CrawlRate, JobPage, PageOutcome
 from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
 
-__all__ = ["BlockPageRunner", "RowCollectorCalls"]
-
 GATHER_S = 0.2
 """How long outcomes are gathered before they are handed in."""
 GATHERED = 64

@@ -21,8 +21,6 @@ from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.settings import Settings
 
-__all__ = ["BlockReader", "table_of"]
-
 T = TypeVar("T")
 
 OPEN_LIMIT_S = 60.0

@@ -8,8 +8,6 @@ from scraper.bulk.frontier import HostLeft
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage
 
-__all__ = ["block_size", "blocks"]
-
 LEAST, MOST = 16, 256
 """Pages of a block of small hosts: few enough to spread the end of a job, many enough to cost little."""
 BLOCKS_A_PROCESS = 32

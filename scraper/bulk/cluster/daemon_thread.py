@@ -6,8 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-__all__ = ["aside", "done_in"]
-
 
 def aside(work: Callable[[], object], *, name: str) -> asyncio.Future[None]:
     """Do `work` in a thread of its own; what comes of it."""

@@ -20,8 +20,6 @@ from ray.exceptions import RayError
 from scraper.bulk.cluster.daemon_thread import done_in
 from scraper.bulk.errors import BulkError
 
-__all__ = ["connected", "first_line"]
-
 OWN = "local"
 PROBE_S = 10.0
 """Ray itself goes on asking an address at which nobody is, for good, in lines of its own."""

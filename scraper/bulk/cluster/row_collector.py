@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from scraper.bulk.id_set import IdSet
 
-__all__ = ["RowCollector", "StartedBlock"]
-
 WAITING_BYTES = 128 << 20
 """Handed in and not collected; beyond, whoever hands in waits."""
 

@@ -27,8 +27,6 @@ from scraper.bulk.job import BulkJob
 from scraper.bulk.model import PageOutcome
 from scraper.settings import Settings
 
-__all__ = ["run_on_cluster"]
-
 log = logging.getLogger(__name__)
 
 Say = Callable[[str], None]

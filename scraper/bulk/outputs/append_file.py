@@ -10,8 +10,6 @@ from typing import Self
 
 from scraper.bulk.model import OutputPosition
 
-__all__ = ["AppendedFile", "remove_behind", "to_disk"]
-
 
 class AppendedFile:
     """One file under work; what was behind the place at which it is opened is cut off."""

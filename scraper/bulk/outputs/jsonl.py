@@ -11,8 +11,6 @@ from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.append_file import AppendedFile
 from scraper.bulk.outputs.rolling_output import RollingOutput
 
-__all__ = ["JsonlOutput", "as_object"]
-
 FILE_BYTES = 1 << 30
 """Above this a new file is begun, for tools that take a file whole."""
 

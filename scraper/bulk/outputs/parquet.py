@@ -21,8 +21,6 @@ try:
 except ImportError:
     raise MissingExtraError("--format parquet", "pyarrow") from None
 
-__all__ = ["SCHEMA", "ParquetOutput"]
-
 GROUP_BYTES = 64 << 20
 """Of a row group, before compression: what readers of Parquet take into memory at once."""
 FILE_BYTES = 4 * GROUP_BYTES

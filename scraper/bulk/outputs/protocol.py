@@ -7,8 +7,6 @@ from typing import Protocol
 
 from scraper.bulk.model import OutputPosition, PageOutcome
 
-__all__ = ["Output"]
-
 
 class Output(Protocol):
     """Writes rows; used from one thread. What is behind the place that it was opened at is gone."""

@@ -10,8 +10,6 @@ from typing import TypeAlias
 from scraper.bulk.model import OutputPosition, PageOutcome
 from scraper.bulk.outputs.append_file import AppendedFile, remove_behind
 
-__all__ = ["RollingOutput"]
-
 Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendedFile], bytes]
 """Rows as they go behind what is in the file."""
 

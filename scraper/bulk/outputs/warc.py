@@ -30,8 +30,6 @@ try:
 except ImportError:
     raise MissingExtraError("--format warc", "warcio") from None
 
-__all__ = ["WarcOutput"]
-
 FILE_BYTES = 1 << 30
 """The usual size of a WARC file (the format's own recommendation)."""
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length"})

@@ -7,8 +7,6 @@ import re
 from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["is_ad_link", "is_labelled"]
-
 _AD_LINK = re.compile(
     r"//(?:www\.)?bing\.com/(?:aclick|aclk)\b|//duckduckgo\.com/y\.js|/aclk\?|/aclick\?|baidu\.php\?url=|//yabs\.|"
     r"googleadservices\.|doubleclick\.net|//search\.brave\.com/a/redirect|[?&]ad_domain=|[?&]ad_provider=|"

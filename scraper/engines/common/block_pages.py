@@ -11,8 +11,6 @@ from types import MappingProxyType
 
 from scraper.engines.common.result_page import ResultPage
 
-__all__ = ["BlockPage", "find"]
-
 
 @dataclass(frozen=True, slots=True)
 class BlockPage:

@@ -10,8 +10,6 @@ from lxml import etree
 from scraper.extract.dom.xpath import Element
 from scraper.extract.text.sanitize import line
 
-__all__ = ["BLOCKS", "MAX_SNIPPET", "MAX_TITLE", "is_address", "runs", "text_in", "tidy"]
-
 MAX_TITLE = 400
 MAX_SNIPPET = 2_000
 

@@ -17,8 +17,6 @@ from scraper.engines.common.row_locator import LONG, MAX_ROWS, Candidate, RowLoc
 from scraper.engines.common.rows import EngineRow
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["DEFAULT_WEIGHTS", "ShapeResult", "ShapeWeights", "groups", "pick", "read", "rows_of"]
-
 MAX_LINKS = 1_500
 """Candidates looked at; real pages have fewer than 400."""
 MAX_GROUPS = 40

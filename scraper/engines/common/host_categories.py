@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["CATEGORIES", "CATEGORY_DOMAINS", "asked_domains"]
-
 CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
 
 CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -14,8 +14,6 @@ from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.rows import EngineRow
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["Layout", "Select", "css", "is_internal", "read"]
-
 Select: TypeAlias = Callable[[Element], list[Element]]
 
 MAX_ROWS = 200

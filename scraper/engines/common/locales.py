@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["Locale", "locale"]
-
 _TAG = re.compile(
     r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z\d])", re.IGNORECASE
 )

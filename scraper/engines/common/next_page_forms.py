@@ -8,8 +8,6 @@ from scraper.engines.common.request_builder import profile_of
 from scraper.engines.common.result_page import ResultPage
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["hidden_form", "next_link"]
-
 _INPUTS = elements(".//input[@name]")
 _MAX_FIELDS = 60
 

@@ -7,8 +7,6 @@ import re
 from scraper.engines.common import dom_text
 from scraper.engines.common.result_page import ResultPage
 
-__all__ = ["says_loosened", "says_none"]
-
 _MAX_SENTENCE = 300
 
 _NONE = re.compile(

@@ -18,8 +18,6 @@ from scraper.engines.common.result_page import ResultPage, build
 from scraper.engines.common.rows import EngineRow, results
 from scraper.engines.model import EngineOutcome, EngineResponse
 
-__all__ = ["ParsedResultPage", "read"]
-
 _MIN_SHAPE_ROWS = 3
 _FEWER = 0.6
 """Selectors that find less than this share of the rows that the shape gives have lost their markup."""

@@ -6,16 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "MAX_QUERY_CHARS",
-    "MAX_SITES",
-    "excluded_sites",
-    "host_of_filter",
-    "quoted_bangs",
-    "sites",
-    "with_words",
-]
-
 MAX_QUERY_CHARS = 499
 """DuckDuckGo refuses 500 and more; nobody else searches better for longer ones."""
 

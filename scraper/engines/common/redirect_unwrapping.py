@@ -7,8 +7,6 @@ import binascii
 import re
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-__all__ = ["is_opaque", "is_web", "is_wrapper", "needs_resolving", "split", "unwrap"]
-
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
 _WEB = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)

@@ -11,8 +11,6 @@ from scraper.engines.common import query_operators
 from scraper.engines.common.host_categories import asked_domains
 from scraper.engines.model import SearchQuery
 
-__all__ = ["FRESHNESS_DAYS", "form_request", "page_request", "profile_of", "worded"]
-
 FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
 

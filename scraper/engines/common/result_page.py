@@ -16,8 +16,6 @@ from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, elements, text_of
 from scraper.extract.page import shadow_roots
 
-__all__ = ["PageMarks", "ResultPage", "build"]
-
 _UNREAD = (
     "script",
     "style",

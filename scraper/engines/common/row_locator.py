@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["LONG", "MAX_ROWS", "Candidate", "RowLocation", "placed"]
-
 MAX_ROWS = 200
 LONG = 40
 """Characters from which a text is a sentence rather than a label."""

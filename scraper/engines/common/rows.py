@@ -10,8 +10,6 @@ from scraper.engines.common import snippet_dates
 from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.model import EngineResult
 
-__all__ = ["EngineRow", "results"]
-
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:

@@ -16,8 +16,6 @@ from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["read"]
-
 MAX_ITEMS = 200
 """Google News gives a hundred."""
 

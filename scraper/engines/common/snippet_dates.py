@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-__all__ = ["cut", "read"]
-
 _MAX_LEAD = 60
 """No date and its separator is longer."""
 

@@ -11,15 +11,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = [
-    "NUMBERING",
-    "code_in_table",
-    "code_text",
-    "fence",
-    "is_bare_block",
-    "numbers_lines",
-]
-
 NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
     "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num".split()

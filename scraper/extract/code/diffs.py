@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = ["settle"]
-
 _CHANGED = elements(
     ".//*[self::span or self::div]"
     "[contains(concat(' ', @class, ' '), ' diff ') or contains(concat(' ', @class, ' '), ' ec-line ')]"

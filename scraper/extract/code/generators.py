@@ -9,8 +9,6 @@ from lxml import etree
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = ["settle"]
-
 _LINED = elements(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
 """Doxygen's blocks of code."""
 _LISTINGS = elements(".//div[contains(@class, 'ltx_lstlisting')]")

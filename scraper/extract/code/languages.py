@@ -8,8 +8,6 @@ from itertools import islice
 
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["is_language", "language_of"]
-
 _LANGUAGE_ATTRIBUTES = (
     "data-lang",
     "data-language",

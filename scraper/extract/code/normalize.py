@@ -14,8 +14,6 @@ from scraper.extract.code.languages import is_language
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = ["settle"]
-
 _MAX_LABEL = 24
 _MAX_BAR = 60
 """Characters in the bar above a block: a language, "Copy", perhaps a file's name."""

@@ -17,9 +17,6 @@ from scraper.extract.content.page_statistics import Floats, PageStatistics
 from scraper.extract.content.page_type import PAGE_TYPES, page_vector
 from scraper.extract.content.weights import ModelWeights
 
-__all__ = ["BlockClassifier", "Prediction", "is_clear", "probability", "shipped"]
-
-
 _CLEAR = 0.85
 """Expected F1 above which the trees alone decide about a page, as on five of six."""
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import Floats, Ints, running
 
-__all__ = ["choose", "drop_copies", "drop_repeated", "expected_f1"]
-
 _LEAST_LENGTH = 1.0
 """Each block costs one word more than it has, so that what has none is chosen by what it is like."""
 

@@ -7,18 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-__all__ = [
-    "AREAS",
-    "COMMENTS",
-    "CONTENT",
-    "KINDS",
-    "TAGS",
-    "TEASERS",
-    "ClassNameFeatures",
-    "class_tokens",
-    "naming",
-]
-
 TAGS = {
     tag: number
     for number, tag in enumerate(

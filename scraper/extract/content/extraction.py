@@ -27,8 +27,6 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.page.build import Head, PageTree
 from scraper.extract.verdict import landmarks
 
-__all__ = ["Content", "about", "content_of", "select"]
-
 _MAX = 500
 _FEW_BLOCKS = 12
 """A page of no more blocks is too small for its parts to be told apart by what they are like."""

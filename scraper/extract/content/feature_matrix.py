@@ -16,8 +16,6 @@ from scraper.extract.content.repetition_features import repeat_columns
 from scraper.extract.content.text_features import own_columns
 from scraper.extract.content.tree_features import place_columns
 
-__all__ = ["SCORE_PREFIX", "Matrix", "Named", "columns", "matrix", "score_columns"]
-
 Matrix: TypeAlias = NDArray[np.float32]
 Named: TypeAlias = dict[str, NDArray[np.generic]]
 

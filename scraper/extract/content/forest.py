@@ -14,8 +14,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_LEAVES", "DecisionForest", "TreeNodes"]
-
 MAX_LEAVES = 32
 _PLANES = 5
 """Bits of a leaf's number."""

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.class_name_features import class_tokens
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
 
-__all__ = ["BUCKETS", "SCORES", "HashedFeatures", "hashed", "scores"]
-
 _BITS = 17
 BUCKETS = 1 << _BITS
 

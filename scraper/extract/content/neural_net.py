@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.feature_matrix import Matrix
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, running
 
-__all__ = [
-    "LEAST",
-    "SPANS",
-    "STEPS",
-    "TINY",
-    "AttentionLayer",
-    "AttentionRound",
-    "Neighborhood",
-    "NeuralNet",
-    "surroundings",
-]
-
 STEPS = (-2, -1, 1, 2)
 """Blocks beside a block that it hears one by one."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.page_statistics import Floats, PageStatistics
 from scraper.extract.content.section_labels import topic_columns
 
-__all__ = ["order_columns", "shifted", "windows"]
-
 Columns = dict[str, NDArray[np.generic]]
 
 _MAX_INDEX = 500

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.class_name_features import AREAS
 from scraper.extract.content.page_statistics import PageStatistics
 
-__all__ = ["URL_PREFIX", "page_columns"]
-
 URL_PREFIX = "url_"
 """Columns with this prefix are -1 where the address is unknown."""
 

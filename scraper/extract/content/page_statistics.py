@@ -15,8 +15,6 @@ from scraper.extract.content.class_name_features import naming
 from scraper.extract.content.segmentation import Segments
 from scraper.extract.content.words import has_unspaced, is_unspaced, words_of_all
 
-__all__ = ["Floats", "Ints", "PageDescription", "PageStatistics", "running"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.feature_matrix import Matrix
 from scraper.extract.content.page_statistics import Floats
 
-__all__ = ["PAGE_TYPES", "PageTypeClassifier", "page_vector"]
-
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _MAX_DEVIATION = 6.0
 

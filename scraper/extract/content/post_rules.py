@@ -11,15 +11,6 @@ from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, T
 from scraper.extract.content.page_statistics import Floats, PageStatistics
 from scraper.extract.content.teasers import lead_away
 
-__all__ = [
-    "MIN_DOCUMENTATION",
-    "complete_tables",
-    "even_cards",
-    "outside_of_footers",
-    "with_title",
-    "without_asides",
-]
-
 Chosen = NDArray[np.bool_]
 
 _BEYOND_DOUBT = 0.8

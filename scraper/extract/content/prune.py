@@ -9,8 +9,6 @@ from scraper.extract.content.segmentation import Segments
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["prune"]
-
 _CELLS = frozenset({"td", "th"})
 _FOLD_SIGNS = ("aria-expanded", "aria-controls")
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, running
 
-__all__ = ["repeat_columns"]
-
 Columns = dict[str, NDArray[np.generic]]
 
 _STEP = np.uint64(0x100000001B3)

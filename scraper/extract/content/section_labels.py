@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import PageStatistics
 
-__all__ = ["FIRST_WORDS", "TOPICS", "topic_columns"]
-
 TOPICS = {
     "comments": re.compile(
         r"\b(?:comments?|leave a (?:reply|comment)|join the (?:conversation|discussion)|responses|discussion|"

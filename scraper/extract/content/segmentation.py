@@ -13,8 +13,6 @@ from scraper.extract.dom.words import squeezed
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page.collapsed import FOLDED
 
-__all__ = ["HEADINGS", "MAX_BLOCKS", "Elements", "Segments", "segment"]
-
 MAX_BLOCKS = 20_000
 """Pages that people made stay below 3,000; the model takes 60 us a block."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import PageStatistics
 
-__all__ = ["lead_away"]
-
 _LEADS = re.compile(
     r"\W*(?:"
     r"read (?:more|also|next)|also read|see also\s*[:|]|more\s*:|watch(?: (?:now|also|more))?\s*:|"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.page_statistics import Floats, PageStatistics
 from scraper.extract.content.words import COMMON_WORDS, words_of
 
-__all__ = ["own_columns"]
-
 _PROBE = 200
 """Characters of a block in which single ones are counted."""
 _COMMON_PROBE = 60

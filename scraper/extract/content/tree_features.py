@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from scraper.extract.content.class_name_features import AREAS, KINDS
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, running
 
-__all__ = ["ancestors", "place_columns"]
-
 Columns = dict[str, NDArray[np.generic]]
 
 _FAR = 30

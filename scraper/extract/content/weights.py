@@ -12,8 +12,6 @@ from scraper.extract.content.forest import TreeNodes
 from scraper.extract.content.neural_net import AttentionLayer, AttentionRound
 from scraper.extract.content.page_type import PageTypeClassifier
 
-__all__ = ["ModelWeights"]
-
 _STEPS = 32_767
 
 

@@ -16,8 +16,6 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pipe_tables import pipe_table
 from scraper.extract.text.sanitize import line
 
-__all__ = ["read"]
-
 MAX_SHOWN = 500
 MAX_INFLATED_BYTES = 64_000_000
 """Of a compressed tar: its list is spread over all of it."""

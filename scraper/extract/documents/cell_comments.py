@@ -7,8 +7,6 @@ from scraper.extract.documents.workbook_parts import related, sheet_parts
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.text.sanitize import line
 
-__all__ = ["comments_of"]
-
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _MOST = 500
 _LONGEST = 2_000

@@ -11,8 +11,6 @@ from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.workbook_parts import related, sheet_parts
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["chart_text", "charts_of"]
-
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _KIND = re.compile(r"(?<!\w)(\w+?)(?:3D)?Chart")

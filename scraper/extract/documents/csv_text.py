@@ -12,8 +12,6 @@ from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pipe_tables import pipe_table
 
-__all__ = ["read"]
-
 MAX_ROWS = 20_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 500_000

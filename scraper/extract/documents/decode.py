@@ -6,8 +6,6 @@ from browsers.http.charset import decode
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParseRequest
 from scraper.extract.text.sanitize import clean
 
-__all__ = ["letters"]
-
 
 def letters(data: bytes, asked: ParseRequest) -> tuple[str, tuple[str, ...]]:
     """The text without invisible characters, and a warning where it was cut off."""

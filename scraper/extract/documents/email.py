@@ -12,8 +12,6 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.dom.parsing import parse
 from scraper.extract.markdown import converter
 
-__all__ = ["read", "warm_up"]
-
 _NOWHERE = "http://mail.invalid/"
 """Links in a mail are absolute."""
 

@@ -15,8 +15,6 @@ from scraper.extract.dom.parsing import parse
 from scraper.extract.dom.xpath import Element
 from scraper.extract.markdown import converter
 
-__all__ = ["read"]
-
 MAX_CHAPTERS = 2_000
 _CONTAINER = "META-INF/container.xml"
 _LOCK = "META-INF/encryption.xml"

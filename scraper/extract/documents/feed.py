@@ -7,8 +7,6 @@ from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.text import read_xml
 
-__all__ = ["read"]
-
 
 def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The entries of a feed; the XML where it turns out to be none."""

@@ -7,8 +7,6 @@ from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 
-__all__ = ["read", "warm_up"]
-
 _NOWHERE = "http://file.invalid/"
 """Base of the links in a local file: what is relative leads nowhere."""
 

@@ -8,8 +8,6 @@ import struct
 from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 
-__all__ = ["read"]
-
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
 _SVG_TEXT = re.compile(r"<(?:title|desc|text|tspan)\b[^>]*>([^<]{1,500})")
 _MAX_SVG_TEXTS = 300

@@ -11,8 +11,6 @@ from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.text.json_format import laid_out
 
-__all__ = ["read", "read_notebook"]
-
 _MAX_OUTPUT = 4_000
 
 

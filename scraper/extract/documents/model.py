@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["CUT_OFF", "MAX_CHARACTERS", "ParseRequest", "ParsedDocument"]
-
 MAX_CHARACTERS = 4_000_000
 """Of Markdown; a million tokens, beyond what any caller can page through."""
 

@@ -13,8 +13,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_model import cells_of, rows_of
 
-__all__ = ["ITEM", "markdown_of", "prepare", "without_inner_links"]
-
 ITEM = "\ue0f2{}\ue0f3"
 """The count of a list's item, at the start of its text."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["pipe_table", "trimmed"]
-
 
 def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
     """Rows as a Markdown table, ragged ones filled up; without a head of its own it gets an empty one."""

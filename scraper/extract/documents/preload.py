@@ -8,8 +8,6 @@ from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.read import reader_of
 from scraper.extract.documents.sniff import kind_of
 
-__all__ = ["load_for"]
-
 _LETTERS = (
     "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
     "cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 cp949 cp950 cp437 cp737 cp775 "

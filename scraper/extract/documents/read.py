@@ -13,8 +13,6 @@ from scraper.extract.documents.sniff import DocumentKind, kind_of
 from scraper.extract.documents.strip_markdown import plain_words
 from scraper.extract.text.sanitize import clean, line
 
-__all__ = ["Reader", "has_second_reader", "read", "reader_of"]
-
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 
 _HERE = "scraper.extract.documents"

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from scraper.extract.text.sanitize import line
 
-__all__ = ["ReviewComment", "ReviewComments"]
-
 _MOST = 1_000
 _LONGEST = 4_000
 _MARK = re.compile("\ue0f4(\\d+)\ue0f5")

@@ -16,8 +16,6 @@ from lxml import etree
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["MAX_PART_BYTES", "Parts", "check_entities", "parsed_xml"]
-
 MAX_ENTRIES = 20_000
 """Documents of a thousand pictures have a few thousand parts."""
 MAX_TOTAL_BYTES = 300_000_000

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
 
-__all__ = ["MAX_ROWS", "SheetTruncation", "cut_sheets"]
-
 MAX_ROWS = 20_000
 MAX_COUNTED_BYTES = 400_000_000
 """Of a sheet that is only counted; a million rows of ten columns have as many."""

@@ -21,8 +21,6 @@ from scraper.extract.documents.sniff import DocumentKind, kind_of
 from scraper.extract.documents.table_regions import block_text, regions
 from scraper.extract.documents.workbook_parts import sheet_parts
 
-__all__ = ["read"]
-
 MAX_CELLS = 5_000_000
 """Between the first and the last used cell: the reader below keeps room for each of them."""
 MAX_STRING_BYTES = 50_000_000

@@ -18,8 +18,6 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pipe_tables import pipe_table
 from scraper.extract.documents.safe_zip import Parts
 
-__all__ = ["read"]
-
 MAX_SLIDES = 1_000
 _DEPTH = 20
 _MAX_SHAPES = 2_000

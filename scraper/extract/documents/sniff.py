@@ -9,8 +9,6 @@ import zipfile
 import zlib
 from io import BytesIO
 
-__all__ = ["DocumentKind", "kind_of"]
-
 
 class DocumentKind(enum.StrEnum):
     """Everything that is told apart."""

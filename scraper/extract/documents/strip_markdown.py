@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["plain_words"]
-
 _MARKS = re.compile(
     r"<!--(?:(?!-->|<!--).)*+-->"
     r"|^\s{0,3}#{1,6} "

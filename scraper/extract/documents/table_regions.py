@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from scraper.extract.documents.pipe_tables import pipe_table, trimmed
 
-__all__ = ["block_text", "regions"]
-
 _DEPTH = 12
 
 

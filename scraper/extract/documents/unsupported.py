@@ -5,8 +5,6 @@ from __future__ import annotations
 from scraper.errors import EncryptedDocumentError, NoContentError, UnsupportedTypeError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 
-__all__ = ["binary", "empty", "legacy_presentation", "legacy_word", "locked_office"]
-
 
 def legacy_word(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """Word's format until 2003."""

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["related", "sheet_parts"]
-
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _WORKBOOK = "xl/workbook.xml"

@@ -10,8 +10,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["named", "names_in"]
-
 _VALUES = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
 _CLASSED = elements("descendant-or-self::*[@class]")
 

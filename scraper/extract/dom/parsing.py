@@ -11,8 +11,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = ["MAX_DEPTH", "ParsedHtml", "is_binary", "lift_deep", "parse", "remove"]
-
 MAX_CHARACTERS = 20_000_000
 """Beyond what a visit lets in; a longer text is cut here."""
 

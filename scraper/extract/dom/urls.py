@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
-__all__ = ["UrlResolver", "image_source"]
-
 _MAX_CHARS = 2_000
 """Longer ones carry state or data for machines, and would fill an answer."""
 

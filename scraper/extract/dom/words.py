@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["lines_of", "squeezed", "words_in"]
-
 _CHARACTERS_PER_WORD = 5
 """Chinese, Japanese and Thai write no spaces: there, characters tell how much is said."""
 

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias, cast
 
 from lxml import etree
 
-__all__ = ["Element", "elements", "having", "text_of"]
-
 Element: TypeAlias = etree._Element
 
 _STRING = etree.XPath("string()")

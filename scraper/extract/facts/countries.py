@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-__all__ = ["country_of"]
-
 _WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st to tv vc ws".split())
 """Endings of hosts that are bought for their letters, wherever the site is at home."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["LabelValuePairs"]
-
 MAX_ELEMENTS = 30_000
 _MAX_LABELLED = 90
 _MAX_VALUE = 60

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["CONFIDENCE", "Fact", "FactSource", "Facts"]
-
 
 class FactSource(enum.StrEnum):
     """Where a fact stands."""

@@ -10,18 +10,6 @@ from types import MappingProxyType
 
 from price_parser import Price
 
-__all__ = [
-    "ROUND",
-    "Amount",
-    "code_of",
-    "currency",
-    "likely_code",
-    "number",
-    "seen",
-    "stated",
-    "with_decimals",
-]
-
 _MAX_CHARACTERS = 80
 _MAX_AMOUNT = 1e12
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from scraper.extract.page.build import ScriptElement
 
-__all__ = ["codes"]
-
 _MAX_CHARACTERS = 3_000_000
 _STATED = re.compile(
     r"(?i:currency(?:_?code|_?iso(?:_?code)?)?)\\?[\"']?\s*[:=]\s*(?:\{\s*\\?[\"']?active\\?[\"']?\s*:\s*)?\\?[\"']"

@@ -8,8 +8,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["MAX_PRICE_TEXT", "current", "is_past", "is_struck", "names_of", "without_past_amount"]
-
 MAX_PRICE_TEXT = 60
 
 _CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)

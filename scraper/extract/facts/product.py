@@ -26,8 +26,6 @@ from scraper.extract.facts.product_price import VisiblePrice
 from scraper.extract.facts.product_vocabulary import LABELS
 from scraper.extract.facts.schema_graph import SchemaGraph, folded
 
-__all__ = ["FRAGMENTS", "ORDER", "PageEvidence", "read"]
-
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 FRAGMENTS = frozenset(
     "price lowPrice priceCurrency availability sku brand mpn gtin13 gtin12 gtin14 gtin8 gtin ean isbn".split()

@@ -8,8 +8,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts.product_vocabulary import LABELS
 from scraper.extract.facts.schema_graph import cleaned
 
-__all__ = ["seen", "trimmed", "unlabelled"]
-
 _MAX_BRAND = 40
 _BEFORE, _BEHIND = 60, 300
 """Elements around the title in which a brand is the product's."""

@@ -11,8 +11,6 @@ from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_price import VisiblePrice, speaks_against
 
-__all__ = ["add"]
-
 _PRICES = ("data-price", "data-price-amount", "data-product-price", "data-current-price", "data-final-price")
 _CURRENCIES = ("data-currency", "data-price-currency", "data-currency-code")
 _MARKED = elements(" | ".join(f".//*[@{name}]" for name in _PRICES))

@@ -12,8 +12,6 @@ from scraper.extract.facts.product_markup import availability, is_gtin
 from scraper.extract.facts.product_price import VisiblePrice
 from scraper.extract.facts.schema_graph import folded, plain
 
-__all__ = ["add"]
-
 MAX_OBJECTS = 50_000
 _MAX_DEPTH = 30
 _MIN_TITLE = 6

@@ -23,18 +23,6 @@ from scraper.extract.facts.schema_graph import (
 )
 from scraper.extract.syntaxes.jsonld import Item
 
-__all__ = [
-    "GTINS",
-    "MAX_CODE",
-    "PRODUCTS",
-    "add_items",
-    "availability",
-    "brand",
-    "is_gtin",
-    "short",
-    "unlabelled_code",
-]
-
 PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()

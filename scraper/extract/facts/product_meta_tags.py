@@ -20,8 +20,6 @@ from scraper.extract.facts.product_markup import (
 from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 from scraper.extract.facts.schema_graph import cleaned
 
-__all__ = ["add_fragments", "add_tags"]
-
 _TAGS = {
     "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
     "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),

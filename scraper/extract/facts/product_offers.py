@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.facts.schema_graph import ELSEWHERE, SchemaGraph, held, typed
 from scraper.extract.syntaxes.jsonld import Item
 
-__all__ = ["alone", "chosen", "has_any", "of"]
-
 _OFFERS = frozenset({"offer", "aggregateoffer"})
 _OF_SOMETHING = ELSEWHERE | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")

@@ -13,8 +13,6 @@ from scraper.extract.facts.money import Amount
 from scraper.extract.facts.price_text import MAX_PRICE_TEXT, current, is_struck, names_of, without_past_amount
 from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 
-__all__ = ["VisiblePrice", "is_past", "shown", "speaks_against", "title_place"]
-
 MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30

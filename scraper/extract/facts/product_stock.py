@@ -5,8 +5,6 @@ from __future__ import annotations
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, NOT_IN_STOCK
 
-__all__ = ["seen"]
-
 _REACH = 500
 """Elements below the title in which the product's own stock is told."""
 _MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["BUY", "IN_STOCK", "LABELS", "NOT_IN_STOCK", "PRICE_NAMES"]
-
 BUY = re.compile(
     r"add to (?:my )?(?:cart|bag|basket|trolley)|add-?to-?(?:cart|bag|basket)|add2cart|buy (?:it )?now|"
     r"\bbuy[-_](?:now|btn|button)|place bid|in den (?:waren|einkaufs)korb|jetzt kaufen|"

@@ -10,8 +10,6 @@ from scraper.extract.facts import recipe_markup, recipe_times, recipe_visible
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.schema_graph import SchemaGraph, folded
 
-__all__ = ["ORDER", "read"]
-
 ORDER = (
     "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
     "image", "ratings", "nutrients",

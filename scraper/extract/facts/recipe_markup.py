@@ -22,8 +22,6 @@ from scraper.extract.facts.schema_graph import (
 )
 from scraper.extract.syntaxes.jsonld import Item, names
 
-__all__ = ["add_items", "own"]
-
 _RECIPES = frozenset({"recipe"})
 _PARTS = ("itemListElement", "steps", "step")
 _MOST_NAMES, _TOLD = 2, 2

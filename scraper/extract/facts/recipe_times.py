@@ -9,8 +9,6 @@ from scraper.extract.facts.durations import minutes
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.schema_graph import cleaned
 
-__all__ = ["seen"]
-
 _LABELS = LabelValuePairs(
     {
         "total_time": (

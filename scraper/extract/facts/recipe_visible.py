@@ -23,8 +23,6 @@ from scraper.extract.facts.recipe_vocabulary import (
 )
 from scraper.extract.facts.schema_graph import cleaned
 
-__all__ = ["ingredients", "instructions", "yields"]
-
 _MAX_LINES = 100
 _MAX_LINE = 2_000
 _MAX_INGREDIENT = 200

@@ -6,18 +6,6 @@ import re
 
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 
-__all__ = [
-    "INGREDIENT_HEADING",
-    "INGREDIENT_NAMES",
-    "INGREDIENT_PROPERTIES",
-    "RECIPE_HEADING",
-    "STEP_HEADING",
-    "STEP_MARK",
-    "STEP_NAMES",
-    "STEP_PROPERTIES",
-    "YIELD_LABELS",
-]
-
 INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
 STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
 INGREDIENT_NAMES = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)

@@ -9,20 +9,6 @@ from typing import Any
 
 from scraper.extract.syntaxes.jsonld import Item, types
 
-__all__ = [
-    "ELSEWHERE",
-    "SchemaGraph",
-    "cleaned",
-    "folded",
-    "held",
-    "last_word",
-    "plain",
-    "rating",
-    "same_thing",
-    "typed",
-    "whole_number",
-]
-
 MAX_ITEMS = 5_000
 ELSEWHERE = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "

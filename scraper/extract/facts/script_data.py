@@ -13,8 +13,6 @@ from lxml import etree
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page.build import ScriptElement
 
-__all__ = ["in_attributes", "read"]
-
 MAX_CHARACTERS = 3_000_000
 """Of all scripts that are read; state trees of large shops have one or two million."""
 _MAX_OBJECTS = 60

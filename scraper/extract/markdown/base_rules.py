@@ -7,8 +7,6 @@ import re
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.markdown.tree_converter import TreeConverter
 
-__all__ = ["Rules", "Tags", "around", "block", "is_inline"]
-
 Tags = frozenset[str]
 """The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
 

@@ -13,8 +13,6 @@ from scraper.extract.markdown.base_rules import Rules, block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
-__all__ = ["CalloutRules", "settle"]
-
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 
 _DROPPED = frozenset(

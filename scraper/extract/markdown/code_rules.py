@@ -10,8 +10,6 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.markdown.base_rules import Rules, is_inline
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
-__all__ = ["CodeRules"]
-
 _LONGEST_TERM = 160
 """Characters of a signature; a longer term is a definition, whose lines mean something."""
 

@@ -18,7 +18,7 @@ from scraper.extract.markdown.base_rules import Tags, around, block
 from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.code_rules import CodeRules
 from scraper.extract.markdown.footnote_rules import NoteRules
-from scraper.extract.markdown.image_rules import MAX_ALT, ImageRules
+from scraper.extract.markdown.image_rules import ImageRules
 from scraper.extract.markdown.link_rules import LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.math_rules import MathRules
@@ -27,8 +27,6 @@ from scraper.extract.markdown.tree_converter import STOCK_BLOCKS, ConversionCont
 from scraper.extract.math import formulas, tex
 from scraper.extract.normalize import aria_tables, disclosure, emphasis, footnotes, word_spacing
 from scraper.model import Image, Link
-
-__all__ = ["MAX_ALT", "ConvertedMarkdown", "convert"]
 
 MAX_OPTIONS = 12
 

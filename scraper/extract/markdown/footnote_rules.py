@@ -8,8 +8,6 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.markdown.base_rules import Rules
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
-__all__ = ["NoteRules"]
-
 
 class NoteRules(Rules):
     """What the marks and notes become that `footnotes.settle` left."""

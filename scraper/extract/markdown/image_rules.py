@@ -10,8 +10,6 @@ from scraper.extract.markdown.base_rules import Rules, Tags
 from scraper.extract.markdown.tree_converter import Node
 from scraper.extract.text.sanitize import line
 
-__all__ = ["MAX_ALT", "ImageRules"]
-
 MAX_ALT = 200
 """A longer alternative text is not a description but a place to put text that nobody sees."""
 

@@ -9,8 +9,6 @@ from scraper.extract.markdown.base_rules import Rules, Tags, around
 from scraper.extract.markdown.tree_converter import Node
 from scraper.extract.text.sanitize import line
 
-__all__ = ["LinkRules", "escape_label"]
-
 MAX_LINKS = 1_000
 MAX_LINK_TEXT = 300
 _MAX_TITLE = 100

@@ -10,8 +10,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import Rules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
-__all__ = ["MAX_INDENTS", "ListRules", "settle"]
-
 MAX_INDENTS = 10
 """Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
 

@@ -10,8 +10,6 @@ from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 from scraper.extract.math import tex
 from scraper.extract.math.formulas import is_display, is_settled
 
-__all__ = ["MathRules"]
-
 
 class MathRules(Rules):
     """The rule of the formulas that `formulas.settle` left, and of those written out in the text."""

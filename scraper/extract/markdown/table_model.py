@@ -9,17 +9,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = [
-    "cells_of",
-    "inline_table",
-    "is_equation",
-    "is_layout",
-    "parted",
-    "pipe_table",
-    "ranked_items",
-    "rows_of",
-]
-
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
 _MAX_COLUMNS = 200

@@ -22,9 +22,6 @@ from scraper.extract.markdown.table_model import (
 )
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
-__all__ = ["TableRules"]
-
-
 _MAX_TITLE = 100
 _PARTS = {
     "table": ("thead", "tbody", "tfoot", "tr", "colgroup", "col"),

@@ -16,8 +16,6 @@ from markdownify import MarkdownConverter
 
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["STOCK_BLOCKS", "ConversionContext", "Node", "TreeConverter"]
-
 _HEADING = re.compile(r"h\d+")
 STOCK_BLOCKS = frozenset(
     "p blockquote article div section ol ul li dl dt dd table thead tbody tfoot tr td th "

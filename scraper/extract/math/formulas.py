@@ -19,8 +19,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math import katex, mathjax, mathml
 from scraper.extract.math.tex import cleaned, is_prose, without_style
 
-__all__ = ["is_display", "is_settled", "settle"]
-
 _SETTLED = "data-tex-only"
 _MAX_FORMULAS = 20_000
 _RENDERINGS = frozenset(

@@ -14,8 +14,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math import mathml
 from scraper.extract.math.mathml import MAX_DEPTH
 
-__all__ = ["tex_of"]
-
 _APPARATUS = frozenset(
     "strut pstrut mspace nulldelimiter vlist-s hide-tail frac-line mathml arraycolsep overline-line "
     "underline-line svg-align-none stretchy".split()

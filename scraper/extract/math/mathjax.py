@@ -9,8 +9,6 @@ from lxml import etree
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math.mathml import MAX_DEPTH
 
-__all__ = ["mathml_of"]
-
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup"})
 _LIMITS = frozenset({"munder", "mover", "munderover"})

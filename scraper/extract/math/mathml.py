@@ -10,8 +10,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math.symbols import ACCENTS, FENCES, FUNCTIONS, SYMBOLS, UNDER_ACCENTS
 from scraper.extract.math.tex import spelled
 
-__all__ = ["MAX_DEPTH", "tex_of"]
-
 MAX_DEPTH = 60
 """Formulas that people wrote nest less than 30 deep; deeper parts give their bare text."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["ACCENTS", "FENCES", "FUNCTIONS", "SYMBOLS", "UNDER_ACCENTS"]
-
 FUNCTIONS = frozenset(
     "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln "
     "log max min sec sin sinh sup tan tanh Pr".split()

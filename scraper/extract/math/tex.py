@@ -5,17 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-__all__ = [
-    "MAX_TEX",
-    "between_delimiters",
-    "cleaned",
-    "display",
-    "inline",
-    "is_prose",
-    "spelled",
-    "without_style",
-]
-
 MAX_TEX = 8_000
 """The longest formula; a longer text is no formula."""
 

@@ -10,8 +10,6 @@ from scraper.extract.dom.words import squeezed
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.text.sanitize import line
 
-__all__ = ["BY", "DAY", "seen"]
-
 BY = re.compile(
     r"^(?:(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|af|"
     r"автор\w{0,3}|作者|著者|记者|記者|文|author|autore?|autorin|autora|auteure?|forfatter|skribent|بقلم|كتب|מאת|"

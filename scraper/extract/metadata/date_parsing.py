@@ -8,8 +8,6 @@ from email.utils import parsedate_to_datetime
 
 from scraper.extract.metadata import month_names
 
-__all__ = ["in_text", "in_url", "parse"]
-
 _EARLIEST, _LATEST = 1990, 2100
 """Outside of these years a date is a placeholder or a slip."""
 

@@ -7,8 +7,6 @@ from itertools import islice
 
 from scraper.extract.dom.xpath import Element, having, text_of
 
-__all__ = ["around_headline", "first_elements"]
-
 MAX_ELEMENTS = 20_000
 _BEFORE, _BEHIND = 40, 90
 """Elements before and behind the headline: bylines stand above or below it, dates with them."""

@@ -19,8 +19,6 @@ from scraper.extract.page.build import Head, PageTree
 from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import line
 
-__all__ = ["Metadata", "read"]
-
 MAX_NAME = 120
 
 _MAX_TIMES = 20

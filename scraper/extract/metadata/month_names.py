@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MARKED", "number"]
-
 _BEGINNINGS = (
     "jan ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا",
     "feb fév fev fevr vee lut úno hel şub velj фев лют φεβ vas פבר בפבר فبر شبا",

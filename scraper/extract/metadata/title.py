@@ -14,8 +14,6 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.page.build import PageTree
 from scraper.extract.text.sanitize import line
 
-__all__ = ["MAX_TITLE", "read", "unescaped"]
-
 MAX_TITLE = 300
 
 _AGREEMENT = 0.4

@@ -10,8 +10,6 @@ from scraper.extract.dom.words import squeezed
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.metadata import date_parsing
 
-__all__ = ["seen"]
-
 _MAX_TEXT = 90
 _NAMED = re.compile(r"date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp", re.IGNORECASE)
 _CHANGED = re.compile(

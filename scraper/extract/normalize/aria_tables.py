@@ -9,8 +9,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["settle", "settle_summaries"]
-
 _GRIDS = frozenset({"table", "grid", "treegrid"})
 _CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
 _SUMMARIES = elements(".//div[contains(concat(' ', @class, ' '), ' summary-table ')]")

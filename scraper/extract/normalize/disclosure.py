@@ -10,8 +10,6 @@ from lxml import etree
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, elements, having, text_of
 
-__all__ = ["settle"]
-
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
 _PRESSED = re.compile(
     r"^\W*(?:show|read|view|see|load|close|open|expand|collapse|toggle|menu|more|less|filter|sort|share|copy|"

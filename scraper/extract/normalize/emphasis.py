@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["KINDS", "join"]
-
 KINDS = {
     **dict.fromkeys(("b", "strong"), frozenset({"b", "strong"})),
     **dict.fromkeys(("em", "i"), frozenset({"em", "i"})),

@@ -10,8 +10,6 @@ from lxml import etree
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["block_of", "split_block", "strip_label", "tidied"]
-
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
 _HEADINGS = frozenset({"h3", "h4", "h5", "h6"})

@@ -10,8 +10,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, elements, text_of
 
-__all__ = ["numbered"]
-
 _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
 _CALLED_NOTES = elements(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")

@@ -21,8 +21,6 @@ from scraper.extract.normalize import sidenotes
 from scraper.extract.normalize.footnote_bodies import block_of, split_block, tidied
 from scraper.extract.normalize.footnote_numbers import numbered
 
-__all__ = ["attach", "drop_marks", "lift", "settle"]
-
 MAX_NOTES = 2_000
 MAX_NOTE = 5_000
 """Characters; what is longer is a part of the page that a link leads to."""

@@ -8,8 +8,6 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.normalize.footnote_bodies import strip_label
 
-__all__ = ["settle"]
-
 _NOTE_CLASS = re.compile(r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE)
 _MARK_CLASS = re.compile(r"note|toggle|footref|marg", re.IGNORECASE)
 _LABEL = re.compile(r"\d{0,3}|[a-z]|[*†‡]{1,3}")

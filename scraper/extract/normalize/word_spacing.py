@@ -6,8 +6,6 @@ import re
 
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["part"]
-
 _NUMBER = re.compile(
     r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
 )

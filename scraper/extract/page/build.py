@@ -19,8 +19,6 @@ from scraper.extract.math import formulas
 from scraper.extract.page import hidden, lazy_media, shadow_roots
 from scraper.extract.page.third_party_content import is_of_others
 
-__all__ = ["Head", "PageTree", "ScriptElement", "base_of", "build"]
-
 MAX_FRAMES = 50
 
 _UNREAD = (

@@ -13,8 +13,6 @@ from itertools import islice
 
 from scraper.extract.dom.xpath import Element, having, text_of
 
-__all__ = ["FOLDED", "fold"]
-
 FOLDED = "data-x-folded"
 """The attribute of an element that stays although it is out of sight."""
 

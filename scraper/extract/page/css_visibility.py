@@ -6,16 +6,6 @@ import colorsys
 import re
 from collections.abc import Iterable
 
-__all__ = [
-    "Colour",
-    "background_of",
-    "colour_named",
-    "conceals",
-    "declarations",
-    "hidden_names",
-    "same_colour",
-]
-
 _READABLE_PX = 4.0
 """Smaller text is there for machines."""
 

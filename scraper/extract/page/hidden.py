@@ -15,8 +15,6 @@ from scraper.extract.page.css_visibility import (
     same_colour,
 )
 
-__all__ = ["remove_marked", "remove_styled"]
-
 _MARKED = having("data-x-hidden")
 _STYLED = having("style")
 _HIDDEN = having("hidden")

@@ -9,8 +9,6 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.urls import image_source
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["VIDEO", "settle"]
-
 VIDEO = "videolink"
 """The element that a player becomes; its `href` is the page of the video."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from scraper.extract.dom.xpath import Element, elements
 
-__all__ = ["inline"]
-
 _OWN_SLOTS = elements(".//slot[count(ancestor::template[@shadowrootmode]) = 1]")
 
 

@@ -6,8 +6,6 @@ from itertools import islice
 
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["LISTED", "PROPERTIES", "is_of_others", "stands_beside"]
-
 PROPERTIES = frozenset(
     "review reviews comment comments itemReviewed acceptedAnswer suggestedAnswer isRelatedTo isSimilarTo "
     "mentions".split()

@@ -23,8 +23,6 @@ from scraper.extract.syntaxes.json_bounds import JsonBounder
 from scraper.extract.syntaxes.jsonld import Item
 from scraper.model import StructuredData
 
-__all__ = ["read"]
-
 MAX_RESPONSES = 20
 MAX_RESPONSE_CHARACTERS = 200_000
 

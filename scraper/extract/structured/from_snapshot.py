@@ -5,8 +5,6 @@ from __future__ import annotations
 from browsers.model import Snapshot
 from scraper.model import StructuredData
 
-__all__ = ["extract", "extract_simply"]
-
 
 def extract(snapshot: Snapshot) -> StructuredData:
     """Everything structured in a snapshot of HTML, and the facts of its product or recipe."""

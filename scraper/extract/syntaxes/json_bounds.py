@@ -9,8 +9,6 @@ from urllib.parse import urljoin
 
 from scraper.extract.text import sanitize
 
-__all__ = ["MAX_CHARACTERS", "JsonBounder"]
-
 MAX_CHARACTERS = 400_000
 """Of one syntax: some hundred thousand tokens, beyond what any answer tells."""
 MAX_TEXT = 50_000

@@ -13,8 +13,6 @@ import chompjs
 
 from scraper.extract.syntaxes import json_repair
 
-__all__ = ["Item", "JsonLdBlocks", "flat", "items", "names", "read", "types"]
-
 Item: TypeAlias = dict[str, Any]
 
 MAX_BLOCKS = 500

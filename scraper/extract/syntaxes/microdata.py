@@ -10,8 +10,6 @@ from extruct.w3cmicrodata import LxmlMicrodataExtractor
 from scraper.extract.dom.xpath import Element, having
 from scraper.extract.syntaxes.jsonld import Item
 
-__all__ = ["MAX_PROPERTIES", "fragments", "read"]
-
 MAX_PROPERTIES = 20_000
 """Elements with `itemprop`; lists of a thousand products have some 10,000."""
 MAX_REFERRED = 100_000

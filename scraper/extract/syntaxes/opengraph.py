@@ -8,8 +8,6 @@ from urllib.parse import urljoin
 
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["as_lists", "picture", "properties"]
-
 MAX_PROPERTIES = 300
 
 _OPEN_GRAPH = (

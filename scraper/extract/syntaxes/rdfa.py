@@ -12,8 +12,6 @@ from lxml import etree
 from scraper.extract.dom.xpath import Element, having, text_of
 from scraper.extract.syntaxes.jsonld import Item
 
-__all__ = ["MAX_ELEMENTS", "is_carried", "linked", "read"]
-
 MAX_ELEMENTS = 20_000
 """Reading takes 30 us an element: more than a second beyond."""
 MAX_PROPERTIES = 5_000

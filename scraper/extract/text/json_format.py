@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-__all__ = ["MAX_LAID_OUT", "laid_out"]
-
 MAX_LAID_OUT = 300_000
 """Characters; a longer text is shown as it came: indenting it costs more than it helps."""
 

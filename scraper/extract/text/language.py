@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-__all__ = ["settled", "told"]
-
 _MAX_CHARACTERS = 4_000
 _LEAST_WORDS = 20
 _LEAST_SHARE = 0.12

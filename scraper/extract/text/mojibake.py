@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["mended"]
-
 _BYTES = re.compile(
     "[\u00c2-\u00df][\u0080-\u00bf]"
     "|(?:\u00e0[\u00a0-\u00bf]|\u00ed[\u0080-\u009f]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf])[\u0080-\u00bf]"

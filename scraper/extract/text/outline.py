@@ -7,8 +7,6 @@ import re
 from scraper.extract.text.sanitize import line
 from scraper.model import Heading
 
-__all__ = ["of_markdown"]
-
 MAX_HEADINGS = 500
 _MAX_TEXT = 200
 

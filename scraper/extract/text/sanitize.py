@@ -7,8 +7,6 @@ import unicodedata
 
 from scraper.extract.text import mojibake
 
-__all__ = ["clean", "line"]
-
 _NEVER = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
     "\u00ad"  # soft hyphen

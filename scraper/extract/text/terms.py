@@ -6,8 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["STEM_LETTERS", "folded", "is_part", "letters", "stem", "terms", "terms_of_markdown"]
-
 STEM_LETTERS = 5
 """Words that share so many first letters count as forms of one. Cutting words at five letters does about as
 well as stemmers made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""

@@ -13,8 +13,6 @@ from __future__ import annotations
 import functools
 import string
 
-__all__ = ["estimate", "prefix_within"]
-
 
 def _lead_bytes(first: int, last: int) -> bytes:
     return bytes(range(first, last + 1))

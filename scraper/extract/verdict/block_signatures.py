@@ -9,18 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "CHALLENGE_SCRIPTS",
-    "CONSENT_BOX",
-    "MARKED_ADDRESSES",
-    "MARKED_CLASSES",
-    "MARKED_IDS",
-    "MARKED_URLS",
-    "PHRASES",
-    "WIDGET_ADDRESSES",
-    "WIDGET_CLASSES",
-]
-
 
 def _all(reason: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), reason)

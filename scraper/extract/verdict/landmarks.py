@@ -8,8 +8,6 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, having, text_of
 from scraper.extract.verdict.block_signatures import CONSENT_BOX
 
-__all__ = ["main_content", "prune"]
-
 _ALWAYS_OFF = ("nav", "menu", "button", "input")
 _ROLES_OFF = frozenset(
     "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "

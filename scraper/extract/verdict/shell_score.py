@@ -17,8 +17,6 @@ from scraper.extract.dom.words import words_in
 from scraper.extract.dom.xpath import Element, elements, having, text_of
 from scraper.extract.page.build import Head
 
-__all__ = ["FEATURES", "WEIGHTS", "is_hollow", "measures", "score"]
-
 FEATURES = (
     "bias",
     "words",

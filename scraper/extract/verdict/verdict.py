@@ -30,8 +30,6 @@ from scraper.extract.verdict.block_signatures import (
 )
 from scraper.model import Verdict, VerdictKind
 
-__all__ = ["PageSignals", "judge", "verdict_on"]
-
 THIN_WORDS = 40
 SHORT_WORDS = 150
 BARE_WORDS = 60

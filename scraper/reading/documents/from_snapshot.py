@@ -19,8 +19,6 @@ from scraper.reading.visiting import response_outcome
 from scraper.reading.visiting.visitor import ReadJob
 from scraper.urls import host_of
 
-__all__ = ["METHOD", "SnapshotDocumentReader", "document_of", "kind_in"]
-
 METHOD = "document"
 """How such a reading was come by; the cache keeps it apart from the same address read as a page."""
 

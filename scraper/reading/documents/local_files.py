@@ -20,8 +20,6 @@ from pathlib import Path
 
 from scraper import errors
 
-__all__ = ["LocalFile", "LocalFiles"]
-
 _OPENAT2 = 437
 """The same number on every processor."""
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02

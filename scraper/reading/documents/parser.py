@@ -12,8 +12,6 @@ from scraper.extract.documents.read import has_second_reader
 from scraper.extract.documents.sniff import DocumentKind, kind_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 
-__all__ = ["Parser", "SingleUseRunner", "is_document"]
-
 log = logging.getLogger(__name__)
 
 _KINDS: dict[str, type[errors.ScraperError]] = {

@@ -48,8 +48,6 @@ from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.urls import cache_key, host_of, parse_target
 
-__all__ = ["DocumentReader"]
-
 MB = 1_000_000
 AT_ONCE = 1_000
 """Pages of a document that are read in one go: `documents.pdf.source.MAX_PAGES`."""

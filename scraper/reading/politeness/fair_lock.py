@@ -7,8 +7,6 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-__all__ = ["FairLock"]
-
 
 class FairLock:
     """A lock that goes round the principals."""

@@ -24,8 +24,6 @@ from scraper.reading.visiting.response_outcome import retry_after_s
 from scraper.settings import Settings
 from scraper.urls import host_of
 
-__all__ = ["REST_LIMIT_S", "HostThrottle"]
-
 REST_LIMIT_S = 120.0
 """The longest rest that one answer wins for its host: it may have meant its own address only, and a host that
 goes on meaning it says so again."""

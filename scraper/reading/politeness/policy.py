@@ -17,8 +17,6 @@ from scraper.urls import host_of, parse_target
 if TYPE_CHECKING:
     from scraper.reading.politeness.robots import Robots, RobotsDecision
 
-__all__ = ["PolitenessPolicy", "manners_of"]
-
 
 class PolitenessPolicy:
     """Lets visits happen when they may."""

@@ -24,8 +24,6 @@ from scraper.reading.visiting.browser_protocol import BrowserClient
 from scraper.reading.visiting.error_mapping import translated
 from scraper.urls import host_of
 
-__all__ = ["Robots", "RobotsDecision", "refused"]
-
 log = logging.getLogger(__name__)
 
 DAY_S = 86_400.0

@@ -9,8 +9,6 @@ from urllib.parse import unquote
 import ada_url
 from protego import Protego
 
-__all__ = ["PRODUCT", "RobotsRules", "rules_of"]
-
 PRODUCT = "search-mcp"
 """The product token by which a robots.txt may speak of us; where it does not, `*` is meant."""
 GAP_LIMIT_S = 120.0

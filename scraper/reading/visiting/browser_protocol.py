@@ -7,8 +7,6 @@ from typing import Protocol
 from browsers.model import Request, Snapshot
 from browsers.navigation.visit import Enough
 
-__all__ = ["BrowserClient"]
-
 
 class BrowserClient(Protocol):
     """Visits URLs."""

@@ -8,8 +8,6 @@ from typing import TypeVar
 from browsers import errors as door
 from scraper import errors
 
-__all__ = ["translated"]
-
 _T = TypeVar("_T")
 _Kind = type[errors.ScraperError]
 

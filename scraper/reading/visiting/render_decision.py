@@ -15,8 +15,6 @@ from scraper.model import Document
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, Workers
 
-__all__ = ["RenderDecider"]
-
 log = logging.getLogger(__name__)
 
 READ_LIMIT_S = 5.0

@@ -14,8 +14,6 @@ from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
-__all__ = ["check", "is_lasting", "may_open", "pause_s", "reading_of", "retry_after_s", "way_warnings"]
-
 PAUSE_S = 0.5
 """Before a failing site is asked again, when it names no time itself."""
 

@@ -7,8 +7,6 @@ from collections import OrderedDict
 
 from browsers.model import Tier
 
-__all__ = ["TierMemory"]
-
 REMEMBERED_S = 86_400.0
 """Walls change: a host is tried with the usual browser again after a day."""
 HOSTS_LIMIT = 1_000

@@ -21,8 +21,6 @@ from scraper.reading.visiting.render_decision import RenderDecider
 from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, Workers
 
-__all__ = ["PageVisitor", "ProgressReporter", "ReadJob", "VisitResult", "out_of_time", "told"]
-
 log = logging.getLogger(__name__)
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}

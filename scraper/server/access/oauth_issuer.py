@@ -21,8 +21,6 @@ from scraper.server.access.rules import WELL_KNOWN, ServerStartError
 from scraper.settings import Settings
 from scraper.settings.named_files import UnreadableFileError, text_in
 
-__all__ = ["OAuthIssuer", "issuer_for"]
-
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Public keys alone: with the others, who can check a token can make one."""
 _ENDPOINTS = ("/mcp", "/openai/mcp")

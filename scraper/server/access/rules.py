@@ -18,17 +18,6 @@ from urllib.parse import urlsplit
 
 from scraper.settings.named_files import UnreadableFileError, text_in
 
-__all__ = [
-    "WELL_KNOWN",
-    "AccessKey",
-    "AccessRules",
-    "ServerStartError",
-    "TokenVerifier",
-    "is_loopback",
-    "read_keys",
-    "rules_for",
-]
-
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """RFC 9728; the path of the endpoint stands behind it."""
 _TOKEN = re.compile("[!-~]+")

@@ -13,8 +13,6 @@ from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.calls.rate_limit import RateLimitedError, RateLimiter
 
-__all__ = ["CallLimiter"]
-
 _USUAL_S = 2.0
 """How long a call is thought to take before any has ended."""
 _MEMORY = 0.1

@@ -35,8 +35,6 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["CallDispatcher", "ShuttingDownError", "ToolCaller"]
-
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)

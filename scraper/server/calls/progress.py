@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-__all__ = ["ProgressNotifier", "reporting"]
-
 _PACE_S = 0.5
 """At most two messages a second; a call that ends sooner than this sends none and stays plain JSON."""
 _SILENCE_S = 4.0

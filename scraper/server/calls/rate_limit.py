@@ -8,8 +8,6 @@ from mcp.shared.exceptions import MCPError
 
 from scraper.coordination.protocols import Limit, RateLimits
 
-__all__ = ["RateLimitedError", "RateLimiter"]
-
 BURST = 60
 PER_SECOND = 5.0
 """A person's agent searches once or twice a task; a search of 100,000 kept pages takes up to 20 ms."""

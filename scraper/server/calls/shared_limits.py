@@ -11,8 +11,6 @@ from scraper.server.lifecycle.app_holder import AppHolder
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["AppLimits"]
-
 
 class AppLimits:
     """The App's, and until there is one those of this process."""

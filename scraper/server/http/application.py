@@ -37,8 +37,6 @@ from scraper.server.transport.jsonrpc_batches import JsonRpcBatches
 from scraper.server.transport.session_recovery import SessionRecovery
 from scraper.server.transport.shutdown_middleware import ShutdownMiddleware
 
-__all__ = ["serve"]
-
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"

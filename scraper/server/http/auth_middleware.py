@@ -11,8 +11,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.rules import AccessRules
 
-__all__ = ["AuthMiddleware"]
-
 _METHODS = ("GET", "POST", "DELETE")
 _SENT = (
     "Accept",

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-__all__ = ["BufferedHttpProtocol"]
-
 
 class BufferedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # the best that is installed
     """uvicorn's HTTP, whose writes of one turn of the event loop go out together."""

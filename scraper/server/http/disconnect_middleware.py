@@ -15,8 +15,6 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["DisconnectMiddleware", "client_gone"]
-
 _KEY = "search_mcp.client_gone"
 _TOO_LATE = JSONResponse(
     {"error": "The server is shutting down. Try again in a few seconds."}, 503, headers={"Retry-After": "5"}

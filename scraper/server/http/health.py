@@ -16,8 +16,6 @@ from scraper.workers import sandbox
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Health"]
-
 
 class Health:
     """The two probes of one server."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from starlette.types import Message, Receive
 
-__all__ = ["RequestBody", "read_body"]
-
 _END = "http.disconnect"
 
 

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 from scraper.server.access.rules import ServerStartError
 
-__all__ = ["ignore_new_connections", "listening"]
-
 _BACKLOG = 2048
 _NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 """A machine may lack some of a name's addresses: `localhost` has one of IPv6 though that is turned off."""

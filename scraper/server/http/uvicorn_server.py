@@ -14,8 +14,6 @@ from scraper.server.http.buffered_protocol import BufferedHttpProtocol
 from scraper.server.http.sockets import ignore_new_connections
 from scraper.server.lifecycle.shutdown_budget import LAST_BYTES_S
 
-__all__ = ["GracefulServer"]
-
 _KEEP_ALIVE_S = 75
 """Longer than clients keep an idle connection, so that none sends a call on one that we are closing."""
 _TURNS_TO_ACCEPT = 5

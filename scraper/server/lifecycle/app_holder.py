@@ -14,8 +14,6 @@ from typing import Generic, TypeVar
 
 from scraper.errors import plainly
 
-__all__ = ["AppHolder", "AppOpenError", "Opening", "household"]
-
 _LOG = logging.getLogger(__name__)
 
 A = TypeVar("A")

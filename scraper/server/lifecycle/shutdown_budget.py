@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LAST_BYTES_S", "last_bytes_s"]
-
 LAST_BYTES_S = 2.0
 """How long they may take to say and to take them when nothing else took time."""
 _PATIENCE_S = 9.3

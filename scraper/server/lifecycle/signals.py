@@ -8,8 +8,6 @@ import signal
 from collections.abc import Awaitable, Iterator
 from typing import Any
 
-__all__ = ["StopSignals", "first_of", "stop_signals"]
-
 
 class StopSignals:
     """What the operator has asked for: `asked` after one signal, `at_once` after a second."""

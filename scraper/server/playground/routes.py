@@ -28,8 +28,6 @@ from scraper.server.lifecycle.app_holder import AppHolder
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["Playground"]
-
 _FILES = {
     "/": ("index.html", "text/html"),
     "/people.css": ("people.css", "text/css"),

@@ -11,8 +11,6 @@ from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.http.disconnect_middleware import client_gone
 from scraper.server.transport.shutdown_middleware import is_admitted
 
-__all__ = ["caller_of"]
-
 
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
     """The caller of a request, on whichever transport."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams
 
-__all__ = ["refuse_cursor"]
-
 
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
     """

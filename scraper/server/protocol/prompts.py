@@ -24,8 +24,6 @@ from scraper.server.protocol import schemas
 from scraper.server.protocol.cursors import refuse_cursor
 from scraper.tools.prompts import Prompt
 
-__all__ = ["add"]
-
 Context = ServerRequestContext[Any, Any]
 
 

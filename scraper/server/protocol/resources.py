@@ -24,8 +24,6 @@ from scraper.server.protocol.caller_identity import caller_of
 from scraper.server.protocol.cursors import refuse_cursor
 from scraper.tools import cached_resources
 
-__all__ = ["NOT_FOUND", "add"]
-
 Context = ServerRequestContext[Any, Any]
 
 NOT_FOUND = -32002

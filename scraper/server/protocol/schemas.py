@@ -7,8 +7,6 @@ from mcp.types import Annotations, Prompt, PromptArgument, Resource, ResourceTem
 from scraper.tools import model, prompts
 from scraper.tools.cached_resources import CachedResource
 
-__all__ = ["MARKDOWN", "TEMPLATES", "prompt", "resource", "tool"]
-
 MARKDOWN = "text/markdown"
 _SIZE_HINT = "anthropic/maxResultSizeChars"
 """Above 50,000 characters one client puts an answer into a file unless its tool may say more."""

@@ -33,8 +33,6 @@ from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
 from scraper.tools.tool_ranking import ranked
 
-__all__ = ["AREAS", "SearchParams", "add", "declared"]
-
 Context = ServerRequestContext[Any, Any]
 
 AREAS = ("tools", "prompts", "resources")

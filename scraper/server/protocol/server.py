@@ -28,8 +28,6 @@ from scraper.server.protocol.instructions import INSTRUCTIONS, PAIR_INSTRUCTIONS
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.tools.prompts import prompts_for
 
-__all__ = ["INSTRUCTIONS", "build", "build_pair"]
-
 Context = ServerRequestContext[Any, Any]
 
 _LISTS_LAST = CacheHint(ttl_ms=3_600_000, scope="public")

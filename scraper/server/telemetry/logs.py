@@ -13,8 +13,6 @@ import sys
 import time
 from collections.abc import Iterator
 
-__all__ = ["CallLine", "configure", "listening_to", "words"]
-
 _LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
 """Their information lines repeat ours, or name sessions."""

@@ -25,8 +25,6 @@ from scraper.server.lifecycle.app_holder import AppHolder
 if TYPE_CHECKING:
     from scraper.app import App
 
-__all__ = ["METHODS", "Metrics"]
-
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 """Those of the OpenTelemetry conventions for tool calls, to twice the usual deadline."""
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")

@@ -20,8 +20,6 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 from scraper.server.telemetry.logs import listening_to
 
-__all__ = ["SpanLogHandler", "sent"]
-
 _EVENTS = frozenset({"visit", "engine"})
 _FINE = frozenset({"ok", "-"})
 

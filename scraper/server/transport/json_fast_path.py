@@ -14,8 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.http.request_body import read_body
 
-__all__ = ["JsonFastPath"]
-
 _LASTS_S = 0.25
 """A client that leaves sooner than this after it called is noticed then: its tab is back within a second."""
 _SILENCE_S = 15.0

@@ -21,8 +21,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from scraper.server.http.request_body import RequestBody, read_body
 from scraper.server.transport.jsonrpc_validation import BATCHES_SINCE, NO_MESSAGE, has_odd_id, id_of
 
-__all__ = ["MOST", "JsonRpcBatches"]
-
 MOST = 50
 """Messages in a list; each takes a place among the calls under way as if it had come alone."""
 _ALONE = "initialize"

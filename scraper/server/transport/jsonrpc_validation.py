@@ -20,8 +20,6 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-__all__ = ["BATCHES_SINCE", "NO_MESSAGE", "JsonRpcValidator", "has_odd_id", "id_of"]
-
 BATCHES_SINCE = "2025-03-26"
 """The one revision in which messages may come in lists; the next took them out again."""
 NO_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."

@@ -15,8 +15,6 @@ from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCResponse
 
-__all__ = ["PendingResponses"]
-
 
 class PendingResponses:
     """Stands in front of a write stream, and among the server's middleware."""

@@ -25,8 +25,6 @@ from starlette.types import Message, Receive, Scope, Send
 from scraper.server.http.disconnect_middleware import client_gone
 from scraper.server.http.request_body import read_body
 
-__all__ = ["SessionRecovery"]
-
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _REMEMBERED_ENDS = 10_000

@@ -16,8 +16,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError
 from scraper.server.http.request_body import read_body
 
-__all__ = ["ShutdownMiddleware", "is_admitted"]
-
 _NEW_WORK = frozenset({"initialize", "tools/call"})
 """What another server does as well. The rest is answered to the last: a client lists the tools before it
 hands over the answer of its first call, and a cancellation belongs to the call that runs here."""

@@ -24,8 +24,6 @@ from scraper.server.transport.jsonrpc_validation import JsonRpcValidator
 from scraper.server.transport.pending_responses import PendingResponses
 from scraper.server.transport.stdio_reader import StdinReader
 
-__all__ = ["serve"]
-
 _LOG = logging.getLogger(__name__)
 
 _LAST_BYTES_S = LAST_BYTES_S

@@ -13,8 +13,6 @@ import os
 import stat
 from collections.abc import AsyncIterator, Iterator
 
-__all__ = ["StdinReader", "private_stdin"]
-
 _CHUNK_BYTES = 64 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
 """A longer message is dropped: the same bound as for an HTTP body."""

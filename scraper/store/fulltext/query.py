@@ -27,8 +27,6 @@ from scraper.store.fulltext.query_tree import (
 )
 from scraper.store.fulltext.tokenization import has_words, is_unspaced
 
-__all__ = ["CacheQuery", "QueryTerm", "as_words", "parse"]
-
 WORDS_LIMIT = 64
 """Words of a query that count; a pasted page is no query, and each word costs a look into the index."""
 PHRASE_CHARS = 500

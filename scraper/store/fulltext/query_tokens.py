@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from scraper.store.fulltext.query_tree import COLUMNS
 
-__all__ = ["QueryToken", "columns", "tokens"]
-
 _NAME = r"(?:title|text)"
 _TOKEN = re.compile(
     rf"""(?<![^\s()"]) ((?:-\s*)? (?: {_NAME} | \{{ \s*{_NAME}(?:\s+{_NAME})*\s* \}} ) \s*:)

@@ -7,22 +7,6 @@ from dataclasses import dataclass
 
 from scraper.store.fulltext.tokenization import askable
 
-__all__ = [
-    "COLUMNS",
-    "AllOf",
-    "AnyOf",
-    "InColumns",
-    "Near",
-    "Node",
-    "PhraseSequence",
-    "QueryTerm",
-    "Without",
-    "expression",
-    "joined",
-    "quoted",
-    "rows",
-]
-
 COLUMNS = frozenset({"title", "text"})
 
 

@@ -19,8 +19,6 @@ from scraper.store.fulltext.query import CacheQuery
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
 
-__all__ = ["DocumentFilter", "SqliteHit", "hits", "register"]
-
 WEIGHED = 1_500
 """Pages that are ranked: 7 microseconds each."""
 COUNTED = 3_000

@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.query import QueryTerm
+from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.fulltext.tokenization import SIGNS, aligned, folded, is_unspaced
-
-__all__ = ["Snippet", "best_passage"]
 
 PASSAGE_CHARS = 240
 """Two or three lines: enough to see what a hit is about, in what a list of ten may cost."""

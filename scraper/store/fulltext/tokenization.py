@@ -11,18 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = [
-    "SIGNS",
-    "TOKENIZER",
-    "UNSPACED",
-    "aligned",
-    "askable",
-    "folded",
-    "has_words",
-    "indexable",
-    "is_unspaced",
-]
-
 TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 """Vowel signs (Mn, Mc) belong to words in Hindi, Tamil or Thai; the default cuts there."""
 

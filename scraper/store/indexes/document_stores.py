@@ -16,16 +16,6 @@ from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.indexes.tokenizer import Tokenizer
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 
-__all__ = [
-    "FILE_NAME",
-    "DocumentStore",
-    "FileDocumentStore",
-    "IndexFile",
-    "MemoryDocumentStore",
-    "StoredIndex",
-    "StoredIndexes",
-]
-
 FILE_NAME = "indexes.sqlite"
 
 _SCHEMA = DatabaseSchema(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from scraper.store.indexes.query import IndexQuery
 from scraper.store.indexes.tokenizer import Tokenizer
 
-__all__ = ["highlights"]
-
 PIECES = 3
 PIECE_CHARS = 60
 SCANNED_CHARS = 200_000

@@ -34,8 +34,6 @@ from scraper.store.indexes.model import (
 from scraper.store.indexes.query import parse
 from scraper.store.indexes.tokenizer import Tokenizer
 
-__all__ = ["IndexService"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

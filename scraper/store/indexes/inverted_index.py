@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from scraper.store.indexes.query import IndexQuery
 
-__all__ = ["InvertedIndex", "RankedDocument"]
-
 SLOPE = 0.25
 BOUNDARY = 0xFFFFFFFF
 """Stands between two documents in the row of all words, so that no phrase runs across."""

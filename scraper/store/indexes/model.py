@@ -9,18 +9,6 @@ from typing import Any, Protocol
 from scraper.store.indexes.query import IndexQuery
 from scraper.store.indexes.tokenizer import Tokenizer
 
-__all__ = [
-    "BACKENDS",
-    "DEFAULT_INDEX",
-    "DocumentAdded",
-    "IndexDocument",
-    "IndexFacts",
-    "IndexFaultError",
-    "IndexHit",
-    "IndexHits",
-    "NamedIndexes",
-]
-
 DEFAULT_INDEX = "default"
 """Is always there, in memory."""
 BACKENDS = ("memory", "sqlite")

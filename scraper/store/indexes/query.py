@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from scraper.store.indexes.tokenizer import Tokenizer
 
-__all__ = ["IndexQuery", "parse"]
-
 TERMS_LIMIT = 64
 """Words that count; a pasted page is no query."""
 

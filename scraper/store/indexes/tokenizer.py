@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from scraper.store.fulltext.tokenization import SIGNS, UNSPACED, is_unspaced
 
-__all__ = ["Tokenizer", "spans"]
-
 _WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 

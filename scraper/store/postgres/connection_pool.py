@@ -23,8 +23,6 @@ from scraper.store.postgres.errors import (
 )
 from scraper.store.postgres.schema import NAME, Connection, prepare
 
-__all__ = ["PostgresPool"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

@@ -19,8 +19,6 @@ from scraper.store.fulltext.query_tree import (
 from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.tsquery import TsQueryWord, words_of_row
 
-__all__ = ["matches"]
-
 Columns = Mapping[str, Sequence[str]]
 """The words of each column, in their order."""
 

@@ -10,8 +10,6 @@ from scraper.store.postgres.scan_windows import SMALLEST, SURE, ScanWindow, back
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import either_column
 
-__all__ = ["DocumentFrequencies"]
-
 REMEMBERED_S, REMEMBERED_WORDS = 600.0, 20_000
 """How long, and how many, words' counts are believed in a large cache."""
 COUNTED_IN = (SMALLEST, 32 * SMALLEST, math.inf)

@@ -8,17 +8,6 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
-__all__ = [
-    "FAULTS",
-    "Address",
-    "PostgresRefusedError",
-    "PostgresUnavailableError",
-    "is_away",
-    "is_of_the_url",
-    "is_of_the_value",
-    "told",
-]
-
 DEFAULT_PORT = 5_432
 
 

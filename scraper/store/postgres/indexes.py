@@ -19,8 +19,6 @@ from scraper.store.postgres.errors import PostgresUnavailableError
 from scraper.store.postgres.page_rows import storable
 from scraper.store.postgres.schema import Connection
 
-__all__ = ["PostgresIndexes"]
-
 T = TypeVar("T")
 
 LIMIT_S = 10.0

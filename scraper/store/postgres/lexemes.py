@@ -16,22 +16,6 @@ import apsw
 
 from scraper.store.fulltext.tokenization import TOKENIZER, indexable
 
-__all__ = [
-    "BEGINNING",
-    "LEVELS",
-    "LONG",
-    "TITLE",
-    "TITLE_WEIGHT",
-    "Lexemes",
-    "Lexer",
-    "fingerprint",
-    "owner_mark",
-    "vector",
-    "window_mark",
-    "window_marks",
-    "words_of",
-]
-
 TITLE = "="
 BEGINNING = "<"
 LONG = "#long"

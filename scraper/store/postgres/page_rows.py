@@ -21,29 +21,6 @@ from scraper.store.serialization import dump_reading, load_reading
 from scraper.store.sqlite import page_rows as sqlite_rows
 from scraper.store.sqlite.page_rows import ENTRY_BYTES, FUTURE_S, searched_text
 
-__all__ = [
-    "Owner",
-    "PageRecord",
-    "clear_all",
-    "clear_some",
-    "entries",
-    "entry_of",
-    "found_at",
-    "get",
-    "numbers",
-    "owner_numbers",
-    "page_of",
-    "place_of",
-    "prune_some",
-    "put",
-    "reading_of",
-    "recent",
-    "sizes",
-    "storable",
-    "touch",
-    "valid_owners",
-]
-
 ROW_BYTES = 400
 """Of a page beside its reading and words: addresses, numbers, indexes (measured)."""
 AT_ONCE = 1_000

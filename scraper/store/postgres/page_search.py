@@ -22,8 +22,6 @@ from scraper.store.postgres.tsquery import TsQuery, asked
 from scraper.store.sqlite.page_rows import searched_text
 from scraper.store.sqlite.page_search import FIRST_LOOK, hit_of
 
-__all__ = ["PageSearchSession", "search"]
-
 READ_AT_ONCE = 50
 """Pages fetched together, to look at them or to show their passages."""
 

@@ -22,8 +22,6 @@ from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.write_behind_queue import WriteBehindQueue
 from scraper.store.protocols import CacheScope, IncompleteSearchError, PageEntry, PagesStats
 
-__all__ = ["PostgresPages"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

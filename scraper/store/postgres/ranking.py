@@ -26,8 +26,6 @@ from scraper.store.postgres.scan_windows import (
 )
 from scraper.store.postgres.schema import Connection
 
-__all__ = ["PostgresHit", "RankedSearch", "hits"]
-
 LARGE, ENOUGH, ENOUGH_CHECKED = 50_000, 500, 100
 """In a cache of so many pages so few of the newest that match are worth weighing: see docs/store.md for what
 more cost, and how many of the first hits were others with less. Of pages that must be looked into, fewer."""

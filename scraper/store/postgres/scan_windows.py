@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from scraper.store.fulltext.ranking import WEIGHED
 from scraper.store.postgres.lexemes import LEVELS, window_mark
 
-__all__ = ["SMALLEST", "SURE", "ScanShares", "ScanWindow", "back", "first_size", "next_size", "shares"]
-
 SMALLEST = 1 << LEVELS[0]
 """Pages looked through at first where nothing is known of the words."""
 SURE = 8

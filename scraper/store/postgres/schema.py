@@ -9,8 +9,6 @@ import asyncpg
 
 from scraper.store.postgres.errors import PostgresRefusedError
 
-__all__ = ["NAME", "VERSION", "WORDS_INDEX", "Connection", "prepare"]
-
 NAME = "search_mcp"
 """Of the schema in which all tables stand."""
 VERSION = 1

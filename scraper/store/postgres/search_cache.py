@@ -17,8 +17,6 @@ from scraper.store.postgres.write_behind_queue import WriteBehindQueue
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import ANSWERS_LIMIT, FUTURE_S, PRUNE_EVERY, dump_answer, load_answer
 
-__all__ = ["PostgresSearches"]
-
 READ_LIMIT_S = 2.0
 WRITE_LIMIT_S = 10.0
 SOON_S = 1.0

@@ -23,8 +23,6 @@ from scraper.store.fulltext.query_tree import (
 from scraper.store.fulltext.tokenization import askable
 from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Lexer
 
-__all__ = ["TsQuery", "TsQueryWord", "asked", "either_column", "words_of_row"]
-
 CONDITIONS = 16
 """Of a query; what is more is one condition."""
 RANKED_WORDS = 16

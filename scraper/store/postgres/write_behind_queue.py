@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from scraper.store.postgres.errors import PostgresUnavailableError
 
-__all__ = ["WriteBehindQueue"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

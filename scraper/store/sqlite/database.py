@@ -20,8 +20,6 @@ import tenacity
 
 from scraper.store.sqlite.file_lock import locked
 
-__all__ = ["Database", "DatabaseSchema", "DatabaseUnavailableError"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

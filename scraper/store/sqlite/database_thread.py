@@ -14,8 +14,6 @@ import apsw
 
 from scraper.store.sqlite.database import Database, DatabaseUnavailableError
 
-__all__ = ["DatabaseThread"]
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import tenacity
 
-__all__ = ["locked"]
-
 _SUFFIX = ".lock"
 _PAUSE_S = 0.02
 

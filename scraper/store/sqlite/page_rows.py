@@ -18,25 +18,6 @@ from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.serialization import dump_reading, load_reading
 from scraper.store.sqlite.database import DatabaseSchema
 
-__all__ = [
-    "ENTRY_BYTES",
-    "FUTURE_S",
-    "SCHEMA",
-    "SqlitePageRow",
-    "clear",
-    "entries",
-    "entry_of",
-    "get",
-    "is_sole_owner",
-    "prune",
-    "put",
-    "recent",
-    "row_of",
-    "sizes",
-    "touch",
-    "valid",
-]
-
 log = logging.getLogger(__name__)
 
 ENTRY_BYTES = 8 * 1024 * 1024

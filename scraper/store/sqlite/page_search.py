@@ -13,8 +13,6 @@ from scraper.store.fulltext.snippets import best_passage
 from scraper.store.protocols import PageEntry
 from scraper.store.sqlite import page_rows
 
-__all__ = ["find", "hit_of", "search"]
-
 FIRST_LOOK = 4
 """Hits looked at for each that is wanted: a page may be there twice."""
 _OWN = """

@@ -23,8 +23,6 @@ from scraper.store.sqlite.database import Database, DatabaseUnavailableError
 from scraper.store.sqlite.page_search import find, search
 from scraper.store.sqlite.read_pool import ReadPool
 
-__all__ = ["FILE_NAME", "NoPages", "SqlitePages"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ import apsw
 
 from scraper.store.sqlite.database import Database, DatabaseSchema
 
-__all__ = ["ReadPool"]
-
 T = TypeVar("T")
 
 THREADS = 2

@@ -11,8 +11,6 @@ from typing import Any
 from browsers.model import Snapshot
 from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
 
-__all__ = ["order_of", "outcome_of", "rows_in"]
-
 AT = datetime(2026, 5, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from tests.ports import free_port
 
-__all__ = ["Proxy", "RedisServer", "delayed", "redis_server"]
-
 START_S = 60.0
 
 

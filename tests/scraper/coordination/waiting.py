@@ -16,8 +16,6 @@ from scraper.coordination.protocols import (
 )
 from scraper.coordination.valkey_state import ValkeyState
 
-__all__ = ["SOON_S", "granted", "outcome", "refused", "until"]
-
 SOON_S = 60.0
 
 

@@ -11,8 +11,6 @@ from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
 from tests.site.engine_pages import EngineRow, hosts, result_page
 
-__all__ = ["FACES", "NOW", "ROWS", "page", "read", "renamed", "snapshot"]
-
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 FACES = (

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.engines.model import EngineOutcome
-from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.engines.names import DEFAULTS
+from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read, renamed
 from tests.site.engine_pages import EngineRow
 from tests.site.engine_refusals import none_page, wall_page

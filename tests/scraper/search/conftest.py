@@ -11,7 +11,8 @@ import pytest_asyncio
 
 from browsers import Browsers
 from scraper.engines.model import Engine
-from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.engines.names import DEFAULTS
+from scraper.engines.registry import ENGINES
 from scraper.search import engine_page
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher

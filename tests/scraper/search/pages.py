@@ -11,8 +11,6 @@ from scraper.model import Reading, SearchAnswer, SearchResult
 from scraper.reading.fetcher import Fetcher
 from tests.scraper.render.readings import READ_AT, reading
 
-__all__ = ["Library", "Listed", "url_of"]
-
 
 def url_of(name: str) -> str:
     return f"https://{name}.example/page"

@@ -7,8 +7,6 @@ from datetime import datetime
 from scraper.engines.model import EngineResult
 from scraper.search.fusion import RankedResult
 
-__all__ = ["listed", "row"]
-
 
 def row(
     rank: int, url: str, title: str = "", snippet: str = "", date: datetime | None = None, **more: str

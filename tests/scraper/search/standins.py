@@ -10,8 +10,6 @@ from typing import Any
 from browsers.model import Request, Snapshot, Tier
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 
-__all__ = ["InlineWorkers", "StandInDoor", "engine"]
-
 
 def engine(name: str, family: str = "", spacing_s: float = 0.0) -> Engine:
     """An engine whose page is a line for each row: title, address."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.engines.registry import DEFAULTS, ENGINES
+from scraper.engines.names import DEFAULTS
+from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import query_parsing
 

@@ -16,8 +16,6 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.scraper.kept_texts import KeptApp
 
-__all__ = ["TOOLS", "talking"]
-
 TOOLS = registry.tools()
 
 

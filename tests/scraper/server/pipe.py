@@ -8,8 +8,6 @@ from typing import Any
 
 from tests.scraper.process import START_S, Program
 
-__all__ = ["answer", "ask", "begin", "read", "write"]
-
 
 async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
     """Write one message and read one."""

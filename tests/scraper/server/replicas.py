@@ -18,8 +18,6 @@ from tests.ports import free_port
 from tests.scraper.process import Program, serving
 from tests.scraper.server.wire import HEADERS, body_of, call, modern_call, open_session
 
-__all__ = ["Answered", "Crowd", "Death", "Replicas", "Said", "callers", "replicas"]
-
 LEGACY = "2025-11-25"
 _CALL_S = 60.0
 _CUT_SOON_S = 30.0

@@ -17,6 +17,7 @@ from typing import Any
 
 from scraper.coordination.local_state import LocalState
 from scraper.server import entrypoints
+from scraper.server.access.rules import ServerStartError
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.store.factory import Store
@@ -146,7 +147,7 @@ def main() -> None:
     serve: Any = {"http": entrypoints.serve_http, "stdio": entrypoints.serve_stdio}[kind]
     try:
         asyncio.run(serve(settings, TOOLS, App.open, version="1.2.3"))
-    except entrypoints.ServerStartError as error:
+    except ServerStartError as error:
         sys.exit(str(error))
 
 

@@ -13,6 +13,7 @@ from mcp import Client, StdioServerParameters
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle.app_holder import household
 from scraper.server.protocol import server as protocol
+from scraper.server.protocol.instructions import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS
@@ -120,4 +121,4 @@ async def test_a_list_of_tools_may_be_kept_by_clients(server: Program) -> None:
 
 
 def test_the_instructions_fit_every_client() -> None:
-    assert len(protocol.INSTRUCTIONS) <= 1_200
+    assert len(INSTRUCTIONS) <= 1_200

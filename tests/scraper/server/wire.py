@@ -7,18 +7,6 @@ from typing import Any
 
 import aiohttp
 
-__all__ = [
-    "ERAS",
-    "HEADERS",
-    "body_of",
-    "call",
-    "initialize",
-    "modern",
-    "modern_call",
-    "open_session",
-    "tool_result",
-]
-
 ERAS = ("legacy", "auto")
 """How the SDK's client is told to speak: 2025-11-25, and the newest that the server knows."""
 

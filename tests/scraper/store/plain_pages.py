@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from scraper.model import CachedPageSummary, PageHit, PageHits
 from scraper.store.protocols import CacheScope, PageEntry, PagesStats
 
-__all__ = ["PlainPages"]
-
 FUTURE_S = 60.0
 
 

@@ -18,8 +18,6 @@ import asyncpg
 
 from tests.ports import free_port
 
-__all__ = ["PostgresServer", "missing", "running_postgres"]
-
 USER, PASSWORD = "keeper", "not-to-be-told"
 START_LIMIT_S = 60.0
 _LIKELY = ("/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/16/bin")

@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-__all__ = ["slow_line"]
-
 
 @asynccontextmanager
 async def slow_line(port: int, delay_s: float) -> AsyncIterator[int]:

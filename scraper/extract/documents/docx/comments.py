@@ -9,8 +9,6 @@ from scraper.extract.documents.review_comments import ReviewComment, ReviewComme
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["comments_in", "mark_comments"]
-
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _WORD_2012 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 

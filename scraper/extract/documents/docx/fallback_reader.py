@@ -17,8 +17,6 @@ from scraper.extract.documents.office_html import markdown_of
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, check_entities
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["read", "warm_up"]
-
 _MAIN = "word/document.xml"
 _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 """PKWARE's APPNOTE, 4.3.7: what stands before each file of a zip, whether or not its directory came."""

@@ -11,8 +11,6 @@ from scraper.extract.documents.docx.xml_names import W, value_of
 from scraper.extract.documents.numerals import numeral
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["Numbering", "NumberingLevel", "as_bullets", "place_of_style"]
-
 _LEVELS = 9
 _LARGEST = 100_000
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from scraper.extract.documents.docx.xml_names import M, W
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["latex"]
-
 _DEPTH = 60
 _ROWS = " \\\\ "
 _LONGEST = 20_000

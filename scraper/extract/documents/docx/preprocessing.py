@@ -11,8 +11,6 @@ from scraper.extract.documents.docx.xml_names import M, W, flag, text_element, v
 from scraper.extract.documents.office_html import ITEM
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["FORMULA", "own_level", "rewrite"]
-
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
 """Where a formula goes: its own signs would be taken for Markdown's on the way."""
 

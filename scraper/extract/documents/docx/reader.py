@@ -23,8 +23,6 @@ from scraper.extract.documents.office_html import markdown_of
 from scraper.extract.documents.safe_zip import Parts, parsed_xml
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["core_facts", "main_part", "read", "warm_up"]
-
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
 )

@@ -6,8 +6,6 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["M", "W", "flag", "text_element", "transitional", "value_of", "w"]
-
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 

@@ -15,8 +15,6 @@ from scraper.extract.documents.odf.styles import OdfStyles, OdfTextFormat
 from scraper.extract.documents.odf.xml_names import DRAW, OFFICE, PRESENTATION, TABLE, TEXT, number, said
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["OdfBlockWriter"]
-
 _DEPTH = 40
 _LIST = TEXT + "list"
 _LEVELS = 6

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from scraper.extract.documents.odf.xml_names import TABLE, number
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["OdfCell", "OdfGrid", "grid_of", "table_html"]
-
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_CELLS = 500_000

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from scraper.extract.documents.numerals import numeral
 from scraper.extract.documents.odf.styles import ListLevel
 
-__all__ = ["Counter"]
-
 _LARGEST = 100_000
 
 

@@ -14,8 +14,6 @@ from scraper.extract.documents.odf.xml_names import CHART, DRAW, LINK, MATH, OFF
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["EmbeddedObjects"]
-
 _KINDS = {
     "bar": "Bar", "line": "Line", "circle": "Pie", "area": "Area", "scatter": "Scatter", "ring": "Doughnut",
     "radar": "Radar", "bubble": "Bubble", "stock": "Stock",

@@ -12,8 +12,6 @@ from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, LINK, OFFICE, 
 from scraper.extract.documents.review_comments import ReviewComment, ReviewComments
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["Inline"]
-
 _LIBRE = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}"
 _SPACES = 200
 _DEPTH = 60

@@ -5,8 +5,6 @@ from __future__ import annotations
 from scraper.extract.documents.odf.xml_names import TEXT, said
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["is_level_alone", "join_lists"]
-
 _LIST, _ITEM, _STYLE = TEXT + "list", TEXT + "list-item", TEXT + "style-name"
 _DEPTH = 40
 

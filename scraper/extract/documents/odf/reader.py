@@ -13,8 +13,6 @@ from scraper.extract.documents.office_html import markdown_of
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.sniff import DocumentKind, kind_of
 
-__all__ = ["check_lock", "facts_of", "read", "warm_up"]
-
 
 def warm_up(asked: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""

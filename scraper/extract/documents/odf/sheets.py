@@ -14,8 +14,6 @@ from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.table_regions import block_text, regions
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["read"]
-
 _SHEETS = 200
 _REPEATED_CHARS = 200
 """A merged cell's text is said in each row and column that it spans: rows are read one by one."""

@@ -11,8 +11,6 @@ from scraper.extract.documents.odf.styles import OdfStyles
 from scraper.extract.documents.odf.xml_names import DRAW, PRESENTATION, TEXT, said
 from scraper.extract.dom.xpath import Element, text_of
 
-__all__ = ["slide_html"]
-
 _FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
 _LONGEST_TITLE = 120
 _LARGER = 1.15

@@ -10,8 +10,6 @@ from functools import cached_property
 from scraper.extract.documents.odf.xml_names import FO, STYLE, TEXT, number, said
 from scraper.extract.dom.xpath import Element
 
-__all__ = ["ListLevel", "OdfStyles", "OdfTextFormat"]
-
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
 _CODE = frozenset(

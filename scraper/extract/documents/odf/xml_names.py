@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from scraper.extract.dom.xpath import Element
 
-__all__ = [
-    "CHART", "DRAW", "DUBLIN", "FO", "LINK", "MATH", "META", "OFFICE", "PRESENTATION", "STYLE", "TABLE",
-    "TEXT", "number", "said",
-]  # fmt: skip
-
 _URN = "urn:oasis:names:tc:opendocument:xmlns:"
 TEXT, OFFICE, TABLE = f"{{{_URN}text:1.0}}", f"{{{_URN}office:1.0}}", f"{{{_URN}table:1.0}}"
 DRAW, STYLE, META = f"{{{_URN}drawing:1.0}}", f"{{{_URN}style:1.0}}", f"{{{_URN}meta:1.0}}"

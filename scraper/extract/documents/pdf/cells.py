@@ -10,8 +10,6 @@ from scraper.extract.documents.pdf.layout_model import RuledLine
 from scraper.extract.documents.pdf.rows import cell_text
 from scraper.extract.documents.pdf.segments import TextLine
 
-__all__ = ["merged_rows"]
-
 _LOOSER = 1.25
 """How much further apart rows stand than the lines of a cell, where both occur."""
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")

@@ -13,8 +13,6 @@ from scraper.errors import ContentTooLargeError, EncryptedDocumentError, Malform
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf.markdown_writer import pages_of
 
-__all__ = ["lines_of_pages", "read"]
-
 MAX_PAGES = 300
 """A tenth of the speed of the first reader."""
 _BREAKS = (

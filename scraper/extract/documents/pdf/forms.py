@@ -7,8 +7,6 @@ from typing import Any
 
 from scraper.extract.text.sanitize import line
 
-__all__ = ["FILLED_ELSEWHERE", "form_text"]
-
 FILLED_ELSEWHERE = frozenset({2, 3})
 """Kinds of forms (PDFium's FPDF_GetFormType) that live in XML of Adobe's own, XFA, and not in the pages."""
 

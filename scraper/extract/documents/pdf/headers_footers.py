@@ -10,8 +10,6 @@ from dataclasses import replace
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow
 from scraper.extract.documents.pdf.rows import rows_of, text_of_row
 
-__all__ = ["without_running_lines"]
-
 _MARGIN = 0.1
 """Of the page's height: where running lines stand."""
 _LEAST_SHARE = 0.4

@@ -9,8 +9,6 @@ from dataclasses import replace
 
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 
-__all__ = ["with_headings"]
-
 _LARGER = 0.9
 """Points by which a heading's letters are larger than the body's."""
 _LONGEST = 200

@@ -12,8 +12,6 @@ from statistics import median
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RuledLine, TextRun
 from scraper.extract.documents.pdf.rows import cell_text, rows_of, text_of_row
 
-__all__ = ["LatticeGrid", "grids"]
-
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
 _SAME_LINE = 3.0

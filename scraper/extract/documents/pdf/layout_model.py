@@ -6,8 +6,6 @@ import enum
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["BlockKind", "LayoutBlock", "LayoutPage", "LayoutRow", "RuledLine", "TagNode", "TextRun"]
-
 
 class TextRun(NamedTuple):
     """Letters of one font on one line. Points, origin at the top left."""

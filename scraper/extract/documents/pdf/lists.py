@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BULLET", "NUMBER", "is_label", "split_mark"]
-
 _BULLETS = (
     "\u2022\u25cf\u25cb\u25aa\u25ab\u25a0\u25a1\u25e6\u2023\u2043"
     "\u2219\u27a2\u2794\u2713\u2714\uf0b7\uf0a7\uf0d8\uf076\uf02d\u00b7"

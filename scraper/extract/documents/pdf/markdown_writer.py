@@ -10,8 +10,6 @@ from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 from scraper.extract.documents.pdf.rows import joined_lines
 from scraper.extract.documents.pipe_tables import pipe_table
 
-__all__ = ["markdown_of"]
-
 _LIKE_A_MARK = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")
 _STEP = 12.0
 """Points by which a list inside of a list stands further in."""

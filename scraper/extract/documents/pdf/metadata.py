@@ -6,8 +6,6 @@ import collections
 import html
 import re
 
-__all__ = ["facts_of"]
-
 _TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _INFO = re.compile(rb"/Info\s+(\d{1,10})\s+(\d{1,5})\s+R")

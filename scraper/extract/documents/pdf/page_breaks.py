@@ -8,8 +8,6 @@ from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 
-__all__ = ["joined_paragraphs", "joined_tables", "joined_words"]
-
 
 def joined_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
     """Tables that go on at the top of the next page as one, on the page where they begin.

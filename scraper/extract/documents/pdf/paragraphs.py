@@ -10,8 +10,6 @@ from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, L
 from scraper.extract.documents.pdf.lists import split_mark
 from scraper.extract.documents.pdf.rows import text_of_row
 
-__all__ = ["blocks_of", "is_code", "laid_out"]
-
 _LARGER = 0.9
 """Points of size by which a heading differs from what follows."""
 _LOOSE = 1.25

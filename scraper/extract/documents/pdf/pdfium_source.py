@@ -21,8 +21,6 @@ from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, Text
 from scraper.extract.documents.pdf.metadata import facts_of
 from scraper.extract.documents.pdf.vector_lines import lines_of, turned, without_typed_lines
 
-__all__ = ["MAX_PAGES", "PdfSource", "load", "pictured_pages", "warm_up"]
-
 MAX_PAGES = 1_000
 """In one reading; further ones are read when they are asked for."""
 

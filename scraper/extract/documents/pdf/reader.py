@@ -25,8 +25,6 @@ from scraper.extract.documents.pdf.stream_tables import tables_in
 from scraper.extract.documents.pdf.structure_tree import blocks_by_tags
 from scraper.extract.documents.pdf.table_headers import feet_below, heads_above, sideways_heads, with_sideways
 
-__all__ = ["read", "warm_up"]
-
 _FEW_LETTERS = 20
 """A page with fewer may be a picture of one."""
 _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")

@@ -10,8 +10,6 @@ from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.lists import is_label
 from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
 
-__all__ = ["flows", "in_columns"]
-
 _Span = tuple[float, float]
 
 _LEAST_GUTTER = 5.5

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.lists import BULLET, is_label
 
-__all__ = ["cell_text", "is_right_to_left", "joined_lines", "rows_of", "text_of_row", "text_of_runs"]
-
 _SAME_ROW = 0.45
 """Of a line's height: middles nearer than this stand on one line."""
 _SPACE = 0.12

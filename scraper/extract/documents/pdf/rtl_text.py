@@ -15,8 +15,6 @@ from itertools import pairwise
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, TextRun
 from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of
 
-__all__ = ["right_to_left_pages", "with_letters"]
-
 _CELL_GAP = 1.5
 """Of the letters' size: words of justified Arabic stand up to one of them apart."""
 _LETTERS = re.compile(r"[^\W_]")

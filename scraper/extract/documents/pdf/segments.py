@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.rows import text_of_runs
 
-__all__ = ["Segment", "TextLine", "line_of"]
-
 _GAP = 0.75
 """Of the letters' size. Justified words stand up to .6 apart; cells of dense tables from .8 on."""
 

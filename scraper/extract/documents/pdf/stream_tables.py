@@ -13,8 +13,6 @@ from scraper.extract.documents.pdf.lists import is_label
 from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
 from scraper.extract.documents.pdf.table_headers import heads_above, sideways_heads, with_sideways
 
-__all__ = ["StreamTableFinder", "tables_in"]
-
 _Span = tuple[float, float]
 
 _LOOK_BACK = 4

@@ -19,8 +19,6 @@ from scraper.extract.documents.pdf.reading_order import in_columns
 from scraper.extract.documents.pdf.rows import joined_lines, text_of_row
 from scraper.extract.documents.pdf.tagged_cells import TaggedCell, spread
 
-__all__ = ["blocks_by_tags"]
-
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _GROUPS = frozenset(
     "Document DocumentFragment Part Art Sect Div NonStruct Aside Story Index TOC BlockQuote Private Form "

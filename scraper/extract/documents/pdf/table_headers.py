@@ -10,8 +10,6 @@ from itertools import pairwise
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
 
-__all__ = ["RotatedHeader", "feet_below", "heads_above", "sideways_heads", "with_sideways"]
-
 _Span = tuple[float, float]
 _Table = tuple[tuple[str, ...], ...]
 

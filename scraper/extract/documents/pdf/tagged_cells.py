@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["TaggedCell", "spread"]
-
 _COLUMNS = 100
 _ROWS = 2_000
 

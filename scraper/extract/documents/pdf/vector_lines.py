@@ -11,8 +11,6 @@ from liteparse.types import VectorGraphics
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
 
-__all__ = ["VectorLines", "lines_of", "turned", "without_typed_lines"]
-
 MAX_RULES = 4_000
 """A page with more is a map or a drawing, whose lines are no table's."""
 

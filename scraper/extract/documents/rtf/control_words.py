@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PLACES", "SKIPPED", "TRANSPARENT"]
-
 PLACES = {
     "fonttbl": "fonts", "stylesheet": "styles", "title": "title", "author": "author",
     "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",

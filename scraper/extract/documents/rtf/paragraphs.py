@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["TITLE", "Paragraph", "Paragraphs", "RtfTableColumn"]
-
 TITLE = 0
 """The level of a document's title; below it all headings stand one deeper."""
 

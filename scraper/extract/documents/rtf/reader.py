@@ -25,8 +25,6 @@ from scraper.extract.documents.rtf.control_words import PLACES, SKIPPED, TRANSPA
 from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import RtfToken, tokens
 
-__all__ = ["read", "warm_up"]
-
 MAX_BYTES = 50_000_000
 _DEPTH = 2_000
 _HEADING = re.compile(r"(?:heading|berschrift|titre|titolo|título|rubrik|kop)\s*(\d)\b", re.IGNORECASE)

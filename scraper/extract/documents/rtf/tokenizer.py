@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["RtfToken", "tokens"]
-
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word of control and its number
     rb"|\\'([0-9a-fA-F]{2})"  # a byte of a letter

@@ -8,8 +8,6 @@ from scraper.extract.content.segmentation import Segments, segment
 from scraper.extract.page import build
 from tests.scraper.extract.snapshots import page
 
-__all__ = ["measured", "segments_of"]
-
 
 def segments_of(html: str) -> Segments:
     return segment(build.build(page(html)).body)

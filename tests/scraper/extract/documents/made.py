@@ -9,11 +9,6 @@ from collections.abc import Mapping, Sequence
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import read
 
-__all__ = [
-    "Page", "docx", "drawn_pdf", "epub", "fields", "odf", "pdf_of", "table_cells", "text_at", "xlsx",
-    "zipped",
-]  # fmt: skip
-
 Page = Sequence[str]
 """Drawing operators of one page, from the top left of 595 by 842 points."""
 

@@ -8,8 +8,6 @@ from typing import Any
 from scraper.extract.structured import from_snapshot
 from tests.scraper.extract.snapshots import page
 
-__all__ = ["SEEN", "URL", "facts", "ld", "product", "told"]
-
 URL = "https://shop.example/product/kettle"
 
 SEEN = """

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scraper.server import entrypoints
+from scraper.server.access.rules import ServerStartError
 from scraper.server.lifecycle.app_holder import AppOpenError, household
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, until
@@ -109,6 +110,6 @@ async def test_closing_gives_up_an_opening_under_way() -> None:
 
 async def test_a_server_whose_app_does_not_open_does_not_start() -> None:
     life = Life(ValueError("PROXY has no port"))
-    with pytest.raises(entrypoints.ServerStartError, match="PROXY has no port"):
+    with pytest.raises(ServerStartError, match="PROXY has no port"):
         await entrypoints.serve_http(Settings.load({}, {"port": 0}), (), life.open, version="1")
     assert (life.opened, life.closed) == (1, 0)

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from scraper.model import PageHits
 from scraper.store.fulltext import ranking
-from scraper.store.fulltext.query import CacheQuery, QueryTerm
+from scraper.store.fulltext.query import CacheQuery
+from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.fulltext.ranking import register
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.serialization import dump_reading
