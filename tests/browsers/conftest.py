@@ -22,12 +22,12 @@ def dead_port() -> Iterator[int]:
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of which tab is used again: a machine that is busy for a moment leaves none in doubt."""
     for limit in (
-        "tab.CLOSE_LIMIT_S",
-        "tab.PREPARE_LIMIT_S",
-        "tab.RENEW_LIMIT_S",
-        "visit.PREPARE_LIMIT_S",
-        "visit.CAPTURE_LIMIT_S",
-        "settle.LOOK_LIMIT_S",
+        "tabs.tab.CLOSE_LIMIT_S",
+        "tabs.tab.PREPARE_LIMIT_S",
+        "tabs.tab.RENEW_LIMIT_S",
+        "navigation.visit.PREPARE_LIMIT_S",
+        "navigation.visit.CAPTURE_LIMIT_S",
+        "navigation.readiness.LOOK_LIMIT_S",
     ):
         monkeypatch.setattr(f"browsers.{limit}", 30.0)
 
@@ -36,11 +36,11 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
     """For pages that show more to those who scroll: a busy machine draws a frame when it comes to it."""
     for limit, seconds in (
-        ("lazy.FRAMES_LIMIT_S", 5.0),
-        ("lazy.SKIP_LIMIT_S", 5.0),
-        ("lazy.ROUND_LIMIT_S", 20.0),
-        ("visit.LAZY_LIMIT_S", 40.0),
-        ("visit.CAPTURE_LIMIT_S", 20.0),
+        ("navigation.lazy_content.FRAMES_LIMIT_S", 5.0),
+        ("navigation.lazy_content.SKIP_LIMIT_S", 5.0),
+        ("navigation.lazy_content.ROUND_LIMIT_S", 20.0),
+        ("navigation.visit.LAZY_LIMIT_S", 40.0),
+        ("navigation.visit.CAPTURE_LIMIT_S", 20.0),
     ):
         monkeypatch.setattr(f"browsers.{limit}", seconds)
 

@@ -162,7 +162,7 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
     open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = _Clock()
-    for module in ("passage", "splice", "wall"):
+    for module in ("proxied_connection", "relay", "proxy_server"):
         monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
     async with served(echo) as port:
         gate = await open_gate(test_hosts=at(port))

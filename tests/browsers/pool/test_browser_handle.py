@@ -125,8 +125,8 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
 async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
-    for module in ("supply", "series"):
-        monkeypatch.setattr(f"browsers.{module}.REST_S", 600.0)
+    for module in ("browser_handle", "batch_tabs"):
+        monkeypatch.setattr(f"browsers.pool.{module}.REST_S", 600.0)
     supply = await _at_rest(fresh)
     async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
         loan.tab.gate.begin(1_000_000)
