@@ -15,6 +15,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup serve test check format docs quality benchmarks conformance clients site image image-test lock clean
+.PHONY: changelog coverage docs-site
 
 help:
 	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
@@ -23,6 +24,9 @@ help:
 	@echo 'make check        format, lint, types, import rules'
 	@echo 'make format       what of these the machine can mend by itself'
 	@echo 'make docs         tables in the documentation that are made from code'
+	@echo 'make docs-site    the documentation as a web site, in build/site'
+	@echo 'make coverage     all tests, then the share of the product that they run'
+	@echo 'make changelog    CHANGELOG.md from the files in changes; ARGS=--draft only prints it'
 	@echo 'make site         the pages of the tests on http://127.0.0.1:8080, for trying out'
 	@echo 'make quality      figures against their floors; CORPORA=DIR holds the saved pages'
 	@echo 'make benchmarks   what pages, searches and hours of work cost on this machine'
@@ -57,6 +61,20 @@ docs: $(VENV)/.runtime
 	$(BIN)/python -m devtools.tool_pages
 	$(BIN)/python -m devtools.client_files
 
+docs-site: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict $(ARGS)
+
+# Tests may fail and the figure still be of use: it is printed, and the exit code is that of the tests.
+coverage: $(VENV)/.dev $(VENV)/.chromium
+	@$(BIN)/coverage erase
+	@status=0; $(BIN)/coverage run -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || status=$$?; \
+	$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered --skip-empty --sort=cover && \
+	exit $$status
+
+changelog: $(VENV)/.dev
+	@$(BIN)/towncrier build --yes $(ARGS) --version "$$($(BIN)/python -c \
+		'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["version"])')"
+
 # Figures against their floors; DIR holds the saved pages: make quality CORPORA=DIR
 quality: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m benchmarks.quality --corpora "$(CORPORA)" $(ARGS)
@@ -85,8 +103,8 @@ image-test: $(VENV)/.runtime
 	$(BIN)/python -m devtools.image.check $(ARGS)
 
 # Without an index address on purpose: whoever installs decides where packages come from, the hashes what
-# they may be. Five locks that agree: what runs, what runs beside other servers (the image), what reads in bulk,
-# what develops it (each a superset of the last), what builds it.
+# they may be. Six locks that agree: what runs, what runs beside other servers (the image), what reads in bulk,
+# what develops it (each a superset of the last), what makes the documentation's site, what builds it.
 lock:
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
 	export UV_CUSTOM_COMPILE_COMMAND="make lock"; \
@@ -96,6 +114,7 @@ lock:
 	$$lock pyproject.toml --extra shared -c requirements/runtime.txt -o requirements/shared.txt && \
 	$$lock pyproject.toml --extra shared --extra bulk -c requirements/shared.txt -o requirements/bulk.txt && \
 	$$lock pyproject.toml --extra dev -c requirements/bulk.txt -o requirements/dev.txt && \
+	$$lock pyproject.toml --extra docs -c requirements/dev.txt -o requirements/docs.txt && \
 	$$lock requirements/build.in -c requirements/dev.txt -o requirements/build.txt
 
 clean:
@@ -116,6 +135,10 @@ $(VENV)/.runtime: requirements/runtime.txt $(INSTALLER)
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@sh devtools/environment.sh requirements/build.txt requirements/dev.txt
+	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.runtime
+	@sh devtools/environment.sh requirements/build.txt requirements/docs.txt
 	@touch $@
 
 $(VENV)/.chromium: $(VENV)/.runtime
