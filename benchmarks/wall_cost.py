@@ -49,8 +49,8 @@ async def measure_cost(options: Options) -> Figures:
 
 
 async def _megabyte(egress: EgressProxy, peer: Peer) -> float:
-    gate = await egress.open_gate()
-    gate.begin(_WIRE_BYTES)
+    gate = await egress.open_listener()
+    gate.begin_visit(_WIRE_BYTES)
     laps = []
     for _ in range(5):
         before = time.process_time()
@@ -63,7 +63,7 @@ async def _megabyte(egress: EgressProxy, peer: Peer) -> float:
 async def _gate(egress: EgressProxy) -> float:
     before = time.perf_counter()
     for _ in range(_GATES):
-        await (await egress.open_gate()).close()
+        await (await egress.open_listener()).close()
     return (time.perf_counter() - before) * 1e3 / _GATES
 
 
@@ -85,9 +85,9 @@ async def _pages(egress: EgressProxy, peer: Peer, rounds: int) -> Figures:
 
 
 async def _page(browser: Browser, egress: EgressProxy | None, number: int, laps: _Laps) -> None:
-    gate = None if egress is None else await egress.open_gate()
+    gate = None if egress is None else await egress.open_listener()
     if gate is not None:
-        gate.begin(_WIRE_BYTES)
+        gate.begin_visit(_WIRE_BYTES)
     context = await browser.new_context(proxy=None if gate is None else {"server": gate.proxy_server})
     page = await context.new_page()
     clock, cpu = time.perf_counter(), time.process_time()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from browsers.chromium import locate
 from browsers.chromium.install import InstallReport, install
-from browsers.egress import fake_dns_suspected
+from browsers.egress import is_fake_dns_suspected
 from browsers.egress.upstream_proxy import parse_proxy
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
@@ -18,9 +18,9 @@ __all__ = [
     "InstallReport",
     "InstalledBrowser",
     "chromiums",
-    "fake_dns_suspected",
     "fonts",
     "install",
+    "is_fake_dns_suspected",
     "proxy_address",
     "unusable_paths",
 ]

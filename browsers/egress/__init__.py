@@ -1,12 +1,13 @@
-"""The egress wall: the only way from the browsers to the network, and the rule of what may pass.
+"""Egress proxy: the only path from the browsers to the network, and the policy for targets.
 
-Every browser context is given a gate of its own as its proxy. Behind it names are resolved, every address is
-judged, the judged address itself is dialled, and bytes are counted. What failed stands in the visit's ledger,
-because Chromium shows one and the same error for all of it.
+Each browser context uses a SOCKS5 listener of its own as its proxy. The proxy resolves names, checks every
+address, connects to a checked address and counts bytes. It logs failures for each visit, because Chromium
+reports one error for all of them.
 """
 
-from browsers.egress.dns_resolver import DnsResolver, fake_dns_suspected
-from browsers.egress.proxy_server import EgressProxy, ProxyLimits, ProxyListener
+from browsers.egress.dns_resolver import DnsResolver, is_fake_dns_suspected
+from browsers.egress.proxy_listener import ProxyLimits, ProxyListener
+from browsers.egress.proxy_server import EgressProxy
 from browsers.egress.traffic_log import Failure, FailureKind, TrafficLog
 
 __all__ = [
@@ -17,5 +18,5 @@ __all__ = [
     "ProxyLimits",
     "ProxyListener",
     "TrafficLog",
-    "fake_dns_suspected",
+    "is_fake_dns_suspected",
 ]

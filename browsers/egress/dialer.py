@@ -1,74 +1,107 @@
-"""A socket to one of several judged addresses: whichever answers first, without flooding a host."""
+"""Connect to one of several checked addresses: the first to answer wins ("happy eyeballs", RFC 8305)."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import socket
-from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Protocol
 
-from browsers.egress.target_policy import Target
+from cachetools import LRUCache
+
+from browsers.egress.target_policy import Target, TargetPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CONNECT_LIMIT_S = 10.0
 STAGGER_S = 0.25
-"""RFC 8305's "connection attempt delay". A dead IPv6 route then costs 257 ms once for each host."""
+"""Seconds before the next address is tried: RFC 8305's "connection attempt delay". A dead IPv6 route then
+costs 257 ms once for each host."""
 DIALS_PER_HOST = 32
 HOSTS_REMEMBERED = 4096
 
-NEVER_OURS = ("240.0.0.1", "3fff::1")
-"""Addresses that no machine has. Where binding to one succeeds, binding proves nothing (ip_nonlocal_bind)."""
+UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
+"""Addresses that no machine has. If a bind to one succeeds (ip_nonlocal_bind), binding proves nothing."""
 
 
-class _Slots:
-    """So many dials of one host at once; known only while there are any."""
+@dataclass(frozen=True, slots=True)
+class FirstRequest:
+    """Values to rewrite the first request on a connection to an HTTP proxy."""
 
-    __slots__ = ("_free", "_host", "_known", "_users")
+    authority: str
+    authorization: str | None
 
-    def __init__(self, host: str, known: dict[str, _Slots]) -> None:
-        self._free = asyncio.Semaphore(DIALS_PER_HOST)
+
+@dataclass(frozen=True, slots=True)
+class OpenConnection:
+    """A connected socket, bytes already received from it, and how to rewrite the first request."""
+
+    sock: socket.socket
+    early: bytes = b""
+    first_request: FirstRequest | None = None
+
+
+class Connector(Protocol):
+    """Opens connections to the outside: directly, or through the operator's proxy."""
+
+    async def connect(self, host: str, port: int) -> OpenConnection:
+        """Connect to a checked address.
+
+        Raises:
+            ConnectionDeniedError: the policy, the network or the proxy refused.
+        """
+        ...
+
+
+class _HostSlots:
+    """Limit of simultaneous dials to one host. Exists only while there are any."""
+
+    __slots__ = ("_all_slots", "_host", "_semaphore", "_users")
+
+    def __init__(self, host: str, all_slots: dict[str, _HostSlots]) -> None:
+        self._semaphore = asyncio.Semaphore(DIALS_PER_HOST)
         self._host = host
-        self._known = known
+        self._all_slots = all_slots
         self._users = 0
 
     async def __aenter__(self) -> None:
         self._users += 1
         try:
-            await self._free.acquire()
+            await self._semaphore.acquire()
         except BaseException:
             self._leave()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        self._free.release()
+        self._semaphore.release()
         self._leave()
 
     def _leave(self) -> None:
         self._users -= 1
         if not self._users:
-            del self._known[self._host]
+            del self._all_slots[self._host]
 
 
 class Dialer:
-    """Connects to judged addresses; remembers which family worked for a host."""
+    """Connects to checked addresses and remembers which address family worked for a host."""
 
     def __init__(self, *, limit_s: float = CONNECT_LIMIT_S, stagger_s: float = STAGGER_S) -> None:
         self._limit_s = limit_s
         self._stagger_s = stagger_s
-        self._slots: dict[str, _Slots] = {}
-        self._ipv6_worked: OrderedDict[str, bool] = OrderedDict()
-        self._binding_proves = not any(_can_bind(address) for address in NEVER_OURS)
+        self._slots: dict[str, _HostSlots] = {}
+        self._ipv6_worked: LRUCache[str, bool] = LRUCache(HOSTS_REMEMBERED)
+        self._binding_proves = not any(_can_bind(address) for address in UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
-        """A connected non-blocking socket.
+        """Return a connected non-blocking socket.
 
         Raises:
-            Denied: none of the targets answered, or one is this machine itself.
+            ConnectionDeniedError: no target answered, or one is an address of this machine.
         """
         try:
             if any(self._is_own(target) for target in targets):
-                raise _OwnAddress
-            async with asyncio.timeout(self._limit_s), self._slot(host):
+                raise _OwnAddressError
+            async with asyncio.timeout(self._limit_s), self._host_slots(host):
                 if len(targets) == 1:
                     return await self._dial(targets[0])
                 return await self._race(host, targets)
@@ -76,18 +109,19 @@ class Dialer:
             raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port) from None
         except ConnectionRefusedError:
             raise ConnectionDeniedError(FailureKind.CONNECTION_REFUSED, host, port) from None
-        except _OwnAddress:
+        except _OwnAddressError:
             raise ConnectionDeniedError(
                 FailureKind.BLOCKED_ADDRESS, host, port, "an address of this machine itself"
             ) from None
         except OSError as error:
-            # A kernel that gave up by itself says ETIMEDOUT, which Python has as TimeoutError.
-            raise ConnectionDeniedError(FailureKind.HOST_UNREACHABLE, host, port, _name_of(error)) from None
+            # A kernel that gave up reports ETIMEDOUT, which Python raises as TimeoutError.
+            name = errno.errorcode.get(error.errno or 0, type(error).__name__)
+            raise ConnectionDeniedError(FailureKind.HOST_UNREACHABLE, host, port, name) from None
 
-    def _slot(self, host: str) -> _Slots:
+    def _host_slots(self, host: str) -> _HostSlots:
         slots = self._slots.get(host)
         if slots is None:
-            slots = self._slots[host] = _Slots(host, self._slots)
+            slots = self._slots[host] = _HostSlots(host, self._slots)
         return slots
 
     def _is_own(self, target: Target) -> bool:
@@ -100,15 +134,15 @@ class Dialer:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await asyncio.get_running_loop().sock_connect(sock, (target.address, target.port))
             if not target.may_be_own and sock.getsockname()[0] == sock.getpeername()[0]:
-                raise _OwnAddress
+                raise _OwnAddressError
         except BaseException:
             sock.close()
             raise
         return sock
 
     async def _race(self, host: str, targets: list[Target]) -> socket.socket:
-        """Start the next when the last has failed, or after the stagger; the first to connect wins."""
-        waiting = self._preferred_first(host, targets)
+        """Start the next attempt when one has failed or after the stagger. The first to connect wins."""
+        waiting = self._sort_preferred_first(host, targets)
         running: dict[asyncio.Task[socket.socket], Target] = {}
         problem: OSError = OSError(errno.EHOSTUNREACH, "no address")
         try:
@@ -125,7 +159,7 @@ class Dialer:
                     target = running.pop(task)
                     error = task.exception()
                     if error is None:
-                        self._remember(host, target)
+                        self._ipv6_worked[host] = target.is_ipv6
                         return task.result()
                     if not isinstance(error, OSError):
                         raise error
@@ -136,28 +170,35 @@ class Dialer:
                 task.cancel()
                 task.add_done_callback(_close_late_winner)
 
-    def _preferred_first(self, host: str, targets: list[Target]) -> list[Target]:
+    def _sort_preferred_first(self, host: str, targets: list[Target]) -> list[Target]:
         prefers_ipv6 = self._ipv6_worked.get(host)
         if prefers_ipv6 is None:
             return list(targets)
         return sorted(targets, key=lambda target: target.is_ipv6 is not prefers_ipv6)
 
-    def _remember(self, host: str, target: Target) -> None:
-        self._ipv6_worked.pop(host, None)
-        self._ipv6_worked[host] = target.is_ipv6
-        if len(self._ipv6_worked) > HOSTS_REMEMBERED:
-            self._ipv6_worked.popitem(last=False)
+
+class DirectConnector:
+    """Connects to the checked addresses without an upstream proxy."""
+
+    def __init__(self, policy: TargetPolicy, dialer: Dialer) -> None:
+        self._policy = policy
+        self._dialer = dialer
+
+    async def connect(self, host: str, port: int) -> OpenConnection:
+        """Connect to a checked address. See Connector."""
+        targets = await self._policy.find_targets(host, port)
+        return OpenConnection(await self._dialer.connect(host, port, targets))
 
 
-class _OwnAddress(Exception):
+class _OwnAddressError(Exception):
     """The peer is this machine."""
 
 
 def _can_bind(address: str) -> bool:
-    """Whether the address is one of this machine's.
+    """Return True if the address is one of this machine's. Takes 5 us.
 
-    Comparing both ends of a connection is not enough: to a second address of an interface, Linux connects
-    from the first. 5 us.
+    It is not enough to compare both ends of a connection: to a second address of an interface, Linux
+    connects from the first.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -171,7 +212,3 @@ def _can_bind(address: str) -> bool:
 def _close_late_winner(task: asyncio.Task[socket.socket]) -> None:
     if not task.cancelled() and task.exception() is None:
         task.result().close()
-
-
-def _name_of(error: OSError) -> str:
-    return errno.errorcode.get(error.errno or 0, type(error).__name__)

@@ -1,7 +1,8 @@
-"""Which addresses, names and ports are the public web's: pure rules, judged on the binary address.
+"""Rules for addresses, names and ports of the public web. They work on the binary address.
 
-Not `ipaddress.is_global`: Python 3.11.7 calls `::127.0.0.1`, `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`,
-`fec0::1`, `192.0.0.192` (Oracle's metadata) and `224.0.0.1` global, and its answers change between versions.
+`ipaddress.is_global` is not used, because its answers change between versions. Python 3.11.7 calls
+`::127.0.0.1`, `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`, `fec0::1`, `192.0.0.192` (Oracle's metadata) and
+`224.0.0.1` global.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 FAKE_DNS = IPv4Network("198.18.0.0/15")
-"""Meant for tests of routers; some tunnels (Clash, Surge) answer every name with an address of it."""
+"""Reserved for tests of routers. Some tunnels (Clash, Surge) answer every name with an address of it."""
 FAKE_DNS_REASON = "an address that a tunnel made up"
 
 NAT64 = IPv6Network("64:ff9b::/96")
-"""An IPv4 address in IPv6 dress. Only where the operator allows this network is the IPv4 address judged."""
+"""IPv4 addresses embedded in IPv6. The IPv4 address counts only if the operator allows this network."""
 
 NAT64_REASON = "a NAT64 address"
 
@@ -33,18 +34,18 @@ SPECIAL_IPV4 = tuple(
         "198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
         # multicast
         "224.0.0.0/4 "
-        # Azure's host agent: looks public, and answers only inside Azure
+        # Azure's host agent: looks public and answers only inside Azure
         "168.63.129.16/32"
     ).split()
 )
 PUBLIC_IPV6 = IPv6Network("2000::/3")
-"""All that was ever given out for the internet; whatever else there is, is something else."""
+"""All addresses that were ever assigned for the public internet."""
 SPECIAL_IPV6 = tuple(
     IPv6Network(network)
-    # IANA IPv6 Special-Purpose Address Registry, what of it lies inside 2000::/3
+    # IANA IPv6 Special-Purpose Address Registry, the part inside 2000::/3
     for network in "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20".split()
 )
-# As numbers: an address is judged for every connection, and `in` of a network takes ten times as long.
+# As numbers: each connection checks an address, and `in` of a network takes ten times as long.
 _NAT64_PREFIX = int(NAT64.network_address) >> 32
 _PUBLIC_PREFIX = int(PUBLIC_IPV6.network_address) >> 125
 _DENIED_V4 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV4)
@@ -67,21 +68,24 @@ _NAME = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-def normal_host(host: str) -> str:
-    """The host as it is compared everywhere: lower case, no brackets, no final dot."""
+def normalize_host(host: str) -> str:
+    """Return the host in lower case, without brackets and without a final dot."""
     return host.removeprefix("[").removesuffix("]").removesuffix(".").lower()
 
 
-def bracketed(host: str) -> str:
-    """The host as it stands in a URL."""
+def bracket_host(host: str) -> str:
+    """Return the host as written in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
-def literal(host: str) -> Address | None:
-    """The address that a normal host spells, in any way a resolver would understand; None for a name.
+def parse_address(host: str) -> Address | None:
+    """Return the address that a normalized host spells, in any form that resolvers accept.
+
+    Returns:
+        None if the host is a name.
 
     Raises:
-        ValueError: it is neither an address nor a name.
+        ValueError: the host is neither an address nor a name.
     """
     if ":" in host:
         return ipaddress.IPv6Address(host)
@@ -96,27 +100,27 @@ def literal(host: str) -> Address | None:
 
 
 def is_loopback_name(host: str) -> bool:
-    """Whether the name means this machine without asking anyone (RFC 6761)."""
+    """Return True if the name means this machine by definition (RFC 6761)."""
     return host == "localhost" or host.endswith(".localhost")
 
 
 def is_special_name(host: str) -> bool:
-    """Whether the name is of a local network by definition (RFC 6762, RFC 8375, ICANN's `internal`)."""
+    """Return True if the name is local by definition (RFC 6762, RFC 8375, ICANN's `internal`)."""
     return f".{host}".endswith(SPECIAL_SUFFIXES)
 
 
-def unwrapped(address: Address) -> Address:
-    """The IPv4 address inside an IPv4-mapped one; any other as it is."""
+def unmap_ipv4(address: Address) -> Address:
+    """Return the IPv4 address inside an IPv4-mapped one, and any other address unchanged."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return address if mapped is None else mapped
 
 
-def refusal(address: Address, allowed: Iterable[Network] = ()) -> str | None:
-    """Why this address is not visited; None when it may be.
+def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | None:
+    """Return the reason why this address is blocked, or None if it is allowed.
 
-    The reason names no address: it may reach a page's author, for whom it would be an oracle.
+    The reason contains no address: it may reach the author of a page, who must not learn addresses.
     """
-    address = unwrapped(address)
+    address = unmap_ipv4(address)
     if isinstance(address, IPv6Address):
         if address.scope_id is not None:
             return "an address with a scope"
@@ -128,15 +132,15 @@ def refusal(address: Address, allowed: Iterable[Network] = ()) -> str | None:
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Networks in CIDR form.
+    """Parse networks in CIDR form.
 
     Raises:
-        ValueError: one of them is none; the message shows how to write it.
+        ValueError: a text is not a network. The message shows the format.
     """
-    return tuple(_network(text.strip()) for text in texts)
+    return tuple(_parse_network(text.strip()) for text in texts)
 
 
-def _network(text: str) -> Network:
+def _parse_network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:
@@ -161,11 +165,11 @@ def _ipv6_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | Non
         return "a special-purpose IPv6 address"
     # ISATAP (RFC 5214): an interface identifier of [02]00:5efe and an IPv4 address
     if (value >> 32) & 0xFDFF_FFFF == 0x0000_5EFE:
-        return refusal(IPv4Address(value & 0xFFFF_FFFF), allowed)
+        return find_refusal(IPv4Address(value & 0xFFFF_FFFF), allowed)
     return None
 
 
 def _nat64_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:
     if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
         return NAT64_REASON
-    return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)
+    return find_refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)

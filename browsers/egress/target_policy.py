@@ -1,94 +1,156 @@
-"""Where a host and port may be dialled: every address of a name is judged, and one bad one condemns it."""
+"""Decide which addresses may be dialed for a host and port. One blocked address of a name blocks the name.
+
+`TestHosts` maps names to addresses that the operator chose, for tests and demonstrations. Each name gets a
+made-up public address that is checked like any other; only a dial of exactly this address is redirected. A
+page that requests the real address is refused.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import logging
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network
 
 from browsers.egress import ip_rules
 from browsers.egress.dns_resolver import CachingResolver
 from browsers.egress.ip_rules import Address, Network
-from browsers.egress.test_hosts import TestHosts
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
-TARGETS_TRIED = 6
-"""Of a name with more addresses, this many are dialled."""
+log = logging.getLogger(__name__)
+
+MAX_TARGETS = 6
+"""Addresses that are dialed of a name with more."""
 
 LOOPBACK: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
+
+SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
+"""Made-up addresses of test hosts. They lie inside 2000::/3, so that the policy accepts them, and are never
+assigned (IANA: 2e00::/7 is reserved)."""
+
+LOGGED_NAMES = 8
+"""Maximum of names in a log line."""
+
+EXAMPLE = "www.example.com=127.0.0.1:8080"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One judged address, and where it is dialled."""
+    """One checked address and the address and port to dial."""
 
-    judged: Address
+    checked: Address
     address: str
     port: int
     may_be_own: bool = False
-    """The operator allowed this address, or turned it here: it may be this very machine's."""
+    """True if the operator allowed this address or redirected it: it may be an address of this machine."""
 
     @property
     def is_ipv6(self) -> bool:
-        """Whether the dialled address is of the newer kind."""
+        """Return True if the dialed address is an IPv6 address."""
         return ":" in self.address
 
 
-class TargetPolicy:
-    """The rule of the wall; the same for every browser, page and redirect."""
+class TestHosts:
+    """Map names of test hosts to the addresses that serve them."""
 
-    def __init__(self, resolver: CachingResolver, allowed: tuple[Network, ...], hosts: TestHosts) -> None:
+    __test__ = False  # pytest would collect it because of its name
+
+    def __init__(self, entries: Iterable[tuple[str, str, int]] = ()) -> None:
+        """Check the entries: (name, address, port).
+
+        Raises:
+            ValueError: an entry is invalid. The message shows a valid one.
+        """
+        self._by_name: dict[str, IPv6Address] = {}
+        self._dials: dict[IPv6Address, tuple[str, int]] = {}
+        for number, entry in enumerate(entries, 1):
+            name, address, port = _check_entry(*entry)
+            if name in self._by_name:
+                raise _entry_error(entry[0], "is there twice")
+            synthetic = SYNTHETIC[number]
+            self._by_name[name] = synthetic
+            self._dials[synthetic] = (address, port)
+        if self._by_name:
+            log.warning(
+                "TEST HOSTS: %d names are not those of the internet, but served from where "
+                "SEARCH_MCP_TEST_HOSTS says: %s%s",
+                len(self._by_name),
+                ", ".join(list(self._by_name)[:LOGGED_NAMES]),
+                ", ..." if len(self._by_name) > LOGGED_NAMES else "",
+            )
+
+    def address_of(self, name: str) -> IPv6Address | None:
+        """Return the made-up address of a test host, or None for any other name."""
+        return self._by_name.get(name)
+
+    def dial_target(self, address: Address) -> tuple[str, int] | None:
+        """Return the real address and port behind a made-up address, or None for any other address."""
+        return self._dials.get(address) if isinstance(address, IPv6Address) else None
+
+
+class TargetPolicy:
+    """Policy of the egress proxy. It is the same for every browser, page and redirect."""
+
+    def __init__(
+        self, resolver: CachingResolver, allowed: tuple[Network, ...], test_hosts: TestHosts
+    ) -> None:
         self._resolver = resolver
         self._allowed = allowed
-        self._hosts = hosts
+        self._test_hosts = test_hosts
 
-    async def targets(self, host: str, port: int) -> list[Target]:
-        """The addresses to dial, in order.
+    async def find_targets(self, host: str, port: int) -> list[Target]:
+        """Return the addresses to dial, in order.
 
         Raises:
-            Denied: the port, the name or one of its addresses is not public, or there is no such name.
+            ConnectionDeniedError: the port, the name or one of its addresses is not public, or the name does
+                not exist.
         """
-        name = self.named(host, port)
-        found = name if isinstance(name, list) else await self._looked_up(name, host, port)
+        name = self.check_name(host, port)
+        found = name if isinstance(name, list) else await self._look_up(name, host, port)
         for address in found:
-            self._judge(address, host, port)
-        return [self._target(address, port) for address in _interleaved(found)[:TARGETS_TRIED]]
+            self._check_address(address, host, port)
+        return [self._make_target(address, port) for address in _interleave(found)[:MAX_TARGETS]]
 
-    def named(self, host: str, port: int) -> str | list[Address]:
-        """What can be said without asking anyone: addresses, or the name that must be looked up.
+    def check_name(self, host: str, port: int) -> str | list[Address]:
+        """Check a host and port without a lookup.
+
+        Returns:
+            The addresses where they are known without a lookup, else the normalized name to look up.
 
         Raises:
-            Denied: the port or the name is not the public web's.
+            ConnectionDeniedError: the port or the name is not one of the public web.
         """
         if port in ip_rules.UNSAFE_PORTS:
             raise ConnectionDeniedError(FailureKind.UNSAFE_PORT, host, port)
-        name = ip_rules.normal_host(host)
+        name = ip_rules.normalize_host(host)
         try:
-            literal = ip_rules.literal(name)
+            literal = ip_rules.parse_address(name)
         except ValueError as error:
             raise ConnectionDeniedError(FailureKind.NAME_NOT_RESOLVED, host, port, str(error)) from None
         if literal is not None:
-            self._judge(literal, host, port)
+            self._check_address(literal, host, port)
             return [literal]
         if ip_rules.is_loopback_name(name):
-            return self._own_loopback(host, port)
-        synthetic = self._hosts.address_of(name)
+            return self._allowed_loopback(host, port)
+        synthetic = self._test_hosts.address_of(name)
         if synthetic is not None:
             return [synthetic]
-        # With networks allowed, such names may be meant: then it is their addresses that count.
+        # Where networks are allowed, such names may belong to them: then their addresses are checked.
         if ip_rules.is_special_name(name) and not self._allowed:
             raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "a name of a local network")
         return name
 
-    async def public_or_unknown(self, host: str, port: int, *, limit_s: float) -> bool:
-        """Whether the name was found and judged here, for whom another resolver has the last word.
+    async def is_known_public(self, host: str, port: int, *, limit_s: float) -> bool:
+        """Return True if the name resolves here, and only to public addresses.
 
-        False: it could not be looked up within the limit.
+        False means that the lookup failed within the limit. An upstream proxy then resolves the name itself.
 
         Raises:
-            Denied: one of its addresses is known not to be public.
+            ConnectionDeniedError: one of the addresses is not public.
         """
-        name = self.named(host, port)
+        name = self.check_name(host, port)
         if isinstance(name, list):
             return True
         try:
@@ -96,47 +158,43 @@ class TargetPolicy:
         except OSError:
             return False
         for answer in answers:
-            self._judge(_parsed(answer, host, port), host, port)
+            self._check_address(_parse_answer(answer, host, port), host, port)
         return len(answers) > 0
 
-    async def _looked_up(self, name: str, host: str, port: int) -> list[Address]:
+    async def _look_up(self, name: str, host: str, port: int) -> list[Address]:
+        kind, detail = FailureKind.NAME_NOT_RESOLVED, "no address"
         try:
             answers = await self._resolver.lookup(name)
-        except TimeoutError:
-            raise ConnectionDeniedError(FailureKind.NAME_LOOKUP_TIMEOUT, host, port) from None
-        except socket.gaierror as error:
-            again = error.errno == socket.EAI_AGAIN
-            kind = FailureKind.NAME_LOOKUP_TIMEOUT if again else FailureKind.NAME_NOT_RESOLVED
-            raise ConnectionDeniedError(kind, host, port, error.strerror or "") from None
         except OSError as error:
-            raise ConnectionDeniedError(
-                FailureKind.NAME_NOT_RESOLVED, host, port, error.strerror or ""
-            ) from None
+            answers, detail = (), error.strerror or ""
+            timed_out = isinstance(error, TimeoutError)
+            if timed_out or (isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN):
+                kind, detail = FailureKind.NAME_LOOKUP_TIMEOUT, "" if timed_out else detail
         if not answers:
-            raise ConnectionDeniedError(FailureKind.NAME_NOT_RESOLVED, host, port, "no address")
-        return [_parsed(answer, host, port) for answer in answers]
+            raise ConnectionDeniedError(kind, host, port, detail)
+        return [_parse_answer(answer, host, port) for answer in answers]
 
-    def _judge(self, address: Address, host: str, port: int) -> None:
-        reason = ip_rules.refusal(address, self._allowed)
+    def _check_address(self, address: Address, host: str, port: int) -> None:
+        reason = ip_rules.find_refusal(address, self._allowed)
         if reason is not None:
             raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, reason)
 
-    def _own_loopback(self, host: str, port: int) -> list[Address]:
-        allowed = [a for a in LOOPBACK if ip_rules.refusal(a, self._allowed) is None]
+    def _allowed_loopback(self, host: str, port: int) -> list[Address]:
+        allowed = [a for a in LOOPBACK if ip_rules.find_refusal(a, self._allowed) is None]
         if not allowed:
             raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "this machine's own name")
         return allowed
 
-    def _target(self, address: Address, port: int) -> Target:
-        turned = self._hosts.dial(address)
-        if turned is not None:
-            return Target(address, *turned, may_be_own=True)
-        plain = ip_rules.unwrapped(address)
-        own = any(plain in network for network in self._allowed)
-        return Target(plain, str(plain), port, may_be_own=own)
+    def _make_target(self, address: Address, port: int) -> Target:
+        redirected = self._test_hosts.dial_target(address)
+        if redirected is not None:
+            return Target(address, *redirected, may_be_own=True)
+        unmapped = ip_rules.unmap_ipv4(address)
+        is_allowed = any(unmapped in network for network in self._allowed)
+        return Target(unmapped, str(unmapped), port, may_be_own=is_allowed)
 
 
-def _parsed(answer: str, host: str, port: int) -> Address:
+def _parse_answer(answer: str, host: str, port: int) -> Address:
     try:
         return ipaddress.ip_address(answer)
     except ValueError:
@@ -145,10 +203,33 @@ def _parsed(answer: str, host: str, port: int) -> Address:
         ) from None
 
 
-def _interleaved(found: list[Address]) -> list[Address]:
-    """Both families in turn, beginning with the one that the resolver put first (RFC 8305, section 4)."""
+def _interleave(found: list[Address]) -> list[Address]:
+    """Alternate both families, beginning with that of the first address (RFC 8305, section 4)."""
     first = [address for address in found if address.version == found[0].version]
     other = [address for address in found if address.version != found[0].version]
     shorter = min(len(first), len(other))
-    turns = [address for pair in zip(first, other, strict=False) for address in pair]
-    return turns + first[shorter:] + other[shorter:]
+    alternating = [address for pair in zip(first, other, strict=False) for address in pair]
+    return alternating + first[shorter:] + other[shorter:]
+
+
+def _check_entry(host: str, address: str, port: int) -> tuple[str, str, int]:
+    name = ip_rules.normalize_host(host)
+    if "*" in host:
+        raise _entry_error(host, "has a wildcard; names must be exact")
+    try:
+        is_literal = ip_rules.parse_address(name) is not None
+    except ValueError:
+        raise _entry_error(host, "is not a host name") from None
+    if is_literal or ip_rules.is_loopback_name(name):
+        raise _entry_error(host, "is an address, not the name of a web site")
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        raise _entry_error(host, f"is given {address!r}, which is not an IP address") from None
+    if not 0 < port < 65536:
+        raise _entry_error(host, f"is given port {port}, which does not exist")
+    return name, address, port
+
+
+def _entry_error(host: str, problem: str) -> ValueError:
+    return ValueError(f"SEARCH_MCP_TEST_HOSTS: {host!r} {problem}. Write entries such as {EXAMPLE}.")

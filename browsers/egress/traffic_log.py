@@ -1,4 +1,4 @@
-"""What happened on the wire during one visit: the browser's own errors do not tell."""
+"""Byte counters and connection failures of one visit. Chromium's own errors do not give this detail."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import enum
 import time
 from dataclasses import dataclass
 
-from browsers.egress.ip_rules import normal_host
+from browsers.egress.ip_rules import normalize_host
 
-FAILURES_KEPT = 512
-"""A page can ask for any number of hosts; the first failures are dropped when there are more."""
+MAX_FAILURES = 512
+"""A page can request any number of hosts. The oldest failures are dropped beyond this number."""
 
 
 class FailureKind(enum.StrEnum):
-    """Why a connection was not made, or not kept."""
+    """Reason why a connection was refused, failed or was closed."""
 
     BLOCKED_ADDRESS = "blocked_address"
     UNSAFE_PORT = "unsafe_port"
@@ -23,21 +23,21 @@ class FailureKind(enum.StrEnum):
     HOST_UNREACHABLE = "host_unreachable"
     CONNECT_TIMEOUT = "connect_timeout"
     PROXY_FAILED = "proxy_failed"
-    """The operator's upstream proxy refused or broke."""
+    """The operator's upstream proxy refused or failed."""
     IDLE = "idle"
-    """No byte in either direction for too long."""
+    """No byte passed in either direction within the limit."""
     TOO_LARGE = "too_large"
-    """The visit's bytes are used up."""
+    """The visit reached its limit of bytes."""
     TOO_MANY_CONNECTIONS = "too_many_connections"
     NOT_ALLOWED = "not_allowed"
-    """No visit has begun on this gate."""
+    """No visit is in progress on this listener."""
     INTERNAL = "internal"
-    """Something unforeseen: it fails closed."""
+    """Unexpected error. The connection is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One connection that was not made, or not kept. `detail` never holds an address or a credential."""
+    """One failed connection. `detail` never contains an address or a credential."""
 
     kind: FailureKind
     host: str
@@ -46,7 +46,7 @@ class Failure:
 
 
 class ConnectionDeniedError(Exception):
-    """No connection; carries the failure."""
+    """No connection was made. Carries the failure."""
 
     def __init__(self, kind: FailureKind, host: str, port: int, detail: str = "") -> None:
         super().__init__(f"{kind}: {detail}")
@@ -68,7 +68,7 @@ class TrafficLog:
 
     def __init__(self, wire_bytes: int) -> None:
         self.wire_bytes = wire_bytes
-        """How many bytes may come down, and as many go up."""
+        """Limit of bytes in each direction."""
         self.down_bytes = 0
         self.up_bytes = 0
         self.connections = 0
@@ -83,27 +83,27 @@ class TrafficLog:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """The newest failure of each host and port, oldest first."""
+        """The latest failure of each host and port, oldest first."""
         return tuple(self._failures.values())
 
     @property
     def latest_failure(self) -> Failure | None:
-        """The newest failure of all."""
+        """The latest failure of any host."""
         return next(reversed(self._failures.values()), None)
 
     def failure_for(self, host: str, port: int) -> Failure | None:
-        """The newest failure of this host and port."""
-        return self._failures.get((normal_host(host), port))
+        """Return the latest failure of this host and port."""
+        return self._failures.get((normalize_host(host), port))
 
     def record(self, failure: Failure) -> None:
-        """Keep a failure; a later success of the same host and port takes it back (`clear`)."""
-        key = (normal_host(failure.host), failure.port)
+        """Store a failure. A later success of the same host and port removes it (`clear`)."""
+        key = (normalize_host(failure.host), failure.port)
         self._failures.pop(key, None)
-        if len(self._failures) >= FAILURES_KEPT:
+        if len(self._failures) >= MAX_FAILURES:
             del self._failures[next(iter(self._failures))]
         self._failures[key] = failure
 
     def clear(self, host: str, port: int) -> None:
-        """The host and port were reached after all."""
+        """Remove the failure of a host and port that was reached."""
         if self._failures:
-            self._failures.pop((normal_host(host), port), None)
+            self._failures.pop((normalize_host(host), port), None)

@@ -1,4 +1,4 @@
-"""The operator's own proxy, behind the wall: told only of what was judged; only we know its password."""
+"""Connect through the operator's upstream proxy. It receives only checked targets."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ import urllib.parse
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from browsers.egress import ip_rules, upstream_handshake
-from browsers.egress.connectors import FirstRequest, OpenConnection
-from browsers.egress.dialer import Dialer
+from browsers.egress import ip_rules, proxy_protocols
+from browsers.egress.dialer import Dialer, FirstRequest, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver
 from browsers.egress.target_policy import LOOPBACK, Target, TargetPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 HANDSHAKE_LIMIT_S = 10.0
-ADVICE_LIMIT_S = 1.0
-"""Our own resolver only advises where the proxy resolves: it is not waited for long."""
-SILENCE_S = 60.0
-"""After a name server kept silent, it is not asked for advice for so long."""
+LOCAL_LOOKUP_LIMIT_S = 1.0
+"""Seconds. Where the proxy resolves names, the local lookup is only an additional check."""
+LOOKUP_COOLDOWN_S = 60.0
+"""Seconds without local lookups after the name server did not answer in time."""
 HTTP_PORT = 80
 EXAMPLES = "http://user:password@proxy.example:3128 or socks5://proxy.example:1080"
 
 
 class Scheme(enum.StrEnum):
-    """What an upstream proxy speaks."""
+    """Protocol of an upstream proxy."""
 
     HTTP = "http"
     SOCKS5 = "socks5"
     SOCKS5H = "socks5h"
-    """SOCKS5, and names are never looked up here, not even to refuse private ones (curl's word for it)."""
+    """SOCKS5 without any local lookup, not even to refuse private names (curl's name for it)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyAddress:
-    """Where the upstream proxy is, and who we are to it."""
+    """Address of the upstream proxy and the credentials for it."""
 
     scheme: Scheme
     host: str
@@ -50,128 +49,130 @@ class ProxyAddress:
 
     @property
     def authorization(self) -> str | None:
-        """The value of a Proxy-Authorization header (RFC 7617)."""
+        """Value of the Proxy-Authorization header (RFC 7617), or None without a user."""
         if not self.user:
             return None
         return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode("ascii")
 
 
 def parse_proxy(url: str) -> ProxyAddress:
-    """Raises ValueError with a message that shows how to write it and never holds the password."""
+    """Parse the URL of an upstream proxy.
+
+    Raises:
+        ValueError: the URL is invalid. The message shows the format and never contains the password.
+    """
     try:
         parts = urllib.parse.urlsplit(url.strip())
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise _wrong("is not a URL") from None
+        raise _proxy_error("is not a URL") from None
     if parts.scheme not in list(Scheme):
-        raise _wrong("must start with http://, socks5:// or socks5h://")
+        raise _proxy_error("must start with http://, socks5:// or socks5h://")
     try:
-        ip_rules.literal(ip_rules.normal_host(host))
+        ip_rules.parse_address(ip_rules.normalize_host(host))
     except ValueError:
-        raise _wrong("has no host, or one that cannot be") from None
+        raise _proxy_error("has no host, or one that cannot be") from None
     if not port:
-        raise _wrong("has no port")
+        raise _proxy_error("has no port")
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise _wrong("has something after the port")
+        raise _proxy_error("has something after the port")
     user = urllib.parse.unquote(parts.username or "")
     password = urllib.parse.unquote(parts.password or "")
     if max(len(user.encode()), len(password.encode())) > 255:
-        raise _wrong("has a user or password of more than 255 bytes")
+        raise _proxy_error("has a user or password of more than 255 bytes")
     return ProxyAddress(Scheme(parts.scheme), host, port, user, password)
 
 
-class Upstream:
+class UpstreamConnector:
     """Connects through the operator's proxy.
 
-    Names are judged as names and, where our own resolver knows them, by their addresses; the last word on the
-    address is the proxy's. With `local_dns` the proxy is given a judged address.
+    The policy checks names and, if they can be resolved here, their addresses. The proxy makes the final
+    choice of the address. With `local_dns` the proxy receives a checked address instead of a name.
     """
 
     def __init__(
         self,
         proxy: ProxyAddress,
-        judgement: TargetPolicy,
+        policy: TargetPolicy,
         resolver: CachingResolver,
         dialer: Dialer,
         *,
         local_dns: bool = False,
     ) -> None:
         self._proxy = proxy
-        self._judgement = judgement
+        self._policy = policy
         self._resolver = resolver
         self._dialer = dialer
         self._local_dns = local_dns
-        self._silent_until = 0.0
+        self._cooldown_until = 0.0
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """A connection through the proxy.
+        """Connect through the proxy.
 
         Raises:
-            Denied: the judgement, the proxy, or the site behind it said no.
+            ConnectionDeniedError: the policy, the proxy or the site behind it refused.
         """
-        destination, at = await self._destination(host, port)
+        destination, target_port = await self._destination(host, port)
         sock = await self._dial(host, port)
         try:
-            if self._speaks_absolute_form(port):
-                request = FirstRequest(ip_rules.bracketed(destination), self._proxy.authorization)
+            if self._uses_absolute_form(port):
+                request = FirstRequest(ip_rules.bracket_host(destination), self._proxy.authorization)
                 return OpenConnection(sock, first_request=request)
-            async with _denying(host, port):
-                return OpenConnection(sock, await self._shake_hands(sock, destination, at))
+            async with _convert_errors(host, port):
+                return OpenConnection(sock, await self._shake_hands(sock, destination, target_port))
         except BaseException:
             sock.close()
             raise
 
-    def _speaks_absolute_form(self, port: int) -> bool:
-        # Of an address in the request line, a proxy makes the Host: only CONNECT keeps the name.
+    def _uses_absolute_form(self, port: int) -> bool:
+        # A proxy builds the Host header from the request line, so an address there would lose the name.
         return self._proxy.scheme is Scheme.HTTP and port == HTTP_PORT and not self._local_dns
 
     async def _shake_hands(self, sock: socket.socket, destination: str, port: int) -> bytes:
         if self._proxy.scheme is Scheme.HTTP:
-            authority = f"{ip_rules.bracketed(destination)}:{port}"
-            return await upstream_handshake.http_connect(sock, authority, self._proxy.authorization)
-        await upstream_handshake.socks5_connect(
-            sock, destination, port, self._proxy.user, self._proxy.password
-        )
+            authority = f"{ip_rules.bracket_host(destination)}:{port}"
+            return await proxy_protocols.http_connect(sock, authority, self._proxy.authorization)
+        await proxy_protocols.socks5_connect(sock, destination, port, self._proxy.user, self._proxy.password)
         return b""
 
     async def _destination(self, host: str, port: int) -> tuple[str, int]:
-        """What the proxy is asked for."""
+        """Return host and port to request from the proxy."""
         if self._local_dns:
-            targets = await self._judgement.targets(host, port)
-            # Any proxy can reach IPv4; not every one has IPv6.
+            targets = await self._policy.find_targets(host, port)
+            # Every proxy can reach IPv4, but not every proxy has IPv6.
             target = min(targets, key=lambda target: target.is_ipv6)
             return target.address, target.port
-        name = ip_rules.normal_host(host)
-        self._judgement.named(host, port)
-        literal = ip_rules.literal(name)
+        name = ip_rules.normalize_host(host)
+        self._policy.check_name(host, port)
+        literal = ip_rules.parse_address(name)
         if literal is not None:
-            return str(ip_rules.unwrapped(literal)), port
-        if not await self._advised(host, port) and "." not in name:
+            return str(ip_rules.unmap_ipv4(literal)), port
+        if not await self._is_known_public(host, port) and "." not in name:
             raise ConnectionDeniedError(
                 FailureKind.BLOCKED_ADDRESS, host, port, "a name without a dot is a local network's"
             )
         return name, port
 
-    async def _advised(self, host: str, port: int) -> bool:
-        """Whether our own resolver knows the name, and only public addresses of it."""
+    async def _is_known_public(self, host: str, port: int) -> bool:
+        """Return True if the local resolver knows the name and all its addresses are public."""
         now = time.monotonic()
-        if self._proxy.scheme is Scheme.SOCKS5H or now < self._silent_until:
+        if self._proxy.scheme is Scheme.SOCKS5H or now < self._cooldown_until:
             return False
-        known = await self._judgement.public_or_unknown(host, port, limit_s=ADVICE_LIMIT_S)
-        if not known and time.monotonic() - now >= ADVICE_LIMIT_S:
-            self._silent_until = time.monotonic() + SILENCE_S
+        known = await self._policy.is_known_public(host, port, limit_s=LOCAL_LOOKUP_LIMIT_S)
+        if not known and time.monotonic() - now >= LOCAL_LOOKUP_LIMIT_S:
+            self._cooldown_until = time.monotonic() + LOOKUP_COOLDOWN_S
         return known
 
     async def _dial(self, host: str, port: int) -> socket.socket:
         try:
-            return await self._dialer.connect(self._proxy.host, self._proxy.port, await self._targets())
+            return await self._dialer.connect(self._proxy.host, self._proxy.port, await self._proxy_targets())
         except (ConnectionDeniedError, OSError):
             raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it does not answer") from None
 
-    async def _targets(self) -> list[Target]:
-        """The proxy's own addresses: the operator named it, so it may be private; but only it."""
-        name = ip_rules.normal_host(self._proxy.host)
-        literal = ip_rules.literal(name)
+    async def _proxy_targets(self) -> list[Target]:
+        """Return the proxy's own addresses. They may be private, because the operator configured them."""
+        name = ip_rules.normalize_host(self._proxy.host)
+        literal = ip_rules.parse_address(name)
         if literal is not None:
             found = [literal]
         elif ip_rules.is_loopback_name(name):
@@ -182,8 +183,8 @@ class Upstream:
 
 
 @contextlib.asynccontextmanager
-async def _denying(host: str, port: int) -> AsyncIterator[None]:
-    """Whatever goes wrong with the proxy, said of the site that was wanted."""
+async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
+    """Convert errors of the proxy handshake into ConnectionDeniedError for the requested site."""
     try:
         async with asyncio.timeout(HANDSHAKE_LIMIT_S):
             yield
@@ -191,13 +192,13 @@ async def _denying(host: str, port: int) -> AsyncIterator[None]:
         raise ConnectionDeniedError(
             FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy kept silent"
         ) from None
-    except upstream_handshake.HandshakeRejectedError as no:
-        raise ConnectionDeniedError(no.kind, host, port, no.detail) from None
+    except proxy_protocols.HandshakeRejectedError as error:
+        raise ConnectionDeniedError(error.kind, host, port, error.detail) from None
     except OSError:
         raise ConnectionDeniedError(
             FailureKind.PROXY_FAILED, host, port, "it closed the connection"
         ) from None
 
 
-def _wrong(what: str) -> ValueError:
-    return ValueError(f"SEARCH_MCP_PROXY {what}. Write it as {EXAMPLES}.")
+def _proxy_error(problem: str) -> ValueError:
+    return ValueError(f"SEARCH_MCP_PROXY {problem}. Write it as {EXAMPLES}.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from browsers import errors
 from browsers.egress import Failure, FailureKind, TrafficLog
-from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normal_host
+from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_host
 
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
@@ -204,7 +204,7 @@ class _Place:
     def of(cls, url: str) -> _Place:
         try:
             parts = urllib.parse.urlsplit(url)
-            host = normal_host(_ascii(parts.hostname or ""))
+            host = normalize_host(_ascii(parts.hostname or ""))
             return cls(host, parts.port or (443 if parts.scheme == "https" else 80))
         except ValueError:
             return cls("", 0)
@@ -232,7 +232,7 @@ def _failure(ledger: TrafficLog, first: _Place, last: _Place) -> Failure | None:
 
 
 def _from_wall(failure: Failure, url: str, first: _Place, error: str) -> errors.BrowsersError:
-    failed = _Place(normal_host(failure.host), failure.port)
+    failed = _Place(normalize_host(failure.host), failure.port)
     # Chromium writes some characters of a host as percents, and asks the wall for it so.
     is_first = urllib.parse.unquote(failed.host) == first.host
     if is_first or (failed.is_address and first.is_address):

@@ -28,7 +28,7 @@ class Navigation:
         self._tab = tab
         self._session = tab.session
         self._request = request
-        self._ledger = tab.gate.begin(request.limits.wire_bytes)
+        self._ledger = tab.gate.begin_visit(request.limits.wire_bytes)
         self._held: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
         # A navigation that ends otherwise leaves its last redirect's error to nobody.
         self._held.add_done_callback(lambda future: future.cancelled() or future.exception())

@@ -65,7 +65,7 @@ class Tab:
     async def open(cls, connection: Connection, egress: EgressProxy) -> Tab:
         """A fresh tab; raises BrowserGone, CommandFailed or TimeoutError when the browser cannot make one."""
         async with contextlib.AsyncExitStack() as undo:
-            gate = await egress.open_gate()
+            gate = await egress.open_listener()
             undo.push_async_callback(gate.close)
             context_id = await connection.open_context(gate.proxy_server)
             undo.push_async_callback(_quietly, lambda: connection.close_context(context_id))
@@ -159,7 +159,7 @@ class Tab:
         self.session.off()
         self.cached.clear()
         self._let_go()
-        self.gate.rest()
+        self.gate.pause()
         await self._left()
         commands = [
             # A page that is asked for again comes from its site, as from a fresh tab.
@@ -178,7 +178,7 @@ class Tab:
         """Stand still until the context serves another page: no script runs, nothing reaches the network."""
         self.session.off()
         self._let_go()
-        self.gate.rest()
+        self.gate.pause()
         self.session.post("Emulation.setScriptExecutionDisabled", value=True)
 
     async def renew(self) -> None:

@@ -167,7 +167,7 @@ async def names(settings: Settings) -> list[Finding]:
     """Whether names are resolved as the wall expects."""
     if settings.proxy and settings.proxy_dns == "remote":
         return [good("Names are resolved by the proxy")]
-    if not await diagnostics.fake_dns_suspected():
+    if not await diagnostics.is_fake_dns_suspected():
         return []
     network = diagnostics.FAKE_DNS_NETWORK
     if network in settings.allow_nets:

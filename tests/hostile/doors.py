@@ -11,8 +11,9 @@ from playwright.async_api import Browser, Error, async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find
-from browsers.egress.connectors import Connector, OpenConnection
-from browsers.egress.test_hosts import SYNTHETIC
+from browsers.egress import DnsResolver
+from browsers.egress.dialer import Connector, OpenConnection
+from browsers.egress.target_policy import SYNTHETIC
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
 from tests.hostile.assault import host_of
@@ -29,13 +30,13 @@ PUBLIC = str(SYNTHETIC[1])
 """What the first test host's name stands for: public to the judgement."""
 
 
-class HostileNames:
+class HostileNames(DnsResolver):
     """A name server that answers with what is near, at once, among others, or only when asked again."""
 
     def __init__(self) -> None:
         self._rebound = False
 
-    def addresses(self, host: str) -> Sequence[str]:
+    def resolve(self, host: str) -> Sequence[str]:
         if host == PRIVATE_NAMES["name-private"]:
             return ["127.0.0.1"]
         if host == PRIVATE_NAMES["name-mixed"]:
@@ -120,7 +121,7 @@ async def walled(
     browsers = Browsers(settings)
     # What settings have no seam for: who answers for names, that answers are not kept, and what was refused.
     egress = browsers._egress
-    egress._resolver._names, egress._resolver._kept_s = HostileNames(), 0.0
+    egress._resolver._names, egress._resolver._ttl_s = HostileNames(), 0.0
     egress._connector = watched = Watched(egress._connector)
     async with browsers:
         yield Walled(browsers, watched.refused, tier, mode)

@@ -16,7 +16,7 @@ WIRE_BYTES = 64 * 1024 * 1024
 
 
 @pytest.fixture
-async def open_gate() -> AsyncIterator[OpenGate]:
+async def open_listener() -> AsyncIterator[OpenGate]:
     """Opens a gate with a visit begun: settings by name, `names` and `limits` for the seams."""
     async with AsyncExitStack() as stack:
 
@@ -28,8 +28,8 @@ async def open_gate() -> AsyncIterator[OpenGate]:
         ) -> ProxyListener:
             egress = EgressProxy(BrowserSettings(**settings), names=names, limits=limits)
             stack.push_async_callback(egress.close)
-            gate = await egress.open_gate()
-            gate.begin(wire_bytes)
+            gate = await egress.open_listener()
+            gate.begin_visit(wire_bytes)
             return gate
 
         yield opened

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from browsers.egress import dns_resolver, fake_dns_suspected
-from browsers.egress.dns_resolver import CachingResolver, SystemDnsResolver
+from browsers.egress import dns_resolver, is_fake_dns_suspected
+from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from tests.browsers.egress.wire import Names
 
 PATIENCE_S = 60.0
 """Far beyond what anything here takes."""
 
 
-class Slow:
+class Slow(DnsResolver):
     """A name service that answers when it is let."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Slow:
         with self._lock:
             return self.asked - self.at_once
 
-    def addresses(self, host: str) -> Sequence[str]:
+    def resolve(self, host: str) -> Sequence[str]:
         with self._lock:
             self.asked += 1
             self.at_once += 1
@@ -87,7 +87,7 @@ async def test_silent_names_do_not_hold_up_the_loop_and_are_bounded_in_number() 
         answers = await asyncio.gather(*lookups, return_exceptions=True)
         assert all(isinstance(answer, TimeoutError) for answer in answers)
         assert names.answered == 0, "nobody waited for it"
-        assert names.most_at_once <= dns_resolver.LOOKUPS_AT_ONCE
+        assert names.most_at_once <= dns_resolver.MAX_LOOKUPS
     finally:
         names.let.set()
 
@@ -100,9 +100,9 @@ async def test_answers_and_failures_are_remembered_for_a_while() -> None:
 
 async def test_an_answer_that_is_too_old_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(a_example=["8.8.8.8"])
-    await _ask_twice(CachingResolver(names, kept_s=0))
+    await _ask_twice(CachingResolver(names, ttl_s=0))
     assert names.asked == ["a.example", "none.example", "a.example"]
-    monkeypatch.setattr(dns_resolver, "FAILED_KEPT_S", 0)
+    monkeypatch.setattr(dns_resolver, "FAILED_TTL_S", 0)
     names.asked.clear()
     await _ask_twice(CachingResolver(names))
     assert names.asked == ["a.example", "none.example", "none.example"]
@@ -116,7 +116,7 @@ async def _ask_twice(asking: CachingResolver) -> None:
 
 
 async def test_only_so_many_names_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dns_resolver, "NAMES_KEPT", 3)
+    monkeypatch.setattr(dns_resolver, "MAX_CACHED_NAMES", 3)
     names = Names(**{f"{n}_example": ["8.8.8.8"] for n in "abcd"})
     asking = CachingResolver(names)
     for n in "abcd":
@@ -127,8 +127,8 @@ async def test_only_so_many_names_are_remembered(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_name_service_that_breaks_tells_whoever_waits() -> None:
-    class Broken:
-        def addresses(self, host: str) -> Sequence[str]:
+    class Broken(DnsResolver):
+        def resolve(self, host: str) -> Sequence[str]:
             raise RuntimeError("broken")
 
     asking = CachingResolver(Broken())
@@ -149,18 +149,18 @@ async def test_closing_lets_go_of_whoever_waits() -> None:
 
 
 async def test_the_system_knows_this_machine() -> None:
-    found = await CachingResolver(SystemDnsResolver()).lookup("localhost")
+    found = await CachingResolver(DnsResolver()).lookup("localhost")
     assert set(found) & {"127.0.0.1", "::1"}
 
 
 async def test_a_tunnel_that_makes_addresses_up_is_recognised() -> None:
     made_up = {name.replace(".", "_"): ["198.18.0.7"] for name in dns_resolver.WELL_KNOWN}
-    assert await fake_dns_suspected(Names(**made_up))
+    assert await is_fake_dns_suspected(Names(**made_up))
 
 
 async def test_honest_or_missing_dns_is_not_suspected() -> None:
     honest = {name.replace(".", "_"): ["93.184.216.34"] for name in dns_resolver.WELL_KNOWN}
     half = honest | {dns_resolver.WELL_KNOWN[0].replace(".", "_"): ["198.18.0.7"]}
-    assert not await fake_dns_suspected(Names(**honest))
-    assert not await fake_dns_suspected(Names(**half))
-    assert not await fake_dns_suspected(Names())
+    assert not await is_fake_dns_suspected(Names(**honest))
+    assert not await is_fake_dns_suspected(Names(**half))
+    assert not await is_fake_dns_suspected(Names())

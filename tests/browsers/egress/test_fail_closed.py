@@ -55,8 +55,8 @@ async def test_a_page_whose_gate_closes_goes_nowhere(tier: Tier) -> None:
     async with Canary() as canary, served(hello) as port:
         settings = BrowserSettings(test_hosts=(("www.example.com", "127.0.0.1", port),))
         egress = EgressProxy(settings)
-        gate = await egress.open_gate()
-        gate.begin(1 << 20)
+        gate = await egress.open_listener()
+        gate.begin_visit(1 << 20)
         async with started(tier, settings) as browser:
             context = await browser.new_context(proxy={"server": gate.proxy_server})
             page = await context.new_page()

@@ -36,10 +36,10 @@ async def test_what_is_said_too_early_counts_too(open_gate: OpenGate) -> None:
         async with raw(gate) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             await conversation.hear_all()
-        assert gate.ledger.too_large
-        await settled(lambda: not gate._passages and sockets_at(gate.port, port) == 0)
+        assert gate.traffic.too_large
+        await settled(lambda: not gate._connections and sockets_at(gate.port, port) == 0)
         assert _watched() <= _open(), "nobody watches a descriptor that is closed"
-        gate.begin(WIRE_BYTES)
+        gate.begin_visit(WIRE_BYTES)
         assert await code(gate, SITE) == SUCCEEDED
 
 
@@ -65,13 +65,13 @@ async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_
         gate = await open_gate(test_hosts=at(port), wire_bytes=1 << 40)
         async with through(gate, SITE) as conversation:
             conversation.reader._transport.pause_reading()  # type: ignore[attr-defined]
-            await settled(lambda: gate.ledger.down_bytes > 0)
+            await settled(lambda: gate.traffic.down_bytes > 0)
             before = -1
             async with asyncio.timeout(PATIENCE_S):
                 while sent != before:
                     before = sent
                     await asyncio.sleep(0.2)
-            assert 0 < gate.ledger.down_bytes < 64 << 20, "kernel buffers and one of ours"
+            assert 0 < gate.traffic.down_bytes < 64 << 20, "kernel buffers and one of ours"
 
 
 async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: OpenGate) -> None:
@@ -86,12 +86,12 @@ async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: O
         async with through(gate, "other.example.com") as idle, through(gate, SITE) as greedy:
             assert len(await greedy.hear_all()) <= 1_000_000
             assert await idle.hear_all() == b""
-        assert gate.ledger.too_large
+        assert gate.traffic.too_large
         assert await code(gate, "other.example.com") == GENERAL
-        failure = gate.ledger.failure_for("other.example.com", 80)
+        failure = gate.traffic.failure_for("other.example.com", 80)
         assert failure is not None
         assert failure.kind is FailureKind.TOO_LARGE
-        fresh = gate.begin(WIRE_BYTES)
+        fresh = gate.begin_visit(WIRE_BYTES)
         assert await code(gate, "other.example.com") == SUCCEEDED
         assert not fresh.too_large
         assert fresh.failures == ()
@@ -108,17 +108,17 @@ async def test_what_goes_up_is_limited_as_well(open_gate: OpenGate) -> None:
             with pytest.raises(ConnectionError):
                 for _ in range(1000):
                     await conversation.say(bytes(65536))
-    assert gate.ledger.too_large
+    assert gate.traffic.too_large
 
 
 async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None:
     async with served(hello) as port:
         egress = EgressProxy(BrowserSettings(test_hosts=at(port)))
-        gate = await egress.open_gate()
+        gate = await egress.open_listener()
         assert await code(gate, SITE) == NOT_ALLOWED
-        gate.begin(WIRE_BYTES)
+        gate.begin_visit(WIRE_BYTES)
         assert await code(gate, SITE) == SUCCEEDED
-        gate.rest()
+        gate.pause()
         assert await code(gate, SITE) == NOT_ALLOWED
         await egress.close()
 
@@ -131,22 +131,22 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate
         gate = await open_gate(test_hosts=at(port))
         async with raw(gate) as mute, through(gate, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
-            await settled(lambda: gate.ledger.up_bytes > 0 and len(gate._passages) == 2)
+            await settled(lambda: gate.traffic.up_bytes > 0 and len(gate._connections) == 2)
             # Now that everything is said: before, a busy machine may well be silent for so long.
             _lose_patience(gate, 0.1)
             assert await conversation.hear_all() == b""
             assert await mute.hear_all() == b""
-    failure = gate.ledger.failure_for(SITE, 80)
+    failure = gate.traffic.failure_for(SITE, 80)
     assert failure is not None
     assert failure.kind is FailureKind.IDLE
-    assert gate.ledger.idle_s > 0
+    assert gate.traffic.idle_s > 0
 
 
 def _lose_patience(gate: ProxyListener, idle_s: float) -> None:
     assert gate._timer is not None, "nobody would look who is silent"
     gate._timer.cancel()
     gate.idle_s = idle_s
-    gate._sweep()
+    gate._close_idle()
 
 
 class _Clock:
@@ -162,7 +162,7 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
     open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = _Clock()
-    for module in ("proxied_connection", "relay", "proxy_server"):
+    for module in ("proxy_listener", "relay"):
         monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
     async with served(echo) as port:
         gate = await open_gate(test_hosts=at(port))
@@ -172,11 +172,11 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
                 assert await conversation.hear(1) == b"x"
                 clock.now += 0.9 * gate.idle_s
                 _lose_patience(gate, gate.idle_s)
-            assert len(gate._passages) == 1
+            assert len(gate._connections) == 1
             clock.now += 0.2 * gate.idle_s
             _lose_patience(gate, gate.idle_s)
-            assert not gate._passages
-    assert gate.ledger.failures == ()
+            assert not gate._connections
+    assert gate.traffic.failures == ()
 
 
 async def test_a_gate_takes_only_so_many_connections_at_once(open_gate: OpenGate) -> None:
@@ -186,5 +186,5 @@ async def test_a_gate_takes_only_so_many_connections_at_once(open_gate: OpenGate
             assert (await stack.enter_async_context(through(gate, SITE))).code == SUCCEEDED
         async with raw(gate) as one_too_many:
             assert await one_too_many.hear_all() == b""
-        assert gate.ledger.latest_failure is not None
-        assert gate.ledger.latest_failure.kind is FailureKind.TOO_MANY_CONNECTIONS
+        assert gate.traffic.latest_failure is not None
+        assert gate.traffic.latest_failure.kind is FailureKind.TOO_MANY_CONNECTIONS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from browsers.egress import socks5
+from browsers.egress import proxy_protocols
 from tests.browsers.egress.conftest import OpenGate
 from tests.browsers.egress.wire import (
     NOT_ALLOWED,
@@ -36,7 +36,7 @@ async def test_what_is_said_before_the_answer_is_not_lost(open_gate: OpenGate) -
             assert await conversation.hear(2) == b"\x05\x00"
             assert (await conversation.hear(10))[1] == SUCCEEDED
             assert await conversation.hear(5) == b"early"
-    assert gate.ledger.up_bytes == 5
+    assert gate.traffic.up_bytes == 5
 
 
 async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate) -> None:
@@ -47,8 +47,8 @@ async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate)
         await settled(lambda: names.asked)
         conversation.writer.write(bytes(32 << 20))
         await asyncio.sleep(0.1)
-        (passage,) = gate._passages
-        assert len(passage._heard) < 1 << 20
+        (passage,) = gate._connections
+        assert len(passage._received) < 1 << 20
     names.speak.set()
 
 
@@ -79,14 +79,14 @@ async def test_nothing_but_connect_is_served(open_gate: OpenGate, command: int) 
     gate = await open_gate()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request(SITE, 80, command))
-        assert await conversation.hear_all() == b"\x05\x00" + socks5.REFUSED_COMMAND
+        assert await conversation.hear_all() == b"\x05\x00" + proxy_protocols.COMMAND_NOT_SUPPORTED
 
 
 async def test_a_caller_who_offers_only_passwords_is_told_so(open_gate: OpenGate) -> None:
     gate = await open_gate()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x02")
-        assert await conversation.hear_all() == socks5.NO_METHOD
+        assert await conversation.hear_all() == proxy_protocols.NO_METHOD
 
 
 @pytest.mark.parametrize(
@@ -109,22 +109,26 @@ async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_gate: OpenGate, g
         gate = await open_gate(test_hosts=at(port))
         async with raw(gate) as conversation:
             await conversation.say(garbage)
-            assert await conversation.hear_all() in (b"", socks5.NO_METHOD, socks5.GREETED)
+            assert await conversation.hear_all() in (
+                b"",
+                proxy_protocols.NO_METHOD,
+                proxy_protocols.METHOD_ACCEPTED,
+            )
         assert await code(gate, SITE) == SUCCEEDED
 
 
 @given(st.binary(max_size=600))
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 def test_any_bytes_are_understood_refused_or_waited_for(data: bytes) -> None:
-    for understand in (socks5.greeting, socks5.request):
+    for understand in (proxy_protocols.parse_socks5_greeting, proxy_protocols.parse_socks5_request):
         try:
             understand(data)
-        except socks5.SocksProtocolError as garbage:
-            assert len(garbage.answer) in (0, 2, 10)
+        except proxy_protocols.Socks5Error as garbage:
+            assert len(garbage.reply) in (0, 2, 10)
 
 
 @given(st.integers(0, 65535), st.from_regex(r"[a-z0-9.-]{1,255}", fullmatch=True), st.binary(max_size=9))
 def test_a_request_is_read_back_as_it_was_written(port: int, host: str, rest: bytes) -> None:
     data = request(host, port)
-    assert socks5.request(data + rest) == (host, port, len(data))
-    assert all(socks5.request(data[:n]) is None for n in range(len(data)))
+    assert proxy_protocols.parse_socks5_request(data + rest) == (host, port, len(data))
+    assert all(proxy_protocols.parse_socks5_request(data[:n]) is None for n in range(len(data)))

@@ -7,10 +7,9 @@ import socket
 
 import pytest
 
-from browsers.egress import FailureKind, ProxyListener
+from browsers.egress import DnsResolver, FailureKind, ProxyListener
 from browsers.egress import ip_rules as addresses
-from browsers.egress.target_policy import _interleaved
-from browsers.egress.test_hosts import SYNTHETIC
+from browsers.egress.target_policy import SYNTHETIC, _interleave
 from tests.browsers.egress.conftest import OpenGate
 from tests.browsers.egress.wire import (
     EXPIRED,
@@ -36,7 +35,7 @@ SPELLINGS = (
 
 
 def _kind(gate: ProxyListener, host: str, port: int = 80) -> FailureKind | None:
-    failure = gate.ledger.failure_for(host, port)
+    failure = gate.traffic.failure_for(host, port)
     return None if failure is None else failure.kind
 
 
@@ -140,8 +139,8 @@ async def test_an_allowed_network_may_be_visited_and_nothing_else(open_gate: Ope
 async def test_something_unforeseen_fails_closed(
     open_gate: OpenGate, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Broken:
-        def addresses(self, host: str) -> list[str]:
+    class Broken(DnsResolver):
+        def resolve(self, host: str) -> list[str]:
             raise RuntimeError("unforeseen")
 
     gate = await open_gate(Broken())
@@ -153,7 +152,7 @@ async def test_something_unforeseen_fails_closed(
 async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_gate: OpenGate) -> None:
     gate = await open_gate(Names(a_example=["198.18.0.9"]))
     assert await code(gate, "a.example") == NOT_ALLOWED
-    failure = gate.ledger.failure_for("a.example", 80)
+    failure = gate.traffic.failure_for("a.example", 80)
     assert failure is not None
     assert failure.detail == addresses.FAKE_DNS_REASON
 
@@ -168,5 +167,5 @@ async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_gate: O
     ],
 )
 def test_both_families_take_turns_beginning_with_the_resolvers_first(found: str, turns: str) -> None:
-    interleaved = _interleaved([ipaddress.ip_address(text) for text in found.split()])
+    interleaved = _interleave([ipaddress.ip_address(text) for text in found.split()])
     assert " ".join(map(str, interleaved)) == turns

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from browsers.egress import EgressProxy, ip_rules
-from browsers.egress.test_hosts import TestHosts
+from browsers.egress.target_policy import TestHosts
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenGate
 from tests.browsers.egress.wire import NO_HOST, NOT_ALLOWED, SUCCEEDED, code, hello, served, through
@@ -33,7 +33,7 @@ async def test_a_test_host_opens_neither_its_address_nor_other_names(open_gate: 
 def test_the_made_up_address_is_judged_like_any_other() -> None:
     address = TestHosts([("a.example", "127.0.0.1", 8080)]).address_of("a.example")
     assert address is not None
-    assert ip_rules.refusal(address) is None
+    assert ip_rules.find_refusal(address) is None
 
 
 def test_test_hosts_are_announced_loudly(caplog: pytest.LogCaptureFixture) -> None:

@@ -44,7 +44,7 @@ def url(scheme: str, port: int, credentials: str = URL_CREDENTIALS) -> str:
 
 
 def failure_of(gate: ProxyListener, host: str = SITE, port: int = 443) -> tuple[FailureKind, str]:
-    failure = gate.ledger.failure_for(host, port)
+    failure = gate.traffic.failure_for(host, port)
     assert failure is not None
     return failure.kind, failure.detail
 
@@ -66,8 +66,8 @@ async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_gate
             assert (await conversation.hear_all()).endswith(b"hello")
     assert proxy.asked == ["GET http://www.example.com/path"]
     assert b"\r\nConnection: close\r\n" in proxy.heads[0]
-    assert gate.ledger.down_bytes > 0
-    assert gate.ledger.up_bytes == len(GET)
+    assert gate.traffic.down_bytes > 0
+    assert gate.traffic.up_bytes == len(GET)
 
 
 async def test_a_form_is_posted_through_an_http_proxy(open_gate: OpenGate) -> None:
@@ -248,7 +248,7 @@ async def test_with_socks5h_no_name_is_looked_up_here(open_gate: OpenGate) -> No
 async def test_a_silent_name_server_is_asked_for_advice_once(
     open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upstream_proxy, "ADVICE_LIMIT_S", 0.05)
+    monkeypatch.setattr(upstream_proxy, "LOCAL_LOOKUP_LIMIT_S", 0.05)
     names = Silent()
     async with served(echo) as site, socks5_proxy(site) as proxy:
         gate = await open_gate(names, proxy=url("socks5", proxy.port))
@@ -341,7 +341,7 @@ async def test_credentials_appear_in_no_log_and_no_failure(
         for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", dead_port)):
             gate = await open_gate(Names(), proxy=url(scheme, port, f"me:{secret}"))
             await code(gate, SITE, 443)
-            assert secret not in repr(gate.ledger.failures)
+            assert secret not in repr(gate.traffic.failures)
     assert "upstream proxy" in caplog.text
     assert secret not in caplog.text
     assert AUTHORIZATION not in caplog.text

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from browsers.egress import ProxyListener
+from browsers.egress import DnsResolver, ProxyListener
 
 PATIENCE_S = 10.0
 """Far beyond what anything here takes: it only proves that nothing hangs."""
@@ -160,14 +160,14 @@ def _ends(descriptor: int) -> set[int]:
     return set()
 
 
-class Names:
+class Names(DnsResolver):
     """A name service that says what the test wants: each name's answers in turn, the last for ever."""
 
     def __init__(self, **answers: Sequence[str] | Sequence[Sequence[str]] | OSError) -> None:
         self.asked: list[str] = []
         self._answers = {name.replace("_", "."): answer for name, answer in answers.items()}
 
-    def addresses(self, host: str) -> Sequence[str]:
+    def resolve(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         answer = self._answers.get(host)
         if answer is None:
@@ -180,14 +180,14 @@ class Names:
         return turns[min(self.asked.count(host), len(turns)) - 1]
 
 
-class Silent:
+class Silent(DnsResolver):
     """A name service that says nothing until it is let."""
 
     def __init__(self) -> None:
         self.asked = False
         self.speak = threading.Event()
 
-    def addresses(self, host: str) -> Sequence[str]:
+    def resolve(self, host: str) -> Sequence[str]:
         self.asked = True
         self.speak.wait(PATIENCE_S)
         return []

@@ -129,7 +129,7 @@ async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
         monkeypatch.setattr(f"browsers.pool.{module}.REST_S", 600.0)
     supply = await _at_rest(fresh)
     async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
-        loan.tab.gate.begin(1_000_000)
+        loan.tab.gate.begin_visit(1_000_000)
         loan.tab.let_page_in()
         loan.reusable = True
         async with through(loan.tab.gate, "site.example") as conversation:

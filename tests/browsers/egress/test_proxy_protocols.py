@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsers.egress.http_proxy_request import rewritten, says_proxy_authentication, wants_upgrade
+from browsers.egress.proxy_protocols import (
+    is_proxy_auth_required,
+    is_upgrade_request,
+    rewrite_request_head,
+)
 
 HEAD = (
     b"GET /a?b=c HTTP/1.1\r\nHost: www.example.com\r\nConnection: keep-alive\r\nUser-Agent: x\r\n"
@@ -15,7 +19,7 @@ HEAD = (
 
 
 def test_the_request_line_is_made_absolute_and_the_rest_keeps_its_order() -> None:
-    assert rewritten(HEAD, "www.example.com", "Basic dTpw").head == (
+    assert rewrite_request_head(HEAD, "www.example.com", "Basic dTpw").head == (
         b"GET http://www.example.com/a?b=c HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: x\r\n"
         b"Accept: text/html\r\nConnection: close\r\nProxy-Authorization: Basic dTpw\r\n\r\n"
     )
@@ -23,7 +27,7 @@ def test_the_request_line_is_made_absolute_and_the_rest_keeps_its_order() -> Non
 
 def test_the_judged_host_counts_whatever_the_request_says() -> None:
     head = b"GET / HTTP/1.1\r\nHost: 169.254.169.254\r\nhost: b\r\n\r\n"
-    assert rewritten(head, "www.example.com", None).head == (
+    assert rewrite_request_head(head, "www.example.com", None).head == (
         b"GET http://www.example.com/ HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"
     )
 
@@ -32,14 +36,14 @@ def test_credentials_of_the_page_for_a_proxy_are_dropped() -> None:
     head = (
         b"GET / HTTP/1.1\r\nProxy-Authorization: Basic eA==\r\nProxy-Connection: x\r\nKeep-Alive: 1\r\n\r\n"
     )
-    out = rewritten(head, "a.example", None).head
+    out = rewrite_request_head(head, "a.example", None).head
     assert b"roxy" not in out
 
 
 def test_the_length_of_the_body_is_known() -> None:
     head = b"POST / HTTP/1.1\r\nContent-Length: 17\r\n\r\n"
-    assert rewritten(head, "a.example", None).body_bytes == 17
-    assert rewritten(HEAD, "a.example", None).body_bytes == 0
+    assert rewrite_request_head(head, "a.example", None).body_bytes == 17
+    assert rewrite_request_head(HEAD, "a.example", None).body_bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -72,14 +76,14 @@ def test_the_length_of_the_body_is_known() -> None:
 )
 def test_what_no_browser_sends_is_not_passed(head: bytes) -> None:
     with pytest.raises(ValueError):
-        rewritten(head, "a.example", None)
+        rewrite_request_head(head, "a.example", None)
 
 
 @given(st.binary(max_size=200))
 def test_whatever_passes_is_one_request_to_the_judged_host(data: bytes) -> None:
     head = b"GET /" + data.replace(b"\r\n\r\n", b"") + b"\r\n\r\n"
     try:
-        out = rewritten(head, "a.example", None).head
+        out = rewrite_request_head(head, "a.example", None).head
     except ValueError:
         return
     assert out.startswith(b"GET http://a.example/")
@@ -89,11 +93,11 @@ def test_whatever_passes_is_one_request_to_the_judged_host(data: bytes) -> None:
 
 
 def test_a_web_socket_wants_an_upgrade() -> None:
-    assert wants_upgrade(b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-    assert not wants_upgrade(b"GET /upgrade: HTTP/1.1\r\nUpgrade-Insecure-Requests: 1\r\n\r\n")
+    assert is_upgrade_request(b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    assert not is_upgrade_request(b"GET /upgrade: HTTP/1.1\r\nUpgrade-Insecure-Requests: 1\r\n\r\n")
 
 
 def test_a_refusal_by_the_proxy_is_told_from_a_page() -> None:
-    assert says_proxy_authentication(b"HTTP/1.1 407 Proxy")
-    assert not says_proxy_authentication(b"HTTP/1.1 200 407")
-    assert not says_proxy_authentication(b"")
+    assert is_proxy_auth_required(b"HTTP/1.1 407 Proxy")
+    assert not is_proxy_auth_required(b"HTTP/1.1 200 407")
+    assert not is_proxy_auth_required(b"")

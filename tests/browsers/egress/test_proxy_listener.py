@@ -7,8 +7,16 @@ import random
 
 import pytest
 
-from browsers.egress import EgressProxy, Failure, FailureKind, ProxyLimits, ProxyListener, socks5, traffic_log
-from browsers.egress.connectors import OpenConnection
+from browsers.egress import (
+    EgressProxy,
+    Failure,
+    FailureKind,
+    ProxyLimits,
+    ProxyListener,
+    proxy_protocols,
+    traffic_log,
+)
+from browsers.egress.dialer import OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenGate
@@ -42,9 +50,9 @@ async def test_bytes_pass_in_both_directions_and_are_counted(open_gate: OpenGate
             saying = asyncio.ensure_future(conversation.say(said))
             assert await conversation.hear(len(said)) == said
             await saying
-    assert gate.ledger.down_bytes == gate.ledger.up_bytes == len(said)
-    assert gate.ledger.connections == 1
-    assert gate.ledger.failures == ()
+    assert gate.traffic.down_bytes == gate.traffic.up_bytes == len(said)
+    assert gate.traffic.connections == 1
+    assert gate.traffic.failures == ()
 
 
 async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(
@@ -55,7 +63,7 @@ async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await settled(lambda: names.asked)
-    await settled(lambda: not gate._passages)
+    await settled(lambda: not gate._connections)
     names.speak.set()
 
 
@@ -99,7 +107,7 @@ async def test_a_reset_by_the_site_ends_the_connection(open_gate: OpenGate) -> N
         async with through(gate, SITE) as conversation:
             await conversation.say(b"x")
             assert await conversation.hear_all() == b""
-        await settled(lambda: not gate._passages)
+        await settled(lambda: not gate._connections)
 
 
 async def test_connections_can_be_dropped_in_whatever_state_they_are(open_gate: OpenGate) -> None:
@@ -107,12 +115,12 @@ async def test_connections_can_be_dropped_in_whatever_state_they_are(open_gate: 
     async with served(echo) as port:
         gate = await open_gate(names, test_hosts=at(port))
         async with raw(gate) as greeting, raw(gate) as opening, through(gate, SITE) as joined:
-            await settled(lambda: len(gate._passages) == 3)
+            await settled(lambda: len(gate._connections) == 3)
             await opening.say(b"\x05\x01\x00" + request("silent.example", 80))
             gate.drop_connections()
             for conversation in (greeting, opening, joined):
-                assert await conversation.hear_all() in (b"", socks5.GREETED)
-        assert not gate._passages
+                assert await conversation.hear_all() in (b"", proxy_protocols.METHOD_ACCEPTED)
+        assert not gate._connections
         assert await code(gate, SITE) == SUCCEEDED, "the gate itself stays open"
     names.speak.set()
 
@@ -135,7 +143,7 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_gate: OpenGate
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await conversation.hear(2)
         await settled(lambda: names.asked)
-        (passage,) = gate._passages
+        (passage,) = gate._connections
         await gate.close()
         assert await conversation.hear_all() == b""
         assert passage._opening is not None
@@ -149,8 +157,8 @@ async def test_a_thousand_short_connections_leave_no_socket_open(open_gate: Open
         for _ in range(50):
             await asyncio.gather(*(_fetch(gate) for _ in range(20)))
         # Its own alone: a door that other tests share opens and closes what it likes meanwhile.
-        await settled(lambda: not gate._passages and sockets_at(gate.port, port) == 0)
-        assert gate.ledger.connections == 1000
+        await settled(lambda: not gate._connections and sockets_at(gate.port, port) == 0)
+        assert gate.traffic.connections == 1000
 
 
 async def _fetch(gate: ProxyListener) -> None:
@@ -164,10 +172,10 @@ async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
 ) -> None:
     gate = await open_gate(test_hosts=at(dead_port))
     assert await code(gate, SITE, 443) == REFUSED
-    failure = gate.ledger.failure_for(SITE.upper() + ".", 443)
+    failure = gate.traffic.failure_for(SITE.upper() + ".", 443)
     assert failure is not None
     assert (failure.kind, failure.host, failure.port) == (FailureKind.CONNECTION_REFUSED, SITE, 443)
-    assert gate.ledger.failure_for(SITE, 80) is None
+    assert gate.traffic.failure_for(SITE, 80) is None
 
 
 async def test_a_host_that_is_reached_after_all_has_no_failure(open_gate: OpenGate) -> None:
@@ -175,10 +183,10 @@ async def test_a_host_that_is_reached_after_all_has_no_failure(open_gate: OpenGa
         gate = await open_gate(test_hosts=at(port), limits=ProxyLimits(connections=64))
         gate._connector, working = _Refusing(), gate._connector
         assert await code(gate, SITE) == EXPIRED
-        assert gate.ledger.failure_for(SITE, 80) is not None
+        assert gate.traffic.failure_for(SITE, 80) is not None
         gate._connector = working
         assert await code(gate, SITE) == SUCCEEDED
-        assert gate.ledger.failure_for(SITE, 80) is None
+        assert gate.traffic.failure_for(SITE, 80) is None
 
 
 class _Refusing:
@@ -188,18 +196,18 @@ class _Refusing:
 
 async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
     egress = EgressProxy(BrowserSettings())
-    one, two = await egress.open_gate(), await egress.open_gate()
+    one, two = await egress.open_listener(), await egress.open_listener()
     assert one.port != two.port
     assert one.proxy_server == f"socks5://127.0.0.1:{one.port}"
-    assert one.begin(1) is not two.begin(1)
+    assert one.begin_visit(1) is not two.begin_visit(1)
     assert await code(one, "127.0.0.1") == NOT_ALLOWED
-    assert two.ledger.failures == ()
+    assert two.traffic.failures == ()
     await egress.close()
 
 
 async def test_a_ledger_keeps_only_so_many_failures(open_gate: OpenGate) -> None:
     gate = await open_gate()
-    for n in range(traffic_log.FAILURES_KEPT + 10):
-        gate.ledger.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
-    assert len(gate.ledger.failures) == traffic_log.FAILURES_KEPT
-    assert gate.ledger.failures[0].host == "10.example"
+    for n in range(traffic_log.MAX_FAILURES + 10):
+        gate.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
+    assert len(gate.traffic.failures) == traffic_log.MAX_FAILURES
+    assert gate.traffic.failures[0].host == "10.example"

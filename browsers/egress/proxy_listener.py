@@ -1,0 +1,373 @@
+"""SOCKS5 listener of one browser context, and the connections through it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from browsers.egress import proxy_protocols
+from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connector, FirstRequest, OpenConnection
+from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
+from browsers.egress.relay import Relay
+from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
+
+log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+BACKLOG = 256
+OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+ACCEPT_PAUSE_S = 0.5
+"""Seconds without accepting connections after the process ran out of descriptors."""
+MAX_READ_BYTES = 4096
+"""A SOCKS5 greeting and request are at most 519 bytes long."""
+MAX_EARLY_BYTES = 64 * 1024
+"""Bytes that the browser may send before its connection is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyLimits:
+    """Limits of every listener."""
+
+    lookup_s: float = LOOKUP_LIMIT_S
+    connect_s: float = CONNECT_LIMIT_S
+    stagger_s: float = STAGGER_S
+    idle_s: float = 60.0
+    """Seconds without a byte in either direction. Longer than any visit: the visit's deadline ends slow
+    sites. This limit only frees connections that a prepared tab does not use."""
+    connections: int = 256
+    """Simultaneous connections of one listener. A page of 90 hosts had 90."""
+
+
+class ProxyListener:
+    """A SOCKS5 listener on this machine's loopback interface.
+
+    Other programs on this machine can connect to the port while it is open. The same policy and limits apply
+    to them: the public web, within the limits of the visit.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        limits: ProxyLimits,
+        connector: Connector,
+        buffer: memoryview,
+        on_close: Callable[[ProxyListener], None],
+    ) -> None:
+        """`buffer` is shared by all connections of the event loop."""
+        self.port: int = listener.getsockname()[1]
+        self.proxy_server = f"socks5://{HOST}:{self.port}"
+        self.traffic = TrafficLog(0)
+        """Log of the visit in progress."""
+        self.idle_s = limits.idle_s
+        self.buffer = buffer
+        self._is_visit_running = False
+        self._listener = listener
+        self._limits = limits
+        self._connector = connector
+        self._on_close = on_close
+        self._connections: set[ProxiedConnection] = set()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop.add_reader(listener.fileno(), self._accept)
+
+    def begin_visit(self, wire_bytes: int) -> TrafficLog:
+        """Allow connections for a visit, with `wire_bytes` in each direction, and return its traffic log."""
+        self.traffic = TrafficLog(wire_bytes)
+        self._is_visit_running = True
+        return self.traffic
+
+    def pause(self) -> None:
+        """Refuse all traffic until the next visit begins."""
+        self._is_visit_running = False
+        self.drop_connections()
+
+    def drop_connections(self) -> None:
+        """Abort every connection, and every attempt to open one."""
+        for connection in list(self._connections):
+            connection.close()
+
+    async def close(self) -> None:
+        """Stop listening and abort every connection. The port is free when this returns."""
+        if self._listener.fileno() < 0:
+            return
+        self._loop.remove_reader(self._listener.fileno())
+        self._listener.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        closing = list(self._connections)
+        self.drop_connections()
+        self._on_close(self)
+        for connection in closing:
+            await connection.wait_closed()
+
+    async def connect(self, host: str, port: int) -> OpenConnection:
+        """Connect to a checked address.
+
+        Raises:
+            ConnectionDeniedError: no visit has begun, its bytes are used up, or the policy or the network
+                refused.
+        """
+        if not self._is_visit_running:
+            raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
+        if self.traffic.too_large:
+            raise ConnectionDeniedError(FailureKind.TOO_LARGE, host, port)
+        return await self._connector.connect(host, port)
+
+    def overflow(self) -> None:
+        """End all traffic of a visit that reached its limit of bytes."""
+        self.traffic.too_large = True
+        self.drop_connections()
+
+    def forget(self, connection: ProxiedConnection) -> None:
+        """Remove a closed connection."""
+        self._connections.discard(connection)
+
+    def _accept(self) -> None:
+        for _ in range(BACKLOG):
+            try:
+                near, peer = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in OUT_OF_DESCRIPTORS:
+                    self._pause_accepting()
+                return
+            self._add_connection(near, peer[0])
+
+    def _add_connection(self, near: socket.socket, peer: str) -> None:
+        if not peer.startswith("127."):
+            near.close()
+            return
+        if len(self._connections) >= self._limits.connections:
+            self.traffic.record(Failure(FailureKind.TOO_MANY_CONNECTIONS, "", 0))
+            near.close()
+            return
+        near.setblocking(False)
+        self.traffic.connections += 1
+        self._connections.add(ProxiedConnection(self, near))
+        if self._timer is None:
+            self._timer = self._loop.call_later(self.idle_s / 2, self._close_idle)
+
+    def _pause_accepting(self) -> None:
+        """Wait for free descriptors. A listener that cannot accept is always readable and would busy-loop."""
+        log.error("egress out of file descriptors")
+        self._loop.remove_reader(self._listener.fileno())
+        self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting)
+
+    def _resume_accepting(self) -> None:
+        if self._listener.fileno() >= 0:
+            self._loop.add_reader(self._listener.fileno(), self._accept)
+
+    def _close_idle(self) -> None:
+        self._timer = None
+        oldest = time.monotonic() - self.idle_s
+        for connection in list(self._connections):
+            since = connection.idle_since
+            if since is not None and since < oldest:
+                if connection.is_unanswered:
+                    self.traffic.record(Failure(FailureKind.IDLE, connection.host, connection.port))
+                connection.close()
+        if self._connections:
+            self._timer = self._loop.call_later(self.idle_s / 2, self._close_idle)
+
+
+class ProxiedConnection:
+    """One connection of a browser: SOCKS5 handshake, policy check, relay to the site, and close.
+
+    Owns the browser's socket and, through the relay, the site's.
+    """
+
+    def __init__(self, listener: ProxyListener, near: socket.socket) -> None:
+        self.host = ""
+        self.port = 0
+        self._listener = listener
+        self._near = near
+        self._loop = asyncio.get_running_loop()
+        self._received = b""
+        self._is_greeted = False
+        self._is_closed = False
+        self._last_byte_at = time.monotonic()
+        self._relay: Relay | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._loop.add_reader(near.fileno(), self._receive)
+
+    @property
+    def idle_since(self) -> float | None:
+        """Time of the last byte, or None while it is being opened, which has limits of its own."""
+        if self._relay is not None:
+            return self._relay.last_byte_at
+        return self._last_byte_at if self._opening is None else None
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Return True if bytes were sent to the site and none came back."""
+        return self._relay is not None and self._relay.up.has_moved and not self._relay.down.has_moved
+
+    def close(self) -> None:
+        """Close both sockets now, in any state."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._opening is not None:
+            self._opening.cancel()
+        if self._relay is not None:
+            self._relay.close()
+        else:
+            self._loop.remove_reader(self._near.fileno())
+            self._near.close()
+        self._listener.forget(self)
+
+    async def wait_closed(self) -> None:
+        """Wait until no task of this connection runs any more."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+
+    def _receive(self) -> None:
+        """Receive the handshake and early data, and notice when the browser gives up."""
+        try:
+            data = self._near.recv(MAX_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        self._received += data
+        if self._opening is not None:
+            if len(self._received) > MAX_EARLY_BYTES:
+                self._loop.remove_reader(self._near.fileno())
+            return
+        try:
+            self._handle_handshake()
+        except proxy_protocols.Socks5Error as error:
+            self._send(error.reply)
+            self.close()
+
+    def _handle_handshake(self) -> None:
+        if not self._is_greeted:
+            end = proxy_protocols.parse_socks5_greeting(self._received)
+            if end is None:
+                return
+            self._is_greeted = True
+            self._received = self._received[end:]
+            self._send(proxy_protocols.METHOD_ACCEPTED)
+        request = proxy_protocols.parse_socks5_request(self._received)
+        if request is None:
+            return
+        self.host, self.port, end = request
+        self._received = self._received[end:]
+        self._opening = self._loop.create_task(self._open())
+        self._opening.add_done_callback(self._after_opening)
+
+    async def _open(self) -> None:
+        # The log of the visit that requested it: another visit may have begun when the answer comes.
+        traffic = self._listener.traffic
+        try:
+            opened = await self._listener.connect(self.host, self.port)
+        except ConnectionDeniedError as denied:
+            traffic.record(denied.failure)
+            self._send(proxy_protocols.build_socks5_refusal(denied.failure.kind))
+            self.close()
+            return
+        traffic.clear(self.host, self.port)
+        try:
+            self._send(proxy_protocols.CONNECTED)
+            if opened.first_request is None:
+                self._join(opened.sock, opened.early)
+            else:
+                await self._send_first_request(opened.sock, opened.first_request, traffic)
+        finally:
+            if self._relay is None:
+                opened.sock.close()
+
+    def _after_opening(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # Unexpected: report it and let nothing through.
+            log.error("egress failed error=%s", type(error).__name__, exc_info=error)
+            self._listener.traffic.record(Failure(FailureKind.INTERNAL, self.host, self.port))
+        if self._relay is None:
+            if not self._is_closed and error is not None:
+                self._send(proxy_protocols.build_socks5_refusal(FailureKind.INTERNAL))
+            self.close()
+
+    def _join(self, far: socket.socket, early: bytes) -> None:
+        relay = self._create_relay(far)
+        relay.up.start(self._received)
+        relay.down.start(early)
+        self._received = b""
+
+    def _create_relay(self, far: socket.socket, up_left: int | None = None) -> Relay:
+        self._relay = Relay(
+            self._near,
+            far,
+            counter=self._listener,
+            buffer=self._listener.buffer,
+            on_close=self.close,
+            up_left=up_left,
+        )
+        return self._relay
+
+    async def _send_first_request(self, far: socket.socket, first: FirstRequest, traffic: TrafficLog) -> None:
+        """Rewrite the first request for the upstream HTTP proxy, or open a tunnel for an upgrade request."""
+        self._loop.remove_reader(self._near.fileno())
+        try:
+            async with asyncio.timeout(self._listener.idle_s):
+                head = await self._read_head()
+                if proxy_protocols.is_upgrade_request(head):
+                    early = await proxy_protocols.http_connect(
+                        far, f"{first.authority}:80", first.authorization
+                    )
+                    self._received = head + self._received
+                    self._join(far, early)
+                    return
+                request = proxy_protocols.rewrite_request_head(head, first.authority, first.authorization)
+                await self._loop.sock_sendall(far, request.head)
+        except proxy_protocols.HandshakeRejectedError as error:
+            traffic.record(Failure(error.kind, self.host, self.port, error.detail))
+            return
+        except (OSError, ValueError):
+            return
+        traffic.up_bytes += len(head)
+        relay = self._create_relay(far, request.body_bytes)
+        relay.up.start(self._received)
+        self._loop.add_reader(far.fileno(), self._on_first_response, far, relay, traffic)
+
+    async def _read_head(self) -> bytes:
+        while (end := self._received.find(b"\r\n\r\n")) < 0:
+            if len(self._received) > proxy_protocols.MAX_HEAD_BYTES:
+                raise ValueError("a head without end")
+            more = await self._loop.sock_recv(self._near, 65536)
+            if not more:
+                raise ConnectionResetError("closed")
+            self._received += more
+        head, self._received = self._received[: end + 4], self._received[end + 4 :]
+        return head
+
+    def _on_first_response(self, far: socket.socket, relay: Relay, traffic: TrafficLog) -> None:
+        """Close if the proxy rejects the credentials, so that its response is not taken for the page."""
+        try:
+            first = far.recv(16, socket.MSG_PEEK)
+        except BlockingIOError:
+            return
+        except OSError:
+            first = b""
+        if not first or proxy_protocols.is_proxy_auth_required(first):
+            if first:
+                detail = proxy_protocols.CREDENTIALS_REJECTED
+                traffic.record(Failure(FailureKind.PROXY_FAILED, self.host, self.port, detail))
+            relay.close()
+            return
+        relay.down.start()
+
+    def _send(self, data: bytes) -> None:
+        """Send a few bytes into an empty buffer. A closed peer is noticed by the next read."""
+        with contextlib.suppress(OSError):
+            self._near.send(data)

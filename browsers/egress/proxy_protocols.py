@@ -1,0 +1,284 @@
+"""Parse and build the messages of SOCKS5 and HTTP proxies.
+
+Browsers connect to the egress proxy with SOCKS5 (RFC 1928), CONNECT only. The egress proxy connects to the
+operator's upstream proxy with HTTP CONNECT or SOCKS5 with a password (RFC 1928, 1929). Plain http over an
+HTTP proxy uses requests in absolute form, because proxies refuse CONNECT to port 80. Such a connection
+carries one request: its head is rewritten and its body passes up to its length, so nothing behind it can
+evade the policy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+
+from browsers.egress.traffic_log import FailureKind
+
+# --- SOCKS5, server side
+
+VERSION = 5
+NO_AUTHENTICATION = 0
+CONNECT = 1
+IPV4, NAME, IPV6 = 1, 3, 4
+_BOUND = bytes((0, IPV4, 0, 0, 0, 0, 0, 0))
+"""Rest of a reply with a zero bound address: the browser needs no other."""
+
+METHOD_ACCEPTED = bytes((VERSION, NO_AUTHENTICATION))
+NO_METHOD = bytes((VERSION, 0xFF))
+COMMAND_NOT_SUPPORTED = bytes((VERSION, 7)) + _BOUND
+CONNECTED = bytes((VERSION, 0)) + _BOUND
+
+_REPLY_CODES = {
+    FailureKind.BLOCKED_ADDRESS: 2,
+    FailureKind.UNSAFE_PORT: 2,
+    FailureKind.NOT_ALLOWED: 2,
+    FailureKind.HOST_UNREACHABLE: 3,
+    FailureKind.NAME_NOT_RESOLVED: 4,
+    FailureKind.CONNECTION_REFUSED: 5,
+    FailureKind.CONNECT_TIMEOUT: 6,
+    FailureKind.NAME_LOOKUP_TIMEOUT: 6,
+}
+GENERAL_FAILURE = 1
+
+# --- upstream proxies
+
+MAX_HANDSHAKE_BYTES = 16 * 1024
+"""More than any proxy sends before it connects."""
+MAX_HEAD_BYTES = 256 * 1024
+"""Chromium's own limit for headers."""
+
+CREDENTIALS_REJECTED = "it rejected the credentials"
+_HTTP_FAILURES = {
+    407: (FailureKind.PROXY_FAILED, CREDENTIALS_REJECTED),
+    403: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
+    405: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
+    502: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
+    503: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
+    504: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy waited in vain"),
+}
+_SOCKS5_FAILURES = {
+    2: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
+    3: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
+    4: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
+    5: (FailureKind.CONNECTION_REFUSED, ""),
+    6: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy waited in vain"),
+}
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([0-9]{3})")
+_REQUEST_LINE = re.compile(rb"([A-Z]{1,20}) (/[\x21-\x7e]*) HTTP/1\.1")
+_HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00\r\n]*)")
+_HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive"})
+
+
+class Socks5Error(Exception):
+    """The client does not speak SOCKS5 CONNECT. Carries the reply to send before the connection closes."""
+
+    def __init__(self, reply: bytes = b"") -> None:
+        super().__init__("not SOCKS5 CONNECT")
+        self.reply = reply
+
+
+class HandshakeRejectedError(Exception):
+    """The upstream proxy, or the site behind it, refused."""
+
+    def __init__(self, kind: FailureKind, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class AbsoluteRequest:
+    """A request head in absolute form, and the length of its body in bytes."""
+
+    head: bytes
+    body_bytes: int
+
+
+def parse_socks5_greeting(data: bytes) -> int | None:
+    """Return the length of a complete greeting, or None if more bytes are needed.
+
+    Raises:
+        Socks5Error: it is not a SOCKS5 greeting, or it offers only authentication.
+    """
+    if data[:1] not in (b"", b"\x05"):
+        raise Socks5Error
+    if len(data) < 2 or len(data) < 2 + data[1]:
+        return None
+    end = 2 + data[1]
+    if NO_AUTHENTICATION not in data[2:end]:
+        raise Socks5Error(NO_METHOD)
+    return end
+
+
+def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
+    """Return host, port and length of a complete request, or None if more bytes are needed.
+
+    Raises:
+        Socks5Error: it is not a SOCKS5 request, or not CONNECT.
+    """
+    if data[:1] not in (b"", b"\x05"):
+        raise Socks5Error
+    if len(data) < 5:
+        return None
+    if data[1] != CONNECT:
+        raise Socks5Error(COMMAND_NOT_SUPPORTED)
+    start, length = {IPV4: (4, 4), NAME: (5, data[4]), IPV6: (4, 16)}.get(data[3], (0, 0))
+    if not length:
+        raise Socks5Error
+    end = start + length
+    if len(data) < end + 2:
+        return None
+    return _decode_host(data[3], data[start:end]), int.from_bytes(data[end : end + 2], "big"), end + 2
+
+
+def build_socks5_refusal(kind: FailureKind) -> bytes:
+    """Return the SOCKS5 reply for a failure. Chromium shows the same error for every code."""
+    return bytes((VERSION, _REPLY_CODES.get(kind, GENERAL_FAILURE))) + _BOUND
+
+
+def _decode_host(kind: int, data: bytes) -> str:
+    if kind == IPV4:
+        return socket.inet_ntoa(data)
+    if kind == IPV6:
+        return socket.inet_ntop(socket.AF_INET6, data)
+    return data.decode("latin-1")
+
+
+def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> AbsoluteRequest:
+    """Rewrite a request head, up to and including its empty line, to absolute form for an HTTP proxy.
+
+    The authority is the checked one, regardless of the Host header.
+
+    Raises:
+        ValueError: it is not a request that a browser sends.
+    """
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    request = _REQUEST_LINE.fullmatch(first)
+    if request is None:
+        raise ValueError("not an HTTP/1.1 request")
+    method, path = request.groups()
+    host = authority.encode("ascii")
+    out = [b"%s http://%s%s HTTP/1.1" % (method, host, path), b"Host: " + host]
+    lengths: list[bytes] = []
+    for line in lines:
+        header = _HEADER.fullmatch(line)
+        if header is None:
+            raise ValueError("not a header")
+        name = header[1].lower()
+        if name == b"transfer-encoding":
+            raise ValueError("a body without a length")
+        if name == b"content-length":
+            lengths.append(header[2].strip())
+        if name != b"host" and name not in _HOP_BY_HOP:
+            out.append(line)
+    out.append(b"Connection: close")
+    if authorization is not None:
+        out.append(b"Proxy-Authorization: " + authorization.encode("ascii"))
+    return AbsoluteRequest(b"\r\n".join(out) + b"\r\n\r\n", _parse_length(lengths))
+
+
+def _parse_length(values: list[bytes]) -> int:
+    if not values:
+        return 0
+    if len(values) > 1 or not re.fullmatch(rb"[0-9]{1,15}", values[0]):
+        raise ValueError("not a length")
+    return int(values[0])
+
+
+def is_upgrade_request(head: bytes) -> bool:
+    """Return True if the request asks for another protocol, such as a web socket, which needs CONNECT."""
+    return b"\r\nupgrade:" in head.lower()
+
+
+def is_proxy_auth_required(first_bytes: bytes) -> bool:
+    """Return True if a response begins with status 407, which comes from the proxy and not from the site."""
+    return re.match(rb"HTTP/1\.[01] 407", first_bytes) is not None
+
+
+async def http_connect(sock: socket.socket, authority: str, authorization: str | None) -> bytes:
+    """Open a tunnel through an HTTP proxy and return the bytes already received through it.
+
+    Raises:
+        HandshakeRejectedError: the proxy refused, or its answer is not HTTP or too long.
+        OSError: the connection broke.
+    """
+    lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}"]
+    if authorization is not None:
+        lines.append(f"Proxy-Authorization: {authorization}")
+    loop = asyncio.get_running_loop()
+    await loop.sock_sendall(sock, ("\r\n".join(lines) + "\r\n\r\n").encode("ascii"))
+    data = bytearray()
+    while (end := data.find(b"\r\n\r\n")) < 0:
+        if len(data) > MAX_HANDSHAKE_BYTES:
+            raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "its answer has no end")
+        data += await _receive(sock, 65536)
+    status = _STATUS_LINE.match(data)
+    if status is None:
+        raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "it does not speak HTTP")
+    code = int(status[1])
+    if not 200 <= code < 300:
+        unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
+        raise HandshakeRejectedError(*_HTTP_FAILURES.get(code, unknown))
+    return bytes(data[end + 4 :])
+
+
+async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, password: str) -> None:
+    """Open a connection through a SOCKS5 proxy.
+
+    Raises:
+        HandshakeRejectedError: the proxy refused, or does not speak SOCKS5.
+        OSError: the connection broke.
+    """
+    loop = asyncio.get_running_loop()
+    methods = b"\x00\x02" if user else b"\x00"
+    await loop.sock_sendall(sock, bytes((5, len(methods))) + methods)
+    version, method = await _receive_exactly(sock, 2)
+    if version != 5:
+        raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "it does not speak SOCKS5")
+    if method == 2 and user:
+        await _authenticate(sock, user.encode(), password.encode())
+    elif method != 0:
+        reason = CREDENTIALS_REJECTED if user else "it wants credentials"
+        raise HandshakeRejectedError(FailureKind.PROXY_FAILED, reason)
+    await loop.sock_sendall(sock, b"\x05\x01\x00" + _encode_host(host) + port.to_bytes(2, "big"))
+    _, code, _, kind = await _receive_exactly(sock, 4)
+    if code:
+        unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
+        raise HandshakeRejectedError(*_SOCKS5_FAILURES.get(code, unknown))
+    bound = {1: 4, 4: 16}.get(kind)
+    await _receive_exactly(sock, 2 + (bound if bound is not None else (await _receive_exactly(sock, 1))[0]))
+
+
+async def _authenticate(sock: socket.socket, user: bytes, password: bytes) -> None:
+    message = bytes((1, len(user))) + user + bytes((len(password),)) + password
+    await asyncio.get_running_loop().sock_sendall(sock, message)
+    _, status = await _receive_exactly(sock, 2)
+    if status:
+        raise HandshakeRejectedError(FailureKind.PROXY_FAILED, CREDENTIALS_REJECTED)
+
+
+def _encode_host(host: str) -> bytes:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        name = host.encode("ascii")
+        return bytes((3, len(name))) + name
+    return bytes((1 if address.version == 4 else 4,)) + address.packed
+
+
+async def _receive_exactly(sock: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        data += await _receive(sock, count - len(data))
+    return data
+
+
+async def _receive(sock: socket.socket, limit: int) -> bytes:
+    data = await asyncio.get_running_loop().sock_recv(sock, limit)
+    if not data:
+        raise ConnectionResetError("closed")
+    return data
