@@ -11,12 +11,12 @@ import pytest
 from browsers.egress import DnsResolver, EgressProxy, ProxyLimits, ProxyListener
 from browsers.settings import BrowserSettings
 
-OpenGate = Callable[..., Awaitable[ProxyListener]]
+OpenListener = Callable[..., Awaitable[ProxyListener]]
 WIRE_BYTES = 64 * 1024 * 1024
 
 
 @pytest.fixture
-async def open_listener() -> AsyncIterator[OpenGate]:
+async def open_listener() -> AsyncIterator[OpenListener]:
     """Opens a gate with a visit begun: settings by name, `names` and `limits` for the seams."""
     async with AsyncExitStack() as stack:
 

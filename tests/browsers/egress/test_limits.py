@@ -10,7 +10,7 @@ import pytest
 
 from browsers.egress import EgressProxy, FailureKind, ProxyLimits, ProxyListener
 from browsers.settings import BrowserSettings
-from tests.browsers.egress.conftest import WIRE_BYTES, OpenGate
+from tests.browsers.egress.conftest import WIRE_BYTES, OpenListener
 from tests.browsers.egress.wire import (
     GENERAL,
     NOT_ALLOWED,
@@ -30,9 +30,9 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_what_is_said_too_early_counts_too(open_gate: OpenGate) -> None:
+async def test_what_is_said_too_early_counts_too(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port), wire_bytes=4)
+        gate = await open_listener(test_hosts=at(port), wire_bytes=4)
         async with raw(gate) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             await conversation.hear_all()
@@ -51,7 +51,9 @@ def _open() -> set[int]:
     return {int(name) for name in os.listdir("/dev/fd")}
 
 
-async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_gate: OpenGate) -> None:
+async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(
+    open_listener: OpenListener,
+) -> None:
     sent = 0
 
     async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,7 +64,7 @@ async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_
             sent += 1 << 20
 
     async with served(pour) as port:
-        gate = await open_gate(test_hosts=at(port), wire_bytes=1 << 40)
+        gate = await open_listener(test_hosts=at(port), wire_bytes=1 << 40)
         async with through(gate, SITE) as conversation:
             conversation.reader._transport.pause_reading()  # type: ignore[attr-defined]
             await settled(lambda: gate.traffic.down_bytes > 0)
@@ -74,7 +76,7 @@ async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_
             assert 0 < gate.traffic.down_bytes < 64 << 20, "kernel buffers and one of ours"
 
 
-async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: OpenGate) -> None:
+async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_listener: OpenListener) -> None:
     async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             writer.write(bytes(65536))
@@ -82,7 +84,7 @@ async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: O
 
     async with served(pour) as port, served(echo) as other:
         hosts = (*at(port), ("other.example.com", "127.0.0.1", other))
-        gate = await open_gate(test_hosts=hosts, wire_bytes=1_000_000)
+        gate = await open_listener(test_hosts=hosts, wire_bytes=1_000_000)
         async with through(gate, "other.example.com") as idle, through(gate, SITE) as greedy:
             assert len(await greedy.hear_all()) <= 1_000_000
             assert await idle.hear_all() == b""
@@ -97,13 +99,13 @@ async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_gate: O
         assert fresh.failures == ()
 
 
-async def test_what_goes_up_is_limited_as_well(open_gate: OpenGate) -> None:
+async def test_what_goes_up_is_limited_as_well(open_listener: OpenListener) -> None:
     async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(65536):
             pass
 
     async with served(swallow) as port:
-        gate = await open_gate(test_hosts=at(port), wire_bytes=100_000)
+        gate = await open_listener(test_hosts=at(port), wire_bytes=100_000)
         async with through(gate, SITE) as conversation:
             with pytest.raises(ConnectionError):
                 for _ in range(1000):
@@ -123,12 +125,12 @@ async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None
         await egress.close()
 
 
-async def test_a_connection_on_which_nobody_speaks_is_closed(open_gate: OpenGate) -> None:
+async def test_a_connection_on_which_nobody_speaks_is_closed(open_listener: OpenListener) -> None:
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
 
     async with served(keep_silent) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as mute, through(gate, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
             await settled(lambda: gate.traffic.up_bytes > 0 and len(gate._connections) == 2)
@@ -159,13 +161,13 @@ class _Clock:
 
 
 async def test_a_connection_on_which_somebody_speaks_is_kept(
-    open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
+    open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = _Clock()
     for module in ("proxy_listener", "relay"):
         monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             for _ in range(4):
                 await conversation.say(b"x")
@@ -179,9 +181,9 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
     assert gate.traffic.failures == ()
 
 
-async def test_a_gate_takes_only_so_many_connections_at_once(open_gate: OpenGate) -> None:
+async def test_a_gate_takes_only_so_many_connections_at_once(open_listener: OpenListener) -> None:
     async with served(echo) as port, AsyncExitStack() as stack:
-        gate = await open_gate(test_hosts=at(port), limits=ProxyLimits(connections=3))
+        gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=3))
         for _ in range(3):
             assert (await stack.enter_async_context(through(gate, SITE))).code == SUCCEEDED
         async with raw(gate) as one_too_many:

@@ -19,7 +19,7 @@ from browsers.egress import (
 from browsers.egress.dialer import OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.settings import BrowserSettings
-from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import (
     EXPIRED,
     NOT_ALLOWED,
@@ -42,10 +42,10 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_bytes_pass_in_both_directions_and_are_counted(open_gate: OpenGate) -> None:
+async def test_bytes_pass_in_both_directions_and_are_counted(open_listener: OpenListener) -> None:
     said = random.Random(7).randbytes(3_000_000)
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             saying = asyncio.ensure_future(conversation.say(said))
             assert await conversation.hear(len(said)) == said
@@ -56,10 +56,10 @@ async def test_bytes_pass_in_both_directions_and_are_counted(open_gate: OpenGate
 
 
 async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(
-    open_gate: OpenGate,
+    open_listener: OpenListener,
 ) -> None:
     names = Silent()
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await settled(lambda: names.asked)
@@ -67,21 +67,21 @@ async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened
     names.speak.set()
 
 
-async def test_one_side_may_end_before_the_other(open_gate: OpenGate) -> None:
+async def test_one_side_may_end_before_the_other(open_listener: OpenListener) -> None:
     async def answer_after_the_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard = await reader.read()
         writer.write(heard[::-1])
         await writer.drain()
 
     async with served(answer_after_the_end) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             await conversation.say(b"abc")
             conversation.writer.write_eof()
             assert await conversation.hear_all() == b"cba"
 
 
-async def test_a_site_may_end_while_the_browser_goes_on(open_gate: OpenGate) -> None:
+async def test_a_site_may_end_while_the_browser_goes_on(open_listener: OpenListener) -> None:
     heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     async def end_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -89,7 +89,7 @@ async def test_a_site_may_end_while_the_browser_goes_on(open_gate: OpenGate) -> 
         heard.set_result(await reader.read())
 
     async with served(end_first) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             assert await conversation.hear_all() == b""
             await conversation.say(b"still here")
@@ -97,23 +97,23 @@ async def test_a_site_may_end_while_the_browser_goes_on(open_gate: OpenGate) -> 
             assert await asyncio.wait_for(heard, PATIENCE_S) == b"still here"
 
 
-async def test_a_reset_by_the_site_ends_the_connection(open_gate: OpenGate) -> None:
+async def test_a_reset_by_the_site_ends_the_connection(open_listener: OpenListener) -> None:
     async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         reset(writer)
 
     async with served(break_off) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             await conversation.say(b"x")
             assert await conversation.hear_all() == b""
         await settled(lambda: not gate._connections)
 
 
-async def test_connections_can_be_dropped_in_whatever_state_they_are(open_gate: OpenGate) -> None:
+async def test_connections_can_be_dropped_in_whatever_state_they_are(open_listener: OpenListener) -> None:
     names = Silent()
     async with served(echo) as port:
-        gate = await open_gate(names, test_hosts=at(port))
+        gate = await open_listener(names, test_hosts=at(port))
         async with raw(gate) as greeting, raw(gate) as opening, through(gate, SITE) as joined:
             await settled(lambda: len(gate._connections) == 3)
             await opening.say(b"\x05\x01\x00" + request("silent.example", 80))
@@ -125,9 +125,9 @@ async def test_connections_can_be_dropped_in_whatever_state_they_are(open_gate: 
     names.speak.set()
 
 
-async def test_a_closed_gate_is_gone(open_gate: OpenGate) -> None:
+async def test_a_closed_gate_is_gone(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
             await gate.close()
             assert await conversation.hear_all() == b""
@@ -136,9 +136,9 @@ async def test_a_closed_gate_is_gone(open_gate: OpenGate) -> None:
     await gate.close()
 
 
-async def test_closing_during_a_lookup_leaves_nothing_behind(open_gate: OpenGate) -> None:
+async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: OpenListener) -> None:
     names = Silent()
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await conversation.hear(2)
@@ -151,9 +151,9 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_gate: OpenGate
     names.speak.set()
 
 
-async def test_a_thousand_short_connections_leave_no_socket_open(open_gate: OpenGate) -> None:
+async def test_a_thousand_short_connections_leave_no_socket_open(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         for _ in range(50):
             await asyncio.gather(*(_fetch(gate) for _ in range(20)))
         # Its own alone: a door that other tests share opens and closes what it likes meanwhile.
@@ -168,9 +168,9 @@ async def _fetch(gate: ProxyListener) -> None:
 
 
 async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
-    open_gate: OpenGate, dead_port: int
+    open_listener: OpenListener, dead_port: int
 ) -> None:
-    gate = await open_gate(test_hosts=at(dead_port))
+    gate = await open_listener(test_hosts=at(dead_port))
     assert await code(gate, SITE, 443) == REFUSED
     failure = gate.traffic.failure_for(SITE.upper() + ".", 443)
     assert failure is not None
@@ -178,9 +178,9 @@ async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
     assert gate.traffic.failure_for(SITE, 80) is None
 
 
-async def test_a_host_that_is_reached_after_all_has_no_failure(open_gate: OpenGate) -> None:
+async def test_a_host_that_is_reached_after_all_has_no_failure(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port), limits=ProxyLimits(connections=64))
+        gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=64))
         gate._connector, working = _Refusing(), gate._connector
         assert await code(gate, SITE) == EXPIRED
         assert gate.traffic.failure_for(SITE, 80) is not None
@@ -205,8 +205,8 @@ async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
     await egress.close()
 
 
-async def test_a_ledger_keeps_only_so_many_failures(open_gate: OpenGate) -> None:
-    gate = await open_gate()
+async def test_a_ledger_keeps_only_so_many_failures(open_listener: OpenListener) -> None:
+    gate = await open_listener()
     for n in range(traffic_log.MAX_FAILURES + 10):
         gate.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
     assert len(gate.traffic.failures) == traffic_log.MAX_FAILURES

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from browsers.egress import proxy_protocols
-from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import (
     NOT_ALLOWED,
     SITE,
@@ -28,9 +28,9 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_what_is_said_before_the_answer_is_not_lost(open_gate: OpenGate) -> None:
+async def test_what_is_said_before_the_answer_is_not_lost(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             assert await conversation.hear(2) == b"\x05\x00"
@@ -39,9 +39,9 @@ async def test_what_is_said_before_the_answer_is_not_lost(open_gate: OpenGate) -
     assert gate.traffic.up_bytes == 5
 
 
-async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate) -> None:
+async def test_who_says_much_before_the_answer_is_held_back(open_listener: OpenListener) -> None:
     names = Silent()
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await settled(lambda: names.asked)
@@ -52,9 +52,9 @@ async def test_who_says_much_before_the_answer_is_held_back(open_gate: OpenGate)
     names.speak.set()
 
 
-async def test_a_request_that_comes_byte_by_byte_is_understood(open_gate: OpenGate) -> None:
+async def test_a_request_that_comes_byte_by_byte_is_understood(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
             for byte in b"\x05\x02\x02\x00" + request(SITE, 80):
                 await conversation.say(bytes((byte,)))
@@ -67,23 +67,25 @@ async def test_a_request_that_comes_byte_by_byte_is_understood(open_gate: OpenGa
     ("kind", "address"),
     [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))],
 )
-async def test_addresses_in_binary_are_judged_too(open_gate: OpenGate, kind: int, address: bytes) -> None:
-    gate = await open_gate()
+async def test_addresses_in_binary_are_judged_too(
+    open_listener: OpenListener, kind: int, address: bytes
+) -> None:
+    gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00\x05\x01\x00" + bytes((kind,)) + address + b"\x00\x50")
         assert (await conversation.hear(12))[3] == NOT_ALLOWED
 
 
 @pytest.mark.parametrize("command", [2, 3, 0, 255])
-async def test_nothing_but_connect_is_served(open_gate: OpenGate, command: int) -> None:
-    gate = await open_gate()
+async def test_nothing_but_connect_is_served(open_listener: OpenListener, command: int) -> None:
+    gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request(SITE, 80, command))
         assert await conversation.hear_all() == b"\x05\x00" + proxy_protocols.COMMAND_NOT_SUPPORTED
 
 
-async def test_a_caller_who_offers_only_passwords_is_told_so(open_gate: OpenGate) -> None:
-    gate = await open_gate()
+async def test_a_caller_who_offers_only_passwords_is_told_so(open_listener: OpenListener) -> None:
+    gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x02")
         assert await conversation.hear_all() == proxy_protocols.NO_METHOD
@@ -104,9 +106,11 @@ async def test_a_caller_who_offers_only_passwords_is_told_so(open_gate: OpenGate
         pytest.param(os.urandom(64).replace(b"\x05", b"\x06"), id="random bytes"),
     ],
 )
-async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_gate: OpenGate, garbage: bytes) -> None:
+async def test_garbage_is_hung_up_on_and_the_gate_goes_on(
+    open_listener: OpenListener, garbage: bytes
+) -> None:
     async with served(hello) as port:
-        gate = await open_gate(test_hosts=at(port))
+        gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
             await conversation.say(garbage)
             assert await conversation.hear_all() in (

@@ -10,7 +10,7 @@ import pytest
 from browsers.egress import DnsResolver, FailureKind, ProxyListener
 from browsers.egress import ip_rules as addresses
 from browsers.egress.target_policy import SYNTHETIC, _interleave
-from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import (
     EXPIRED,
     GENERAL,
@@ -40,9 +40,9 @@ def _kind(gate: ProxyListener, host: str, port: int = 80) -> FailureKind | None:
 
 
 @pytest.mark.parametrize("host", SPELLINGS)
-async def test_no_spelling_of_a_private_address_passes(open_gate: OpenGate, host: str) -> None:
+async def test_no_spelling_of_a_private_address_passes(open_listener: OpenListener, host: str) -> None:
     names = Names()
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     assert await code(gate, host) == NOT_ALLOWED
     assert _kind(gate, host) is FailureKind.BLOCKED_ADDRESS
     assert names.asked == []
@@ -63,29 +63,31 @@ async def test_no_spelling_of_a_private_address_passes(open_gate: OpenGate, host
     ],
     ids=str,
 )
-async def test_one_private_address_condemns_a_name(open_gate: OpenGate, answers: list[str]) -> None:
+async def test_one_private_address_condemns_a_name(open_listener: OpenListener, answers: list[str]) -> None:
     async with served(hello) as port:
-        gate = await open_gate(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
+        gate = await open_listener(
+            Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),)
+        )
         assert await code(gate, "a.example") == NOT_ALLOWED
     assert _kind(gate, "a.example") is FailureKind.BLOCKED_ADDRESS
 
 
-async def test_a_name_that_rebinds_is_judged_again_at_each_use(open_gate: OpenGate) -> None:
+async def test_a_name_that_rebinds_is_judged_again_at_each_use(open_listener: OpenListener) -> None:
     names = Names(rebind_example=[[PUBLIC], ["127.0.0.1"]])
     async with served(hello) as port:
         hosts = (("www.example.com", "127.0.0.1", port),)
-        gate = await open_gate(names, test_hosts=hosts)
+        gate = await open_listener(names, test_hosts=hosts)
         assert await code(gate, "rebind.example") == SUCCEEDED
         assert await code(gate, "rebind.example") == SUCCEEDED, "the first answer is remembered"
-        again = await open_gate(names, test_hosts=hosts)
+        again = await open_listener(names, test_hosts=hosts)
         assert await code(again, "rebind.example") == NOT_ALLOWED
     assert names.asked == ["rebind.example"] * 2
 
 
-async def test_the_judged_address_itself_is_dialled(open_gate: OpenGate) -> None:
+async def test_the_judged_address_itself_is_dialled(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
     async with served(hello) as port:
-        gate = await open_gate(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
+        gate = await open_listener(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
         assert await code(gate, "a.example") == SUCCEEDED
     assert names.asked == ["a.example"], "asked once: what was judged is what was dialled"
 
@@ -102,33 +104,35 @@ async def test_the_judged_address_itself_is_dialled(open_gate: OpenGate) -> None
     ids=str,
 )
 async def test_a_name_without_an_address_says_why(
-    open_gate: OpenGate, answer: OSError | list[str], kind: FailureKind, reply: int
+    open_listener: OpenListener, answer: OSError | list[str], kind: FailureKind, reply: int
 ) -> None:
-    gate = await open_gate(Names(a_example=answer))
+    gate = await open_listener(Names(a_example=answer))
     assert await code(gate, "a.example") == reply
     assert _kind(gate, "a.example") is kind
 
 
 @pytest.mark.parametrize("host", ["", "a b.example", "a\x00b.example", "b\xfccher.example", "1.2.3.4.5"])
-async def test_what_is_no_host_is_never_looked_up(open_gate: OpenGate, host: str) -> None:
+async def test_what_is_no_host_is_never_looked_up(open_listener: OpenListener, host: str) -> None:
     names = Names()
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     assert await code(gate, host or ".") == NO_HOST
     assert names.asked == []
 
 
-async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(open_gate: OpenGate) -> None:
+async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(
+    open_listener: OpenListener,
+) -> None:
     names = Names(a_example=[PUBLIC])
-    gate = await open_gate(names)
+    gate = await open_listener(names)
     assert await code(gate, "a.example", 25) == NOT_ALLOWED
     assert _kind(gate, "a.example", 25) is FailureKind.UNSAFE_PORT
     assert names.asked == []
 
 
-async def test_an_allowed_network_may_be_visited_and_nothing_else(open_gate: OpenGate) -> None:
+async def test_an_allowed_network_may_be_visited_and_nothing_else(open_listener: OpenListener) -> None:
     names = Names(wiki_internal=["127.0.0.1"], other_internal=["127.0.0.1", "10.0.0.1"])
     async with served(hello) as port:
-        gate = await open_gate(names, allow_nets=("127.0.0.0/30",))
+        gate = await open_listener(names, allow_nets=("127.0.0.0/30",))
         assert await code(gate, "127.0.0.1", port) == SUCCEEDED
         assert await code(gate, "localhost", port) == SUCCEEDED
         assert await code(gate, "wiki.internal", port) == SUCCEEDED
@@ -137,20 +141,20 @@ async def test_an_allowed_network_may_be_visited_and_nothing_else(open_gate: Ope
 
 
 async def test_something_unforeseen_fails_closed(
-    open_gate: OpenGate, caplog: pytest.LogCaptureFixture
+    open_listener: OpenListener, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(DnsResolver):
         def resolve(self, host: str) -> list[str]:
             raise RuntimeError("unforeseen")
 
-    gate = await open_gate(Broken())
+    gate = await open_listener(Broken())
     assert await code(gate, "a.example") == GENERAL
     assert _kind(gate, "a.example") is FailureKind.INTERNAL
     assert "egress failed" in caplog.text
 
 
-async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_gate: OpenGate) -> None:
-    gate = await open_gate(Names(a_example=["198.18.0.9"]))
+async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_listener: OpenListener) -> None:
+    gate = await open_listener(Names(a_example=["198.18.0.9"]))
     assert await code(gate, "a.example") == NOT_ALLOWED
     failure = gate.traffic.failure_for("a.example", 80)
     assert failure is not None

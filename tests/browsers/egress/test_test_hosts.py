@@ -9,21 +9,21 @@ import pytest
 from browsers.egress import EgressProxy, ip_rules
 from browsers.egress.target_policy import TestHosts
 from browsers.settings import BrowserSettings
-from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import NO_HOST, NOT_ALLOWED, SUCCEEDED, code, hello, served, through
 
 
-async def test_a_test_host_is_served_from_where_it_was_turned(open_gate: OpenGate) -> None:
+async def test_a_test_host_is_served_from_where_it_was_turned(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_gate(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
         async with through(gate, "WWW.example.com.", 443) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
             assert (await conversation.hear_all()).endswith(b"hello")
 
 
-async def test_a_test_host_opens_neither_its_address_nor_other_names(open_gate: OpenGate) -> None:
+async def test_a_test_host_opens_neither_its_address_nor_other_names(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_gate(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
         assert await code(gate, "127.0.0.1", port) == NOT_ALLOWED
         assert await code(gate, "localhost", port) == NOT_ALLOWED
         assert await code(gate, "sub.www.example.com") == NO_HOST

@@ -10,7 +10,7 @@ import pytest
 from browsers.egress import EgressProxy, FailureKind, ProxyListener, upstream_proxy
 from browsers.egress.upstream_proxy import ProxyAddress, Scheme, parse_proxy
 from browsers.settings import BrowserSettings
-from tests.browsers.egress.conftest import OpenGate
+from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.proxies import (
     AUTHORIZATION,
     PASSWORD,
@@ -49,18 +49,20 @@ def failure_of(gate: ProxyListener, host: str = SITE, port: int = 443) -> tuple[
     return failure.kind, failure.detail
 
 
-async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(open_gate: OpenGate) -> None:
+async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(
+    open_listener: OpenListener,
+) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE, 443) as conversation:
             await conversation.say(b"hello")
             assert await conversation.hear(5) == b"hello"
     assert proxy.asked == ["CONNECT www.example.com:443"]
 
 
-async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_gate: OpenGate) -> None:
+async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_listener: OpenListener) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
             await conversation.say(GET)
             assert (await conversation.hear_all()).endswith(b"hello")
@@ -70,33 +72,35 @@ async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_gate
     assert gate.traffic.up_bytes == len(GET)
 
 
-async def test_a_form_is_posted_through_an_http_proxy(open_gate: OpenGate) -> None:
+async def test_a_form_is_posted_through_an_http_proxy(open_listener: OpenListener) -> None:
     async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         body = await reader.readexactly(300_000)
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n%d" % body.count(b"x"))
 
     async with served(count) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
             await conversation.say(b"POST / HTTP/1.1\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000)
             assert (await conversation.hear_all()).endswith(b"300000")
 
 
-async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(open_gate: OpenGate) -> None:
+async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(
+    open_listener: OpenListener,
+) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
             await conversation.say(GET + b"GET http://10.0.0.1/ HTTP/1.1\r\n\r\n")
             assert b"10.0.0.1" not in await conversation.hear_all()
     assert proxy.asked == ["GET http://www.example.com/path"]
 
 
-async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_gate: OpenGate) -> None:
+async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_listener: OpenListener) -> None:
     upgrade = b"GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     async with served(echo) as site, http_proxy(site) as proxy:
         proxy.connect_ports.add(80)
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
             await conversation.say(upgrade)
             assert await conversation.hear(len(upgrade)) == upgrade
@@ -105,9 +109,9 @@ async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_gate: 
     assert proxy.asked == ["CONNECT www.example.com:80"]
 
 
-async def test_what_is_not_http_on_port_80_is_not_passed(open_gate: OpenGate) -> None:
+async def test_what_is_not_http_on_port_80_is_not_passed(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
             await conversation.say(b"\x00\x03\x00\x00 not http\r\n\r\n")
             assert await conversation.hear_all() == b""
@@ -116,10 +120,10 @@ async def test_what_is_not_http_on_port_80_is_not_passed(open_gate: OpenGate) ->
 
 @pytest.mark.parametrize("port", [80, 443])
 async def test_rejected_credentials_are_the_proxys_failure_and_no_page(
-    open_gate: OpenGate, port: int
+    open_listener: OpenListener, port: int
 ) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port, "someone:wrong"))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port, "someone:wrong"))
         async with through(gate, SITE, port) as conversation:
             await conversation.say(GET)
             assert b"407" not in await conversation.hear_all()
@@ -139,38 +143,38 @@ async def test_rejected_credentials_are_the_proxys_failure_and_no_page(
     ],
 )
 async def test_what_an_http_proxy_answers_is_understood(
-    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
+    open_listener: OpenListener, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
         proxy.answer = answer
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         assert await code(gate, SITE, 443) == reply
         assert failure_of(gate)[0] is kind
 
 
-async def test_a_socks5_proxy_is_asked_by_name_with_user_and_password(open_gate: OpenGate) -> None:
+async def test_a_socks5_proxy_is_asked_by_name_with_user_and_password(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("socks5", proxy.port))
+        gate = await open_listener(Names(), proxy=url("socks5", proxy.port))
         async with through(gate, SITE, 80) as conversation:
             await conversation.say(b"hello")
             assert await conversation.hear(5) == b"hello"
     assert proxy.asked == ["3 www.example.com 80"]
 
 
-async def test_a_socks5_proxy_without_password_is_asked_without(open_gate: OpenGate) -> None:
+async def test_a_socks5_proxy_without_password_is_asked_without(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site, open_to_all=True) as proxy:
-        gate = await open_gate(Names(), proxy=url("socks5h", proxy.port, ""))
+        gate = await open_listener(Names(), proxy=url("socks5h", proxy.port, ""))
         assert await code(gate, SITE) == SUCCEEDED
 
 
 async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
-    open_gate: OpenGate, dead_port: int
+    open_listener: OpenListener, dead_port: int
 ) -> None:
     async with socks5_proxy(dead_port) as proxy:
-        gate = await open_gate(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
+        gate = await open_listener(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
         assert await code(gate, SITE, 443) == GENERAL
         assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
-        gate = await open_gate(Names(), proxy=url("socks5", proxy.port, ""))
+        gate = await open_listener(Names(), proxy=url("socks5", proxy.port, ""))
         assert await code(gate, SITE, 443) == GENERAL
         assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it wants credentials")
 
@@ -187,11 +191,11 @@ async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
     ],
 )
 async def test_what_a_socks5_proxy_answers_is_understood(
-    open_gate: OpenGate, dead_port: int, answer: bytes, kind: FailureKind, reply: int
+    open_listener: OpenListener, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
     async with socks5_proxy(dead_port) as proxy:
         proxy.answer = answer
-        gate = await open_gate(Names(), proxy=url("socks5", proxy.port))
+        gate = await open_listener(Names(), proxy=url("socks5", proxy.port))
         assert await code(gate, SITE, 443) == reply
         assert failure_of(gate)[0] is kind
 
@@ -210,48 +214,48 @@ async def test_what_a_socks5_proxy_answers_is_understood(
     ],
 )
 async def test_private_addresses_and_names_are_never_sent_to_the_proxy(
-    open_gate: OpenGate, dead_port: int, scheme: str, host: str
+    open_listener: OpenListener, dead_port: int, scheme: str, host: str
 ) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_gate(Names(), proxy=url(scheme, proxy.port))
+        gate = await open_listener(Names(), proxy=url(scheme, proxy.port))
         assert await code(gate, host) == NOT_ALLOWED
         assert failure_of(gate, host, 80)[0] is FailureKind.BLOCKED_ADDRESS
     assert proxy.asked == []
 
 
 async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(
-    open_gate: OpenGate, dead_port: int
+    open_listener: OpenListener, dead_port: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_gate(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
         assert await code(gate, "hr.corp.example", 443) == NOT_ALLOWED
     assert proxy.asked == []
 
 
 async def test_a_name_without_a_dot_that_nobody_knows_is_not_sent_to_the_proxy(
-    open_gate: OpenGate, dead_port: int
+    open_listener: OpenListener, dead_port: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         assert await code(gate, "intranet", 443) == NOT_ALLOWED
     assert proxy.asked == []
 
 
-async def test_with_socks5h_no_name_is_looked_up_here(open_gate: OpenGate) -> None:
+async def test_with_socks5h_no_name_is_looked_up_here(open_listener: OpenListener) -> None:
     names = Names()
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_gate(names, proxy=url("socks5h", proxy.port))
+        gate = await open_listener(names, proxy=url("socks5h", proxy.port))
         assert await code(gate, SITE) == SUCCEEDED
     assert names.asked == []
 
 
 async def test_a_silent_name_server_is_asked_for_advice_once(
-    open_gate: OpenGate, monkeypatch: pytest.MonkeyPatch
+    open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upstream_proxy, "LOCAL_LOOKUP_LIMIT_S", 0.05)
     names = Silent()
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_gate(names, proxy=url("socks5", proxy.port))
+        gate = await open_listener(names, proxy=url("socks5", proxy.port))
         assert await code(gate, SITE) == SUCCEEDED
         names.asked = False
         assert await code(gate, "www.example.net") == SUCCEEDED
@@ -260,39 +264,43 @@ async def test_a_silent_name_server_is_asked_for_advice_once(
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_with_local_dns_the_proxy_is_given_a_judged_address(open_gate: OpenGate, scheme: str) -> None:
+async def test_with_local_dns_the_proxy_is_given_a_judged_address(
+    open_listener: OpenListener, scheme: str
+) -> None:
     names = Names(www_example_com=["2606:4700::1", "93.184.216.34"], private_example=["10.0.0.1"])
     async with served(echo) as site:
         async with (http_proxy if scheme == "http" else socks5_proxy)(site) as proxy:
             proxy.connect_ports.add(80)
-            gate = await open_gate(names, proxy=url(scheme, proxy.port), proxy_dns="local")
+            gate = await open_listener(names, proxy=url(scheme, proxy.port), proxy_dns="local")
             assert await code(gate, SITE, 80) == SUCCEEDED
             assert await code(gate, "private.example", 80) == NOT_ALLOWED
         asked = {"http": "CONNECT 93.184.216.34:80", "socks5": "1 5db8d822 80"}
         assert proxy.asked == [asked[scheme]]
 
 
-async def test_the_proxys_own_address_stays_closed_to_pages(open_gate: OpenGate) -> None:
+async def test_the_proxys_own_address_stays_closed_to_pages(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_gate(Names(), proxy=url("http", proxy.port))
+        gate = await open_listener(Names(), proxy=url("http", proxy.port))
         assert await code(gate, "127.0.0.1", proxy.port) == NOT_ALLOWED
     assert proxy.asked == []
 
 
-async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_gate: OpenGate, dead_port: int) -> None:
-    gate = await open_gate(Names(), proxy=url("http", dead_port))
+async def test_a_proxy_that_does_not_answer_is_its_own_failure(
+    open_listener: OpenListener, dead_port: int
+) -> None:
+    gate = await open_listener(Names(), proxy=url("http", dead_port))
     assert await code(gate, SITE, 443) == GENERAL
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
-    gate = await open_gate(Names(), proxy="http://nowhere.example:3128")
+    gate = await open_listener(Names(), proxy="http://nowhere.example:3128")
     assert await code(gate, SITE, 443) == GENERAL
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
 
 
-async def test_the_proxy_may_be_given_by_name(open_gate: OpenGate) -> None:
+async def test_the_proxy_may_be_given_by_name(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site, open_to_all=True) as proxy:
         for host in ("localhost", "proxy.corp.example"):
             names = Names(proxy_corp_example=["127.0.0.1"])
-            gate = await open_gate(names, proxy=f"http://{host}:{proxy.port}")
+            gate = await open_listener(names, proxy=f"http://{host}:{proxy.port}")
             assert await code(gate, SITE, 443) == SUCCEEDED
 
 
@@ -333,13 +341,13 @@ def test_a_wrong_place_for_names_is_answered_with_the_right_ones() -> None:
 
 
 async def test_credentials_appear_in_no_log_and_no_failure(
-    open_gate: OpenGate, dead_port: int, caplog: pytest.LogCaptureFixture
+    open_listener: OpenListener, dead_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     secret = "s3cr3t-pass"
     async with served(hello) as site, http_proxy(site) as proxy, socks5_proxy(site) as other:
         for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", dead_port)):
-            gate = await open_gate(Names(), proxy=url(scheme, port, f"me:{secret}"))
+            gate = await open_listener(Names(), proxy=url(scheme, port, f"me:{secret}"))
             await code(gate, SITE, 443)
             assert secret not in repr(gate.traffic.failures)
     assert "upstream proxy" in caplog.text
