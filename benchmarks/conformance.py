@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from tests.clients.environments import NODE
 from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, judged
 from tests.scraper.process import serving

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.processes import pss_bytes, tree
-from benchmarks.wire_client import ERAS, WireClient, wire_client
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.processes import pss_bytes, tree
+from benchmarks.common.wire_client import ERAS, WireClient, wire_client
 from browsers.pool import idle_tabs
 from tests.scraper.process import Program, browsers_say, serving
 from tests.site.engine_server import EngineSite, running_engines

@@ -16,11 +16,11 @@ from pathlib import Path
 from mcp import Client
 from mcp.types import TextContent
 
-from benchmarks.contender import Reading, Running, running, running_server
-from benchmarks.cpu import open_account
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.mapped_site import mapped_playwright
-from benchmarks.own import own_server
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.contender import Reading, Running, running, running_server
+from benchmarks.common.cpu import open_account
+from benchmarks.common.mapped_site import mapped_playwright
+from benchmarks.common.own_product import own_server
 from tests.site.running import Site, running_site
 
 _FIRST = "/hidden"

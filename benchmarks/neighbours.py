@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.wire_client import ERAS, WireClient, wire_client
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.wire_client import ERAS, WireClient, wire_client
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 

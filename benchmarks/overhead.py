@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.processes import read_process
-from benchmarks.wire_client import ERAS, wire_client
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.processes import read_process
+from benchmarks.common.wire_client import ERAS, wire_client
 from scraper.app import App
 from scraper.settings import Settings
 from scraper.tools import registry

@@ -21,7 +21,7 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
 from tests.scraper.coordination.redis_server import redis_server
 from tests.scraper.process import browsers_say

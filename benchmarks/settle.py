@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.contender import Reading, Running, running
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.mapped_site import mapped_playwright, mapped_settings
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.contender import Reading, Running, running
+from benchmarks.common.mapped_site import mapped_playwright, mapped_settings
 from browsers import Browsers, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from tests.site.prose import marks_found

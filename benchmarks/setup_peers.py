@@ -1,7 +1,7 @@
 """`python -m benchmarks.setup_peers`: the peers, pinned, each in an environment of its own outside the repo.
 
 They come from the package index by name (mcp-server-fetch's Readability from npm) and use this machine's
-Chromium; `benchmarks.peers_at_best` says how.
+Chromium; `benchmarks.peers.launch` says how.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.peers_at_best import browsers_folder, peer_folder, peer_python
+from benchmarks.peers.launch import browsers_folder, peer_folder, peer_python
 from browsers.chromium import locate
 from browsers.model import Tier
 

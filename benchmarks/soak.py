@@ -17,9 +17,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.mapped_site import mapped_settings
-from benchmarks.processes import Held, Process, held, pss_bytes, tree
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.mapped_site import mapped_settings
+from benchmarks.common.processes import Held, Process, held, pss_bytes, tree
 from browsers import Browsers, Mode, Request
 from browsers.errors import BrowsersError
 from tests.site.running import Site, running_site

@@ -17,11 +17,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.contender import REPOSITORY
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.made_texts import MadeTexts
-from benchmarks.peers_at_best import peer_python
-from benchmarks.rounds import percentile
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.contender import REPOSITORY
+from benchmarks.common.rounds import percentile
+from benchmarks.common.synthetic_texts import MadeTexts
+from benchmarks.peers.launch import peer_python
 from scraper.model import Document, Reading
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
@@ -150,7 +150,7 @@ async def _measure_index(folder: Path, count: int) -> Figures:
 def _peer_figures(peer: str, texts: list[str], queries: list[str]) -> Figures:
     """The same texts and queries in the peer's own environment."""
     done = subprocess.run(
-        [str(peer_python("indexes")), str(REPOSITORY / "benchmarks/peer_runners/text_indexes.py"), peer],
+        [str(peer_python("indexes")), str(REPOSITORY / "benchmarks/peers/runners/text_indexes.py"), peer],
         input=json.dumps({"texts": texts, "queries": queries}),
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ import tempfile
 from asyncio.subprocess import PIPE
 from typing import Any
 
-from benchmarks.face import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from tests.scraper.process import running
 from tests.scraper.server.pipe import ask
 from tests.scraper.server.wire import initialize, modern

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpora import fold_weights
-from benchmarks.face import Figures, print_table
-from benchmarks.one_thread import in_one_thread
+from benchmarks.common.command_line import Figures, print_table
+from benchmarks.common.corpora import fold_weights
+from benchmarks.common.one_thread import in_one_thread
 from benchmarks.training import recipe
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of

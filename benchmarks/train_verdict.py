@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.face import Figures, Options, print_table, run
-from benchmarks.verdict_pages import Labelled, saved, snapshot_of
+from benchmarks.common.command_line import Figures, Options, print_table, run
+from benchmarks.verdict.pages import Labelled, saved, snapshot_of
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.page import build
 from scraper.extract.verdict import landmarks, shell_score

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.corpora import corpus_folder
+from benchmarks.common.corpora import corpus_folder
 
 _MAIN = "wcxb"
 SOURCES = (_MAIN, "pages-lang", "extra-pages")

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from benchmarks.scale_machine import Cost, Machine, Site, Slots, simulate
-from benchmarks.scale_plan import Group, groups, read_by
-from benchmarks.scale_site import sizes
+from benchmarks.scale_model.machine import Cost, Machine, Site, Slots, simulate
+from benchmarks.scale_model.plan import Group, groups, read_by
+from benchmarks.scale_model.site import sizes
 from scraper.bulk.model import CrawlRate
 from scraper.reading.visiting.response_outcome import PAUSE_S
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.corpora import cache_folder
+from benchmarks.common.corpora import cache_folder
 
 
 @dataclass(frozen=True, slots=True)

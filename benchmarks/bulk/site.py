@@ -1,0 +1,228 @@
+"""Fifty hosts of plain pages, a process of its own that counts how politely it is asked, host by host."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import math
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+from aiohttp import web
+
+from benchmarks.common.subprocess_module import apart
+
+HOSTS = tuple(f"h{number:02}.bulk.example" for number in range(50))
+_LARGEST_SHARE = 1 / 3
+_BACKLOG = 1024
+_STOP_LIMIT_S = 5.0
+_THINKS_S = 0.08
+"""What a page takes to answer, so that pages at once can be seen."""
+_SCRIPTED_EVERY = 50
+_TOLD_EVERY = 2
+"""Every such page carries JSON-LD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How the site was asked since it was last told to forget."""
+
+    most_at_once: int
+    least_gap_s: float
+    hits: int
+    again: int
+    """Requests for a page that was asked for before."""
+    exceeded: int
+    """Requests that came while as many were answered as might be, or sooner than they might."""
+    span_s: float
+    """From the first request to the last."""
+    first_at: float
+    """Seconds of the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkSite:
+    """A running site."""
+
+    port: int
+
+    @property
+    def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
+        """The mapping of its names."""
+        return tuple((host, "127.0.0.1", self.port) for host in HOSTS)
+
+    @property
+    def variable(self) -> str:
+        """The same, as SEARCH_MCP_TEST_HOSTS takes it."""
+        return ",".join(f"{host}={address}:{port}" for host, address, port in self.test_hosts)
+
+    def urls(self, count: int, *, kind: str = "page") -> list[str]:
+        """So many pages, a third of them of the first host, the others spread evenly, in a fixed disorder."""
+        largest = round(count * _LARGEST_SHARE)
+        hosts = [HOSTS[0]] * largest + [HOSTS[1 + n % (len(HOSTS) - 1)] for n in range(count - largest)]
+        urls = [f"http://{host}/{kind}/{number}" for number, host in enumerate(hosts)]
+        random.Random(15).shuffle(urls)
+        return urls
+
+    async def manners(self) -> Manners:
+        """How it was asked."""
+        told = await self._ask("/manners")
+        whole = {name: int(told[name]) for name in ("most_at_once", "hits", "again", "exceeded")}
+        parts = {name: told[name] for name in ("least_gap_s", "span_s", "first_at")}
+        return Manners(**whole, **parts)  # type: ignore[arg-type]
+
+    async def forget(self, *, at_once: int = 0, gap_s: float = 0.0) -> None:
+        """Begin to count anew; a host may be asked for so many pages at once (0: any), so far apart."""
+        await self._ask(f"/forget?at_once={at_once}&gap_s={gap_s}")
+
+    async def _ask(self, path: str) -> dict[str, float]:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"http://127.0.0.1:{self.port}{path}") as response,
+        ):
+            told: dict[str, float] = await response.json()
+            return told
+
+
+@asynccontextmanager
+async def bulk_site() -> AsyncIterator[BulkSite]:
+    """Start the site."""
+    async with apart("benchmarks.bulk.site") as (port, _):
+        yield BulkSite(port)
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What the site has seen."""
+
+    may_at_once: int = 0
+    may_gap_s: float = 0.0
+    at_once: Counter[str] = field(default_factory=Counter)
+    most: int = 0
+    exceeded: int = 0
+    last: dict[str, float] = field(default_factory=dict)
+    least_gap_s: float = 1e9
+    first_at: float | None = None
+    last_at: float = 0.0
+    hits: Counter[str] = field(default_factory=Counter)
+
+    def came(self, host: str, path: str) -> None:
+        """A request arrived."""
+        now = self.last_at = time.monotonic()
+        self.first_at = now if self.first_at is None else self.first_at
+        self.at_once[host] += 1
+        self.most = max(self.most, self.at_once[host])
+        gap_s = now - self.last.get(host, -math.inf)
+        self.least_gap_s = min(self.least_gap_s, gap_s)
+        self.exceeded += (self.at_once[host] > self.may_at_once > 0) or gap_s < self.may_gap_s
+        self.last[host] = now
+        self.hits[host + path] += 1
+
+    def manners(self) -> dict[str, float]:
+        """As `Manners` has it."""
+        hits = self.hits.total()
+        return {
+            "most_at_once": self.most,
+            "least_gap_s": self.least_gap_s,
+            "hits": hits,
+            "again": hits - len(self.hits),
+            "exceeded": self.exceeded,
+            "span_s": self.last_at - (self.first_at or self.last_at),
+            # As seconds of the epoch.
+            "first_at": (self.first_at or 0.0) + time.time() - time.monotonic(),
+        }
+
+
+class _Site:
+    def __init__(self) -> None:
+        self._counts = _Counts()
+
+    def application(self) -> web.Application:
+        """Its routes."""
+        app = web.Application()
+        app.router.add_get("/page/{number}", self._page)
+        app.router.add_get("/manners", self._manners)
+        app.router.add_get("/forget", self._forget)
+        return app
+
+    async def _page(self, request: web.Request) -> web.Response:
+        counts, host = self._counts, request.host
+        counts.came(host, request.path)
+        try:
+            await asyncio.sleep(_THINKS_S)
+            return web.Response(text=_html(host, int(request.match_info["number"])), content_type="text/html")
+        finally:
+            counts.at_once[host] -= 1
+
+    async def _manners(self, _: web.Request) -> web.Response:
+        return web.json_response(self._counts.manners())
+
+    async def _forget(self, request: web.Request) -> web.Response:
+        # Those under way still count down in the old one.
+        self._counts = _Counts(int(request.query["at_once"]), float(request.query["gap_s"]))
+        return web.json_response({})
+
+
+def _html(host: str, number: int) -> str:
+    rng = random.Random(number)
+    words = [rng.choice(_WORDS) for _ in range(700)]
+    paragraphs = [f"<p>{' '.join(words[at : at + 50])}.</p>" for at in range(0, 700, 50)]
+    told = ""
+    if number % _TOLD_EVERY == 0:
+        data = {"@context": "https://schema.org", "@type": "Article", "headline": f"Report {number}"}
+        told = f'<script type="application/ld+json">{json.dumps(data)}</script>'
+    links = "".join(
+        f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(1, 30)
+    )
+    body = f"<article><h1>Report {number} of {host}</h1>{''.join(paragraphs)}</article>"
+    if number % _SCRIPTED_EVERY == 0:
+        written = f"document.getElementById('app').innerHTML={json.dumps(body)}"
+        body = (
+            (f"<div id=app></div><script>{written}</script>")
+            .replace("</article>", "<\\/article>")
+            .replace("</p>", "<\\/p>")
+            .replace("</h1>", "<\\/h1>")
+        )
+    return (
+        f"<!doctype html><html lang=en><head><title>Report {number}</title>{told}</head>"
+        f"<body><nav><ul>{links}</ul></nav>{body}<footer><p>Terms, imprint</p></footer></body></html>"
+    )
+
+
+_WORDS = (
+    "harbour ferry wind keeper lighthouse entry figure pilot boat crate lemon bicycle passenger morning "
+    "evening report council budget bridge repair winter river market school railway station letter "
+    "answer question"
+).split()
+
+
+async def _serve() -> None:
+    runner = web.AppRunner(
+        _Site().application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.2
+    )
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=_BACKLOG).start()
+        print(json.dumps({"port": runner.addresses[0][1]}), flush=True)
+        await asyncio.to_thread(os.read, sys.stdin.fileno(), 1)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(runner.cleanup(), _STOP_LIMIT_S)
+
+
+def _main() -> None:
+    argparse.ArgumentParser(description="Serve fifty hosts of plain pages, and count.").parse_args()
+    asyncio.run(_serve())
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,76 @@
+"""How we are started: as a server with its client, or as visits in one process."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.common.contender import Contender
+from browsers.chromium import locate
+from browsers.model import Tier
+
+_LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS": "25000"}
+
+
+def _server_command(port: int) -> tuple[str, ...]:
+    """The command that serves MCP over streamable HTTP."""
+    return (sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port))
+
+
+def stdio_command() -> tuple[str, ...]:
+    """The command that serves MCP over stdin and stdout."""
+    return (sys.executable, "-m", "scraper.cli.main", "stdio")
+
+
+@contextmanager
+def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = None) -> Iterator[Contender]:
+    """Our server and its client; the server alone is measured, and its cache is thrown away afterwards."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
+        yield Contender(
+            name=name,
+            command=mcp_reader(f"http://127.0.0.1:{port}/mcp"),
+            environment={**_LOCAL, "SEARCH_MCP_DATA": data, **(settings or {})},
+            server=_server_command(port),
+            ready_url=f"http://127.0.0.1:{port}/ready",
+        )
+
+
+def mcp_reader(address: str) -> tuple[str, ...]:
+    """The command of a client that reads through the MCP server at an address."""
+    return (sys.executable, "-m", "benchmarks.peers.mcp_reader", address)
+
+
+def own_visits(name: str = "search-mcp, visits alone") -> Contender:
+    """Our visits in one process."""
+    return Contender(name=name, command=(sys.executable, "-m", "benchmarks.peers.own_reader"))
+
+
+@contextmanager
+def trusting_chromium() -> Iterator[Mapping[str, str]]:
+    """Settings under which our Chromium asks for no valid certificate: nobody signs one for a borrowed name.
+
+    No setting of the server says so, and none should: a script stands where the browser is looked for.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchmark-chromium-") as folder:
+        settings = {}
+        for tier in Tier:
+            found = locate.find(tier, None)
+            if found is not None:
+                script = Path(folder) / tier
+                script.write_text(f'#!/bin/sh\nexec "{found.executable}" --ignore-certificate-errors "$@"\n')
+                script.chmod(0o755)
+                settings[f"SEARCH_MCP_{tier.upper()}_CHROMIUM"] = str(script)
+        yield settings
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

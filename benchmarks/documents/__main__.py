@@ -1,0 +1,277 @@
+"""Documents: how well they are read beside other readers, what hurts, and what it costs.
+
+Ours reads each in a confined process of its own, as `read_doc` does. The peers read in one process, without
+any bounds: their times are those of the reading alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import statistics
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.corpora import corpus_folder
+from benchmarks.documents import corpus as sets
+from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
+from benchmarks.peers.launch import peer_python
+from benchmarks.peers.runners import document_readers
+from scraper.errors import ScraperError
+from scraper.extract.documents.model import ParseRequest
+from scraper.reading.documents.parser import Parser
+from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesses
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+OURS = "search-mcp"
+_PEERS = {
+    "pdf": ("liteparse", "markitdown", "pdfplumber"),
+    "docx": ("markitdown", "pandoc"),
+    "xlsx": ("markitdown",),
+    "pptx": ("markitdown",),
+    "odf": ("pandoc",),
+    "csv": ("markitdown",),
+    "epub": ("markitdown", "pandoc"),
+}
+_PEER_LIMIT_S = 900
+_LIMIT_S = 30.0
+_SLACK = 1.25
+"""Memory is looked at twenty times a second: a process may be a little over before it is ended."""
+_MUTANTS, _QUICK_MUTANTS, _QUICK_FILES = 200, 20, 60
+_TIMES = 7
+_GOALS = (
+    Goal("crashes", at_most=0),
+    Goal("over_limits", at_most=0),
+    Goal("neighbour.factor", at_most=2),
+    Goal("made.order", at_least=0.997),
+    Goal("made.tables", at_least=0.97),
+    Goal("made.headings", at_least=0.98),
+    Goal("icdar.tables", at_least=0.82),
+    Goal("docling.order", at_least=0.94),
+    Goal("docling.tables", at_least=0.62),
+    Goal("docling.headings", at_least=0.55),
+    Goal("docx.words", at_least=0.97),
+    Goal("docx.tables", at_least=0.8),
+    Goal("docx.headings", at_least=0.95),
+    Goal("xlsx.words", at_least=0.95),
+    Goal("pptx.words", at_least=0.9),
+    Goal("cpu_s_117_pages", at_most=1.5),
+    Goal("three_pages_ms", at_most=150),
+)
+
+Texts = Mapping[Path, str]
+
+
+async def measure(options: Options) -> Figures:
+    """Quality, robustness and cost."""
+    if options.corpora is None:
+        raise FileNotFoundError(
+            "Say where the corpora are: --corpora DIR, with documents/ or documents.tar.xz."
+        )
+    corpus = corpus_folder(options.corpora, "documents")
+    async with _parser() as parser:
+        # First: the system tells the most memory of all children, and peers are children.
+        figures = await _robustness(parser, corpus, quick=options.quick)
+        figures |= await _quality(parser, corpus)
+    figures |= await _cost(corpus)
+    print_goals(figures, _GOALS)
+    return figures
+
+
+@asynccontextmanager
+async def _parser(*, keep_warm: bool = True) -> AsyncIterator[Parser]:
+    shots = SingleUseProcesses(2, keep_warm=keep_warm)
+    try:
+        yield Parser(shots)
+    finally:
+        await shots.close()
+
+
+async def _quality(parser: Parser, corpus: Path) -> Figures:
+    figures: Figures = {}
+    for name, folder in (("made", "pdf-made"), ("docling", "pdf-docling")):
+        figures |= await _scored(parser, name, sets.with_gold(corpus / folder), _PEERS["pdf"])
+    figures |= await _tables(parser, sets.icdar(corpus / "pdf-tables-icdar2013"))
+    figures |= await _facts(parser, corpus / "pdf-facts")
+    for kind in ("docx", "xlsx", "pptx", "odf", "csv", "epub"):
+        peers = _PEERS[kind]
+        figures |= await _scored(parser, kind, sets.with_gold(corpus / "office-docling" / kind, kind), peers)
+    return figures
+
+
+async def _scored(parser: Parser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]) -> Figures:
+    figures: Figures = {}
+    rows = []
+    for reader, texts in (await _readers(parser, [pair.file for pair in pairs], peers)).items():
+        found = [scores(pair.gold.read_text("utf-8"), texts.get(pair.file, "")) for pair in pairs]
+        means = {measure: _mean(found, measure) for measure in ("words", "order", "tables", "headings")}
+        rows.append((reader, *means.values()))
+        prefix = name if reader == OURS else f"{reader}.{name}"
+        figures |= {f"{prefix}.{measure}": value for measure, value in means.items() if value is not None}
+    print_table(f"{name}: {len(pairs)} files", ("reader", "words", "order", "tables", "headings"), rows)
+    return figures
+
+
+def _mean(found: Sequence[Scores], measure: str) -> float | None:
+    values = [value for one in found if (value := getattr(one, measure)) is not None]
+    return statistics.mean(values) if values else None
+
+
+async def _tables(parser: Parser, pairs: Sequence[sets.Gold]) -> Figures:
+    golds = {pair.file: xml_relations(pair.gold) for pair in pairs}
+    golds = {file: gold for file, gold in golds.items() if gold}
+    figures: Figures = {}
+    for reader, texts in (await _readers(parser, list(golds), _PEERS["pdf"])).items():
+        prefix = "icdar" if reader == OURS else f"{reader}.icdar"
+        figures[f"{prefix}.tables"] = statistics.mean(
+            table_score(gold, texts.get(file, "")) for file, gold in golds.items()
+        )
+    print_table(f"ICDAR 2013: tables of {len(golds)} files", ("reader", "adjacency F1"), figures.items())
+    return figures
+
+
+async def _facts(parser: Parser, folder: Path) -> Figures:
+    facts = sets.facts_in(folder)
+    figures: Figures = {}
+    rows = []
+    kinds = sorted({fact["type"] for _, fact in facts})
+    for reader, texts in (await _readers(parser, sorted({file for file, _ in facts}), _PEERS["pdf"])).items():
+        held: dict[str, list[bool]] = defaultdict(list)
+        for file, fact in facts:
+            held[fact["type"]].append(fact_holds(fact, texts.get(file, "")))
+        rows.append((reader, *(f"{sum(held[kind])} of {len(held[kind])}" for kind in kinds)))
+        if reader == OURS:
+            figures |= {f"facts.{kind}": sum(held[kind]) for kind in kinds}
+            figures |= {f"facts.{kind}.of": len(held[kind]) for kind in kinds}
+    print_table("Facts of pages", ("reader", *kinds), rows)
+    return figures
+
+
+async def _readers(parser: Parser, files: Sequence[Path], peers: Sequence[str]) -> dict[str, Texts]:
+    texts: dict[str, Texts] = {
+        OURS: {file: await _text(parser, file.read_bytes(), file.name) for file in files}
+    }
+    for peer in peers:
+        texts[peer] = await asyncio.to_thread(_peer_texts, peer, files)
+    return texts
+
+
+async def _text(parser: Parser, data: bytes, name: str) -> str:
+    try:
+        return (await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)).markdown
+    except ScraperError:
+        return ""
+
+
+def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
+    """What a peer makes of the files; nothing where it fails.
+
+    Raises:
+        FileNotFoundError: its environment was not set up.
+    """
+    python = peer_python("documents")
+    if not python.exists():
+        raise FileNotFoundError("The peers are not there: run `python -m benchmarks.setup_peers`.")
+    command = [str(python), document_readers.__file__, peer, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_PEER_LIMIT_S)
+    answers = (json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"path"'))
+    return {Path(answer["path"]): answer["text"] for answer in answers}
+
+
+async def _robustness(parser: Parser, corpus: Path, *, quick: bool) -> Figures:
+    """Every file ends as one text or one typed error, within the limits, and disturbs nobody."""
+    files = sets.hurtful(corpus)
+    jobs = [(file.name, file.read_bytes()) for file in files]
+    jobs += sets.mutants(files, _QUICK_MUTANTS if quick else _MUTANTS)
+    if quick:
+        jobs = jobs[: _QUICK_FILES + _QUICK_MUTANTS]
+    small = next(iter(sets.with_gold(corpus / "pdf-made"))).file.read_bytes()
+    alone_s = await _pace(lambda: _text(parser, small, "small.pdf"), _TIMES)
+    outcomes: dict[str, int] = defaultdict(int)
+    crashes = over_limits = 0
+    paces: list[float] = []
+    for number, (name, data) in enumerate(jobs):
+        begun = time.perf_counter()
+        neighbour = (
+            asyncio.create_task(_pace(lambda: _text(parser, small, "small.pdf"), 1))
+            if number % 10 == 0
+            else None
+        )
+        try:
+            outcome = await _outcome(parser, data, name)
+        except Exception as error:  # what this benchmark counts
+            print(f"{name}: {type(error).__name__}: {error}")
+            outcome, crashes = "CRASH", crashes + 1
+        outcomes[outcome] += 1
+        over_limits += time.perf_counter() - begun > _LIMIT_S * 1.6
+        if neighbour is not None:
+            paces.append(await neighbour)
+    heaviest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    over_limits += heaviest > ResourceLimits().memory_bytes * _SLACK
+    print_table(f"What hurts: {len(jobs)} files", ("outcome", "files"), sorted(outcomes.items()))
+    factor = statistics.median(paces) / alone_s if paces else 0.0
+    return {
+        "crashes": crashes, "over_limits": over_limits, "robustness.files": len(jobs),
+        "robustness.heaviest_mb": heaviest / 1e6, "neighbour.factor": factor,
+    }  # fmt: skip
+
+
+async def _outcome(parser: Parser, data: bytes, name: str) -> str:
+    try:
+        parsed = await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)
+    except ScraperError as error:
+        return error.code
+    return "text" if parsed.markdown else "EMPTY TEXT"
+
+
+async def _pace(work: Callable[[], Awaitable[object]], times: int) -> float:
+    spent = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        await work()
+        spent.append(time.perf_counter() - begun)
+    return statistics.median(spent)
+
+
+async def _cost(corpus: Path) -> Figures:
+    figures: Figures = {}
+    book = sets.long_pdf(corpus)
+    if book is not None:
+        async with _parser(keep_warm=False) as parser:
+            before = _children_cpu_s()
+            await _text(parser, book.read_bytes(), book.name)
+            figures["cpu_s_117_pages"] = _children_cpu_s() - before
+    three = next(
+        (pair.file for pair in sets.with_gold(corpus / "pdf-made") if pair.file.name.startswith("one")), None
+    )
+    if three is not None:
+        async with _parser() as parser:
+            spent = []
+            for _ in range(_TIMES):
+                begun = time.perf_counter()
+                await _text(parser, three.read_bytes(), three.name)
+                spent.append(time.perf_counter() - begun)
+                await asyncio.sleep(
+                    0.5
+                )  # callers do not come in the same moment; the next process loads meanwhile
+            figures["three_pages_ms"] = statistics.median(spent[1:]) * 1000
+    print_table("What it costs, process included", ("figure", "value"), figures.items())
+    return figures
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)

@@ -1,0 +1,107 @@
+"""Does anything get out to where it must not, and what does the wall cost?
+
+Every hostile page and every way to write "here", in both tiers, from http and https sites, through
+`Browsers.visit`, against canaries on all addresses of this machine. A control run without the wall proves
+that the pages bite: where it makes fewer than 60 contacts, this benchmark fails itself. `--quick`: the light
+tier and the http site only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import ssl
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.egress.proxy_cost import measure_cost
+from browsers import Tier
+from browsers.chromium.locate import find
+from tests.hostile.assault import Outcome, assault, case_names, reached
+from tests.hostile.doors import unwalled, walled
+from tests.hostile.site import HostileSite
+from tests.site.certificate import server_context
+
+_ENOUGH_CONTROL = 60
+_GOALS = (
+    Goal("contacts", at_most=0),
+    Goal("control_contacts", at_least=_ENOUGH_CONTROL),
+    Goal("unserved", at_most=0),
+    Goal("cpu_ms_per_mb", at_most=0.5),
+    Goal("page_cpu_ms", at_most=15),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """One browser, one kind of site, with and without the wall."""
+
+    tier: Tier
+    scheme: str
+    control: Sequence[Outcome]
+    measured: Sequence[Outcome]
+
+    @property
+    def name(self) -> str:
+        return f"{self.tier}, {self.scheme}"
+
+
+async def measure(options: Options) -> Figures:
+    """All settings, then the cost; ends the process with status 1 when the control run was too tame."""
+    logging.getLogger("browsers.egress").setLevel(logging.ERROR)
+    settings = [await _setting(tier, scheme) for tier, scheme in _wanted(options)]
+    figures = _print_settings(settings) | await measure_cost(options)
+    print_goals(figures, _GOALS)
+    if figures["control_contacts"] < _ENOUGH_CONTROL:
+        sys.exit("the control run did not bite: nothing was proved")
+    return figures
+
+
+def _wanted(options: Options) -> list[tuple[Tier, str]]:
+    installed = [tier for tier in Tier if find(tier, None) is not None]
+    everything = list(itertools.product(installed, ("http", "https")))
+    return everything[:1] if options.quick else everything
+
+
+async def _setting(tier: Tier, scheme: str) -> _Setting:
+    names = case_names()
+    async with HostileSite(_tls(scheme)) as site, unwalled(site, len(names), tier) as door:
+        control = await assault(door, site, names)
+    async with HostileSite(_tls(scheme)) as site, walled(site, len(names), tier) as door:
+        measured = await assault(door, site, names)
+    return _Setting(tier, scheme, control, measured)
+
+
+def _tls(scheme: str) -> ssl.SSLContext | None:
+    return server_context(["hostile.example"]) if scheme == "https" else None
+
+
+def _print_settings(settings: Sequence[_Setting]) -> Figures:
+    rows = [
+        (
+            setting.name,
+            len(setting.measured),
+            len(reached(setting.control)),
+            sum(outcome.refused for outcome in setting.measured),
+            len(reached(setting.measured)),
+            " ".join(reached(setting.measured)),
+        )
+        for setting in settings
+    ]
+    columns = ("tier, site", "pages", "reach without wall", "refused at wall", "reach with wall", "")
+    print_table("Hostile pages", columns, rows)
+    everywhere = [outcome for setting in settings for outcome in setting.measured]
+    return {
+        "vectors": min(len(setting.measured) for setting in settings),
+        "settings": len(settings),
+        "contacts": len(reached(everywhere)),
+        "control_contacts": min(len(reached(setting.control)) for setting in settings),
+        "refused": min(sum(outcome.refused for outcome in setting.measured) for setting in settings),
+        "unserved": sum(not outcome.served for outcome in everywhere),
+    }
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)

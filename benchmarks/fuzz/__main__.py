@@ -1,0 +1,254 @@
+"""Ten thousand mutated messages over each transport: does any crash it, hang, or stay without an answer?
+
+Over HTTP every message must have an answer: one of JSON-RPC, an acceptance of what needs no answer, or a
+refusal of the transport. Over standard input and output every message that can be told to be a request must
+have an answer with its id, every line that is no message an error, and a ping in between always its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import tempfile
+import time
+from asyncio.subprocess import PIPE
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.fuzz.mutations import mutated
+from tests.scraper.process import Program, browsers_say, running, serving
+from tests.scraper.server.wire import HEADERS, initialize, open_session
+
+_MESSAGES = 10_000
+_MESSAGES_QUICK = 600
+_SEED = 7_031
+_LIMIT_S = 20.0
+_AT_ONCE = 8
+_PING_EACH = 20
+_START_S = 60.0
+_MODERN_SHARE = 0.4
+_GOALS = tuple(
+    Goal(f"{way}.{what}", at_most=0)
+    for way in ("http", "stdio")
+    for what in ("hung", "unanswered", "crashed")
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Send them all."""
+    messages = _MESSAGES_QUICK if options.quick else _MESSAGES
+    figures: Figures = {"messages": messages}
+    for way, send in (("http", _over_http), ("stdio", _over_stdio)):
+        with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
+            begun = time.monotonic()
+            outcomes = await send(messages, {"SEARCH_MCP_DATA": folder, "SEARCH_MCP_LOG_LEVEL": "error"})
+        print_table(f"{way}, {time.monotonic() - begun:.0f} s", ("", "messages"), sorted(outcomes.items()))
+        figures |= {f"{way}.{what}": outcomes[what] for what in ("hung", "unanswered", "crashed")}
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def _over_http(messages: int, env: dict[str, str]) -> Counter[str]:
+    outcomes: Counter[str] = Counter()
+    async with _served(env) as program:
+        timeout = aiohttp.ClientTimeout(total=_LIMIT_S)
+        async with aiohttp.ClientSession(timeout=timeout) as http:
+            numbers = iter(range(messages))
+
+            async def work() -> None:
+                # Each a client of its own: within one session an id may be in use once.
+                session = await open_session(http, program.url)
+                for number in numbers:
+                    chance = random.Random(_SEED + number)
+                    outcomes[await _posted(http, program.url, session, chance)] += 1
+
+            await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+            async with http.get(program.base + "/health") as answer:
+                outcomes["crashed"] += answer.status != 200
+        outcomes["crashed"] += _broken(program)
+    return outcomes
+
+
+def _broken(program: Program) -> int:
+    """Whether the process has ended, or something in it has failed without being caught."""
+    said = "".join(program.said)
+    for part in said.split("Traceback (most recent call last)")[1:4]:
+        print(f"Traceback (most recent call last){part[:2_000]}")
+    return int(program.process.returncode is not None or "Traceback" in said)
+
+
+@asynccontextmanager
+async def _served(env: dict[str, str]) -> AsyncIterator[Program]:
+    # Told at level info, and at no lower one.
+    env = {**env, "SEARCH_MCP_LOG_LEVEL": "info"}
+    async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
+        await browsers_say(program.base, "ready", True, limit_s=_START_S)
+        yield program
+
+
+async def _posted(http: aiohttp.ClientSession, url: str, session: str, chance: random.Random) -> str:
+    line = mutated(chance)
+    headers = dict(HEADERS)
+    if chance.random() < _MODERN_SHARE:
+        headers |= _modern_headers(line)
+    elif chance.random() < 0.8:
+        headers["Mcp-Session-Id"] = chance.choice((session, session, session, "of-another-life"))
+    try:
+        async with http.post(url, headers=headers, data=line) as answer:
+            return _judged(answer.status, await answer.text())
+    except TimeoutError:
+        return "hung"
+    except aiohttp.ClientError as error:
+        return f"crashed ({type(error).__name__})"
+
+
+def _modern_headers(line: bytes) -> dict[str, str]:
+    """As a client of 2026-07-28 would send them with this message, where there is one."""
+    headers = {"MCP-Protocol-Version": "2026-07-28"}
+    message = _understood(line)
+    if isinstance(message, dict):
+        params = message.get("params")
+        name = params.get("name", params.get("uri")) if isinstance(params, dict) else None
+        for header, value in (("Mcp-Method", message.get("method")), ("Mcp-Name", name)):
+            if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) < 1_000:
+                headers |= {header: value}
+    return headers
+
+
+def _judged(status: int, text: str) -> str:
+    if status == 202:
+        return "accepted"
+    if status in {400, 404, 405, 413, 415} and not text.startswith(("{", "event", "data", ":")):
+        return f"refused, {status}"
+    lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+    for part in lines or [text]:
+        said = _understood(part.encode())
+        answers = said if isinstance(said, list) and said else [said]
+        if all(isinstance(answer, dict) and ("result" in answer or "error" in answer) for answer in answers):
+            return "result" if "result" in answers[0] else "error"
+    return "unanswered"
+
+
+async def _over_stdio(messages: int, env: dict[str, str]) -> Counter[str]:
+    outcomes: Counter[str] = Counter()
+    command = ("-m", "scraper.cli.main", "stdio")
+    async with running(*command, env=env, stdin=PIPE, stdout=PIPE) as program:
+        talk = _Talk(program, outcomes)
+        await talk.ask(initialize(0))
+        for number in range(messages):
+            await talk.send(mutated(random.Random(_SEED + number)))
+            if number % _PING_EACH == 0:
+                await talk.settle()
+        await talk.settle()
+        outcomes["crashed"] += _broken(program)
+    return outcomes
+
+
+class _Talk:
+    """A conversation over pipes: what was asked, and what has been answered."""
+
+    def __init__(self, program: Program, outcomes: Counter[str]) -> None:
+        assert program.process.stdin is not None and program.process.stdout is not None
+        self._in, self._out = program.process.stdin, program.process.stdout
+        self._outcomes = outcomes
+        self._waiting: Counter[str] = Counter()
+        self._pings = 0
+        self._dead = False
+
+    async def ask(self, message: Mapping[str, Any]) -> None:
+        """A request of our own, waited for."""
+        await self._write(json.dumps(message).encode())
+        await self._read_until(message["id"])
+
+    async def send(self, line: bytes) -> None:
+        """A bent message."""
+        self._waiting[_id_awaited(line)] += 1
+        await self._write(line)
+
+    async def settle(self) -> None:
+        """Wait for what is to be answered, by a ping that must be."""
+        if self._dead:
+            return
+        self._pings += 1
+        name = f"ping-{self._pings}"
+        await self._write(json.dumps({"jsonrpc": "2.0", "id": name, "method": "ping"}).encode())
+        await self._read_until(name)
+        self._waiting.pop("", None)
+        self._outcomes["unanswered"] += self._waiting.total()
+        self._waiting.clear()
+
+    async def _write(self, line: bytes) -> None:
+        if self._dead:
+            return
+        try:
+            self._in.write(line + b"\n")
+            async with asyncio.timeout(_LIMIT_S):
+                await self._in.drain()
+        except (ConnectionError, TimeoutError):
+            self._dead = True
+            self._outcomes["crashed"] += 1
+
+    async def _read_until(self, name: object) -> None:
+        """Read answers until that of `name`, and until nothing else is waited for."""
+        found = False
+        try:
+            async with asyncio.timeout(_LIMIT_S):
+                while not found or any(self._waiting[key] for key in self._waiting if key):
+                    found |= await self._read() == name
+        except TimeoutError:
+            if not found:
+                self._outcomes["hung"] += 1
+                self._dead = True
+
+    async def _read(self) -> object:
+        line = await self._out.readline()
+        if not line:
+            raise TimeoutError
+        message = json.loads(line)
+        if "method" in message:
+            return None
+        self._outcomes["result" if "result" in message else "error"] += 1
+        key = _key(message.get("id"))
+        if self._waiting[key] > 0:
+            self._waiting[key] -= 1
+        return message.get("id")
+
+
+def _id_awaited(line: bytes) -> str:
+    """The key under which an answer must come; empty where none has to."""
+    message = _understood(line)
+    if message is _NOTHING:
+        return _key(None) if line.strip() else ""
+    if not isinstance(message, dict):
+        return _key(None)
+    name, method = message.get("id"), message.get("method")
+    if isinstance(method, str) and (type(name) is int or isinstance(name, str)):
+        # Half of a surrogate pair can be read in JSON and never written.
+        return _key(None if "\\ud" in _key(name) else name)
+    # A request with an id that no answer can carry; some clients send a notification with an empty one.
+    odd = "id" in message and isinstance(method, str) and not method.startswith("notifications/")
+    return _key(None) if odd else ""
+
+
+def _key(name: object) -> str:
+    return json.dumps(name)
+
+
+_NOTHING = object()
+
+
+def _understood(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)

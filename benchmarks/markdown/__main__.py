@@ -1,0 +1,222 @@
+"""Markdown of pages: ours beside other converters, with the CPU of a page, all in the same run.
+
+Three sets: the content elements of documentation pages, whose Markdown source is known; short difficult pages
+(code of many highlighters, footnotes, formulas, tables), whole; the hand-marked main parts of others. Ours is
+measured as the converter alone; whole pages as a caller gets them, behind the step that finds the content,
+by a model that has not seen the page where `benchmarks.train_reader` has left one. `hard.converter.*` is the
+converter alone there. Milliseconds are CPU, parsing included; the converters take the pages in turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from lxml import etree
+from markdownify import markdownify as stock_markdownify
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.contender import REPOSITORY
+from benchmarks.common.one_thread import in_one_thread
+from benchmarks.markdown.pages import SETS, MarkdownPage, pages
+from benchmarks.markdown.score import score, summary
+from benchmarks.peers.launch import peer_python
+from benchmarks.reader.__main__ import fold_models, fold_of
+from benchmarks.training.pages import samples
+from browsers.model import Snapshot
+from scraper.extract import reader
+from scraper.extract.dom import parsing
+from scraper.extract.markdown import converter
+from scraper.extract.markdown.tree_converter import TreeConverter
+from scraper.extract.page import build
+
+Answers = list[tuple[str, float]]
+"""Markdown and milliseconds, page by page."""
+
+_OURS, _READER = "search-mcp", "search-mcp reader"
+_PEERS = ("markdownify", "html_to_markdown", "html2text", "trafilatura", "markitdown")
+_QUICK = 24
+_LIMIT_S = 1_800.0
+_PERCENTILE = 0.95
+_TITLES = {
+    "documentation": "Content elements of documentation pages",
+    "fixtures": "Difficult pages, whole",
+    "main": "Hand-marked main parts of difficult pages",
+}
+_COLUMNS = {
+    "documentation": (
+        "headings",
+        "code",
+        "code_lang",
+        "tables",
+        "cells",
+        "list_items",
+        "links",
+        "relative_links",
+    ),
+    "fixtures": ("edit", "code_text", "code_edit", "code_lang", "cells", "teds", "math", "footnote_pages"),
+    "main": ("edit", "text", "code_edit", "cells", "teds", "math"),
+}
+_PREFIX = {"documentation": "", "fixtures": "hard.", "main": "main."}
+_GOALS = (
+    Goal("headings", at_least=0.99),
+    Goal("code", at_least=0.99),
+    Goal("tables", at_least=0.985),
+    Goal("list_items", at_least=0.995),
+    Goal("links", at_least=0.98),
+    Goal("relative_links", at_most=0),
+    Goal("hard.edit", at_least=0.85),
+    Goal("hard.code_text", at_least=0.88),
+    Goal("hard.code_lang", at_least=0.95),
+    Goal("hard.cells", at_least=0.90),
+    Goal("hard.teds", at_least=0.95),
+    Goal("hard.math", at_least=0.85),
+    Goal("hard.footnote_pages", at_least=24),
+    Goal("main.edit", at_least=0.85),
+    Goal("main.code_edit", at_least=0.55),
+    Goal("main.cells", at_least=0.72),
+    Goal("main.teds", at_least=0.90),
+    Goal("main.math", at_least=0.80),
+    Goal("cpu_ratio.html_to_markdown", at_most=3),
+    Goal("cpu_ratio.markdownify", at_most=0.25),
+    Goal("stock_differs", at_most=0),
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Convert the pages of the three sets with every converter."""
+    if options.corpora is None:
+        raise FileNotFoundError("Give the folder of the corpora: --corpora DIR.")
+    return await asyncio.to_thread(_measure, options.corpora, _QUICK if options.quick else None)
+
+
+def _measure(corpora: Path, most: int | None) -> Figures:
+    figures: Figures = {}
+    for kind in SETS:
+        taken = list(pages(corpora, kind))[:most]
+        answers = _all_answers(kind, taken, corpora)
+        figures |= _figures(kind, taken, answers)
+        if kind == "documentation":
+            figures |= _ratios(answers)
+            figures["stock_differs"] = sum(map(_stock_differs, taken))
+    print_goals(figures, _GOALS)
+    return figures
+
+
+def _all_answers(kind: str, taken: Sequence[MarkdownPage], corpora: Path) -> dict[str, Answers]:
+    """Ours and theirs, page by page in turns, so that all have the same neighbours on the machine."""
+    ours: dict[str, Callable[[MarkdownPage], str]] = {_OURS: _converted}
+    if kind == "fixtures":
+        ours[_READER] = _reader(corpora)
+    answers: dict[str, Answers] = {name: [] for name in (*ours, *_PEERS)}
+    python = peer_python("markdown")
+    if not (python.parent.parent / "set-up.json").exists():
+        raise FileNotFoundError("The peers are not there: python -m benchmarks.setup_peers.")
+    for convert in ours.values():
+        convert(taken[0])
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder, _peers(python) as peers:
+        file = Path(folder) / "page.html"
+        for page in taken:
+            for name, convert in ours.items():
+                started = time.process_time()
+                text = convert(page)
+                answers[name].append((text, (time.process_time() - started) * 1e3))
+            file.write_text(page.html, encoding="utf-8", errors="replace", newline="")
+            for name, (text, ms) in _asked(peers, file, page.url).items():
+                answers[name].append((text, ms))
+    return answers
+
+
+def _peers(python: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(python), "-m", "benchmarks.peers.runners.markdown_converters", *_PEERS],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, tuple[str, float]]:
+    assert peers.stdin is not None and peers.stdout is not None
+    peers.stdin.write(json.dumps({"html": str(file), "url": url}) + "\n")
+    peers.stdin.flush()
+    line = peers.stdout.readline()
+    if not line:
+        raise RuntimeError("The peers' process ended.")
+    answers: dict[str, tuple[str, float]] = json.loads(line)
+    return answers
+
+
+def _converted(page: MarkdownPage) -> str:
+    """The converter alone, from the HTML."""
+    root = parsing.parse(page.html).root
+    if root is None:
+        return ""
+    body = root.find("body")
+    base = build.base_of(root, page.url)
+    return converter.convert(root if body is None else body, base).markdown
+
+
+def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
+    """As a user gets it: hidden text out, the main content found, converted."""
+    models = fold_models()
+    if not models:
+        print("In-sample behind the reader: its model has learned from most of these pages.")
+    # Most of the pages stand among those to learn from, under another prefix.
+    folds = {
+        sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")
+    }
+
+    def read(page: MarkdownPage) -> str:
+        fold = folds.get(page.id.partition("-")[2])
+        model = models[fold] if models and fold is not None else None
+        snapshot = Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
+        return reader.read(snapshot, model).markdown
+
+    return read
+
+
+def _figures(kind: str, taken: Sequence[MarkdownPage], answers: Mapping[str, Answers]) -> Figures:
+    figures: Figures = {}
+    rows = []
+    for name, given in answers.items():
+        found = summary(score(page.gold, text) for page, (text, _) in zip(taken, given, strict=True))
+        times = sorted(ms for _, ms in given)
+        found["ms"] = statistics.median(times)
+        found["ms_p95"] = times[int(len(times) * _PERCENTILE)]
+        rows.append((name, *(found.get(key) for key in (*_COLUMNS[kind], "ms", "ms_p95"))))
+        owner = f"{name}."
+        if name in (_OURS, _READER):
+            owner = "converter." if name == _OURS and _READER in answers else ""
+        figures |= {f"{_PREFIX[kind]}{owner}{key}": value for key, value in found.items()}
+    print_table(f"{_TITLES[kind]}: {len(taken)}", ("", *_COLUMNS[kind], "ms", "p95"), rows)
+    return figures
+
+
+def _ratios(answers: Mapping[str, Answers]) -> Figures:
+    """Our CPU as a multiple of another's: of the medians."""
+    ours = statistics.median(ms for _, ms in answers[_OURS])
+    return {
+        f"cpu_ratio.{name}": ours / statistics.median(ms for _, ms in answers[name])
+        for name in ("html_to_markdown", "markdownify")
+    }
+
+
+def _stock_differs(page: MarkdownPage) -> bool:
+    """Whether markdownify's own rules give something else on our walk than in its own."""
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    root = etree.fromstring(page.html.encode("utf-8", "replace"), parser)
+    return TreeConverter().convert_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
+
+
+if __name__ == "__main__":
+    in_one_thread("benchmarks.markdown")
+    run(__doc__ or "", measure)

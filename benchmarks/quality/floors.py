@@ -1,0 +1,121 @@
+"""The floors of quality: what was reached, on which pages, and how far a figure may stray from it by noise.
+
+`floors.toml` holds a table for each benchmark: the corpora it reads with a digest of their files, and each
+figure with its floor, the margin of noise and, for times and mistakes, `better = "lower"`. A floor is a
+figure that was measured, never a wish.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.common.corpora import corpus_folder
+
+FILE = Path(__file__).resolve().parents[1] / "floors.toml"
+
+_CHUNK = 1 << 20
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a benchmark."""
+
+    floor: float
+    margin: float
+    lower_is_better: bool = False
+
+    @property
+    def bound(self) -> float:
+        """The last value that is not below the floor beyond the margin."""
+        return self.floor + self.margin if self.lower_is_better else self.floor - self.margin
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is good enough."""
+        return value <= self.bound if self.lower_is_better else value >= self.bound
+
+    def is_better(self, value: float) -> bool:
+        """Whether a value is better than the floor by more than rounding."""
+        gain = self.floor - value if self.lower_is_better else value - self.floor
+        return round(gain, _DIGITS) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """All of one benchmark."""
+
+    corpora: Mapping[str, str]
+    """Digest by name."""
+    figures: Mapping[str, Figure]
+
+
+def read(text: str) -> dict[str, Floors]:
+    """The floors of each benchmark in a TOML text."""
+    return {
+        name: Floors(
+            corpora=dict(table.get("corpora", {})),
+            figures={
+                key: Figure(float(row["floor"]), float(row["margin"]), row.get("better") == "lower")
+                for key, row in table["figures"].items()
+            },
+        )
+        for name, table in tomllib.loads(text).items()
+    }
+
+
+def written(floors: Mapping[str, Floors]) -> str:
+    """The floors as TOML."""
+    lines = [
+        "# Floors of quality, read and written by `python -m benchmarks.quality`: what was measured, on",
+        "# which files, and how far it may stray by noise. `better` is said where less is more.",
+    ]
+    for name, one in floors.items():
+        lines += ["", f"[{name}.corpora]", *(f'{corpus} = "{sha}"' for corpus, sha in one.corpora.items())]
+        lines += ["", f"[{name}.figures]"]
+        lines += [f'"{key}" = {_row(figure)}' for key, figure in one.figures.items()]
+    return "\n".join(lines) + "\n"
+
+
+def recorded(floors: Floors, measured: Mapping[str, float], *, lower: bool) -> tuple[Floors, list[str]]:
+    """The floors with better figures in their places; and those whose floors would have to be lowered.
+
+    `lower`: lower them.
+    """
+    figures, refused = {}, []
+    for key, figure in floors.figures.items():
+        value = measured.get(key)
+        if value is not None and (figure.is_better(value) or (lower and value != figure.floor)):
+            figure = replace(figure, floor=round(value, _DIGITS))
+        elif value is not None and not figure.holds(value):
+            refused.append(key)
+        figures[key] = figure
+    return replace(floors, figures=figures), refused
+
+
+def digest_of(corpora: Path, names: Iterable[str]) -> dict[str, str]:
+    """A digest of each corpus: of the names and contents of all its files.
+
+    Raises:
+        FileNotFoundError: one is not there.
+    """
+    return {name: _digest(corpus_folder(corpora, name)) for name in names}
+
+
+def _digest(folder: Path) -> str:
+    whole = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = hashlib.sha256()
+        with file.open("rb") as opened:
+            while chunk := opened.read(_CHUNK):
+                content.update(chunk)
+        whole.update(f"{file.relative_to(folder).as_posix()}\n{content.hexdigest()}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def _row(figure: Figure) -> str:
+    better = ', better = "lower"' if figure.lower_is_better else ""
+    return f"{{ floor = {figure.floor:g}, margin = {figure.margin:g}{better} }}"

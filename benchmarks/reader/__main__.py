@@ -1,0 +1,246 @@
+"""The main content of pages, as plain text: ours beside other readers, with the CPU of a page.
+
+`wcxb` (pages of seven types) is scored by F1 over words, the mean of the pages; `pages-lang` (other languages
+than English) by F1 over words, or characters where no spaces are written, and by phrases found and kept out.
+News: articles of both other archives whose gold is a parser's expected body, by F1 over runs of four words.
+All run as our workers do: in one thread, looking for cycles seldom and not among what was there before the
+first page.
+Our figures are of models that have not seen the page's domain, where `benchmarks.train_reader` has left them;
+else of the model that ships, which has learned from these pages, and then they are called so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import re
+import statistics
+import time
+import unicodedata
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.corpora import fold_weights
+from benchmarks.common.one_thread import in_one_thread
+from benchmarks.reader.peers import PEERS, peer_answers
+from benchmarks.training.pages import Sample, samples
+from benchmarks.training.table import FOLDS, snapshot_of, word_f1
+from scraper.extract import reader
+from scraper.extract.content.block_classifier import BlockClassifier, shipped
+from scraper.extract.content.extraction import content_of
+from scraper.extract.content.weights import ModelWeights
+from scraper.extract.page import build
+from scraper.workers.forkserver import COLLECT_AFTER
+
+_QUICK = 8
+"""With `--quick`, one page of so many."""
+
+_NEWS = "fundus"
+"""The project whose parser tests are news, in the name of their origin."""
+
+_CHARACTER_LANGUAGES = frozenset("zh ja th my km lo wuu yue".split())
+_WHITE = re.compile(r"\s+")
+_WORDS = re.compile(r"\w+")
+_RUN = 4
+_GOALS = (
+    Goal("wcxb.f1", at_least=0.876),
+    Goal("lang.f1", at_least=0.96),
+    Goal("lang.phrases", at_least=0.92),
+    Goal("lang.kept_out", at_least=0.90),
+    Goal("news.f1", at_least=0.955),
+    Goal("wcxb.cpu_ms.mean", at_most=25),
+    Goal("wcxb.cpu_ms.p95", at_most=55),
+    Goal("wcxb.whole_cpu_ms.mean", at_most=40),
+    Goal("wcxb.whole_cpu_ms.p95", at_most=100),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    text: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    pages: Sequence[Sample]
+    foreign: Sequence[Sample]
+    news: Sequence[Sample]
+
+
+async def measure(options: Options) -> Figures:
+    """Read every page in every way."""
+    if options.corpora is None:
+        raise FileNotFoundError("The pages are missing: give --corpora DIR.")
+    step = _QUICK if options.quick else 1
+    pages = list(itertools.islice(samples(options.corpora, "wcxb"), 0, None, step))
+    foreign = list(itertools.islice(samples(options.corpora, "pages-lang"), 0, None, step))
+    news = list(itertools.islice(_news(options.corpora), 0, None, step))
+    models = fold_models()
+    figures: Figures = {"wcxb.unseen": float(bool(models)), "wcxb.pages": len(pages)}
+    figures |= _ours(_Sets(pages, foreign, news), models)
+    figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
+    print_goals(figures, _GOALS)
+    if not models:
+        print(
+            "In-sample: our model has seen these pages. benchmarks.train_reader makes models that have not."
+        )
+    return figures
+
+
+def fold_models() -> list[BlockClassifier]:
+    """The models of the folds, each of which has not seen one; empty where one is missing."""
+    paths = [fold_weights(fold) for fold in range(FOLDS)]
+    if not all(path.is_file() for path in paths):
+        return []
+    models = []
+    for path in paths:
+        with path.open("rb") as file:
+            models.append(BlockClassifier(ModelWeights.load(file)))
+    return models
+
+
+def _news(corpora: Path) -> Iterator[Sample]:
+    """News of languages that write spaces between words: elsewhere a run of four words is a paragraph."""
+    for source in ("extra-pages", "pages-lang"):
+        for sample in samples(corpora, source):
+            if _NEWS in sample.origin and sample.gold and sample.language not in _CHARACTER_LANGUAGES:
+                yield sample
+
+
+def fold_of(domain: str) -> int:
+    """The fold of a domain, by which the model is found that has not seen it."""
+    return zlib.crc32(domain.encode()) % FOLDS
+
+
+def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
+    pages = sets.pages
+
+    def model_for(sample: Sample) -> BlockClassifier:
+        return models[fold_of(sample.domain)] if models else shipped()
+
+    def read(sample: Sample) -> _Answer:
+        snapshot = snapshot_of(sample)
+        started = time.process_time()
+        text = content_of(build.build(snapshot), model_for(sample)).text
+        return _Answer(text, (time.process_time() - started) * 1e3)
+
+    def read_whole(sample: Sample) -> _Answer:
+        snapshot = snapshot_of(sample)
+        started = time.process_time()
+        document = reader.read(snapshot, model_for(sample))
+        return _Answer(document.text, (time.process_time() - started) * 1e3)
+
+    read(pages[0])
+    read_whole(pages[0])
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
+    name = "ours" if models else "ours (has seen these pages)"
+    figures = _scored(
+        name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news))
+    )
+    wholes = [read_whole(page) for page in pages]
+    whole = _cpu([answer.ms for answer in wholes])
+    figures |= {f"wcxb.whole_cpu_ms.{key}": value for key, value in whole.items()}
+    scores = [word_f1(answer.text, page.gold) for answer, page in zip(wholes, pages, strict=True)]
+    return figures | {"wcxb.document_f1": statistics.mean(scores)}
+
+
+def _peers(sets: _Sets) -> Figures:
+    figures: Figures = {}
+    for peer in PEERS:
+        answers = peer_answers(peer, [*sets.pages, *sets.foreign, *sets.news])
+        if answers is None:
+            print(f"{peer}: not set up (python -m benchmarks.setup_peers)")
+            continue
+        told = [_Answer(text, ms) for text, ms in answers]
+        ends = itertools.accumulate(map(len, (sets.pages, sets.foreign, sets.news)), initial=0)
+        found = _scored(peer, sets, *(told[start:end] for start, end in itertools.pairwise(ends)))
+        figures |= {f"peers.{peer}.{key}": value for key, value in found.items()}
+    return figures
+
+
+def _scored(
+    name: str,
+    sets: _Sets,
+    answers: Sequence[_Answer],
+    foreign_answers: Sequence[_Answer],
+    news_answers: Sequence[_Answer],
+) -> Figures:
+    by_type: dict[str, list[float]] = defaultdict(list)
+    for sample, answer in zip(sets.pages, answers, strict=True):
+        score = word_f1(answer.text, sample.gold)
+        by_type[sample.page_type].append(score)
+        by_type[""].append(score)
+    figures = {
+        f"wcxb.f1.{kind}".rstrip("."): statistics.mean(scores) for kind, scores in sorted(by_type.items())
+    }
+    figures |= {f"wcxb.cpu_ms.{key}": value for key, value in _cpu([answer.ms for answer in answers]).items()}
+    figures |= _foreign_scores(sets.foreign, foreign_answers)
+    figures |= _news_scores(sets.news, news_answers)
+    print_table(name, ("figure", "value"), [(key, round(value, 4)) for key, value in figures.items()])
+    return figures
+
+
+def _foreign_scores(foreign: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
+    scores, found, missed, leaked, kept_out = [], 0, 0, 0, 0
+    for sample, answer in zip(foreign, answers, strict=True):
+        if sample.gold:
+            scores.append(_bag_f1(answer.text, sample.gold, sample.language))
+            continue
+        text = _squashed(answer.text)
+        wanted = [_squashed(phrase) in text for phrase in sample.wanted]
+        unwanted = [_squashed(phrase) in text for phrase in sample.unwanted]
+        found, missed = found + sum(wanted), missed + len(wanted) - sum(wanted)
+        leaked, kept_out = leaked + sum(unwanted), kept_out + len(unwanted) - sum(unwanted)
+    return {
+        "lang.f1": statistics.mean(scores),
+        "lang.phrases": 2 * found / max(2 * found + missed + leaked, 1),
+        "lang.kept_out": kept_out / max(kept_out + leaked, 1),
+    }
+
+
+def _news_scores(news: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
+    """As the Article Extraction Benchmark counts: runs of four words, F1 of the mean precision and recall."""
+    precision, recall = [], []
+    for sample, answer in zip(news, answers, strict=True):
+        ours, theirs = _shingles(answer.text), _shingles(sample.gold)
+        shared = (ours & theirs).total()
+        precision.append(shared / max(ours.total(), 1))
+        recall.append(shared / max(theirs.total(), 1))
+    p, r = statistics.mean(precision), statistics.mean(recall)
+    return {"news.f1": 2 * p * r / max(p + r, 1e-9), "news.precision": p, "news.recall": r}
+
+
+def _shingles(text: str) -> Counter[tuple[str, ...]]:
+    """Runs of four words; a text of fewer is one run."""
+    words = _WORDS.findall(text)
+    return Counter(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
+
+
+def _bag_f1(text: str, gold: str, language: str) -> float:
+    pattern = r"\w" if language in _CHARACTER_LANGUAGES else r"\w+"
+    ours, theirs = (
+        Counter(re.findall(pattern, unicodedata.normalize("NFKC", each).lower())) for each in (text, gold)
+    )
+    return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
+
+
+def _squashed(text: str) -> str:
+    return _WHITE.sub("", unicodedata.normalize("NFKC", text)).lower()
+
+
+def _cpu(ms: Sequence[float]) -> Mapping[str, float]:
+    ordered = sorted(ms)
+    return {"mean": statistics.mean(ordered), "p95": ordered[int(0.95 * len(ordered))]}
+
+
+if __name__ == "__main__":
+    in_one_thread("benchmarks.reader")
+    run(__doc__ or "", measure)

@@ -1,0 +1,229 @@
+"""What pages of each kind cost here, and what the machine had left for us while a job ran."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.common.contender import REPOSITORY
+from benchmarks.common.cpu import Account, open_account
+from benchmarks.common.processes import pss_bytes, read_process
+from benchmarks.scale_model.machine import Cost, Site
+from benchmarks.scale_model.site import HOSTS, KINDS, latency_s, sizes, test_hosts
+
+PER_HOST = 2
+_SAMPLE_S = 0.5
+_LIMIT_S = 9_000.0
+_FEW, _MANY = 60, 600
+"""Pages of two jobs: what the larger takes beyond the smaller is the pages', the rest the start's."""
+_ONE_IN = 20
+"""Of the pages in a job, one is of another kind: about as in the list."""
+_RENDERED = frozenset({"app"})
+_SHUFFLED_BY = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job of the bulk runner, as it was measured."""
+
+    pages: int
+    seconds: float
+    main_s: float
+    """CPU of the process that runs it."""
+    reader_s: float
+    """CPU of its other Python processes."""
+    total_s: float
+    """CPU of all its processes."""
+    pss_bytes: int
+    cores_left: float
+    """What others left of the machine, on average."""
+    tried_again: int
+    outcomes: int
+    """Pages in its report."""
+
+
+def sites_of(pages: int, skew: float, shares: Sequence[float]) -> list[Site]:
+    """Hosts with their pages, the same each time."""
+    return [
+        Site(latency_s(host), random.Random(host).choices(KINDS, shares, k=count))
+        for host, count in enumerate(sizes(pages, len(HOSTS), skew))
+    ]
+
+
+def urls_of(sites: Sequence[Site], first: int = 0) -> list[str]:
+    """The addresses of their pages, in a fixed disorder."""
+    urls = [
+        f"http://{HOSTS[host]}/{kind}/{first + number}"
+        for host, site in enumerate(sites)
+        for number, kind in enumerate(site.kinds)
+    ]
+    random.Random(_SHUFFLED_BY).shuffle(urls)
+    return urls
+
+
+async def run_job(urls: Sequence[str], port: int) -> Job:
+    """Read a list by the bulk runner, a process of its own, and look on."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as name, open_account() as account:
+        folder = Path(name)
+        (folder / "urls.txt").write_text("\n".join(urls))
+        command = [sys.executable, "-m", "scraper.cli.main", "bulk", str(folder / "urls.txt"), "--out"]
+        command += [str(folder / "out"), "--format", "jsonl", "--per-host", str(PER_HOST)]
+        environment = {
+            **os.environ,
+            "SEARCH_MCP_TEST_HOSTS": test_hosts(port),
+            "SEARCH_MCP_DATA": str(folder / "data"),
+            "SEARCH_MCP_CACHE_MB": "0",
+            "SEARCH_MCP_LOG_LEVEL": "error",
+        }
+        process = await asyncio.create_subprocess_exec(
+            *account.command(command), cwd=REPOSITORY, env=environment, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        account.adopt(process.pid)
+        try:
+            seen = await _watched(process, account)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            raise SystemExit(f"the job ended with {process.returncode}")
+        return seen.job(len(urls), json.loads((folder / "out" / "report.json").read_text()))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was found."""
+
+    costs: Mapping[str, Cost]
+    """By kind of page."""
+    start_s: float
+    """CPU of a job before its first page."""
+    pss_bytes: int
+
+
+async def calibrated(port: int) -> Calibration:
+    """Two jobs of plain pages tell the start from the pages; in the others a kind stands among them.
+
+    By themselves pages with scripts cost a third less: many are rendered at once, and the cores never rest.
+    """
+    few = await run_job(_listed("page", _FEW, 1_000_000), port)
+    many = await run_job(_listed("page", _MANY, 2_000_000), port)
+    page = (_Spent.of(many) - _Spent.of(few)) / (_MANY - _FEW)
+    start = _Spent.of(few) - page * _FEW
+    costs, pss = {"page": page.cost("page")}, many.pss_bytes
+    for kind in sorted(set(KINDS) - {"page", "busy"}):
+        urls = _listed("page", _MANY, 3_000_000)
+        others = len(urls) // _ONE_IN
+        urls[::_ONE_IN] = _listed(kind, others, 4_000_000)
+        job = await run_job(urls, port)
+        each = (_Spent.of(job) - start - page * (_MANY - others)) / others
+        costs[kind], pss = each.cost(kind), max(pss, job.pss_bytes)
+    return Calibration(costs, max(0.0, start.total_s), pss)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    main_s: float
+    browser_s: float
+    reader_s: float
+
+    @classmethod
+    def of(cls, job: Job) -> _Spent:
+        return cls(job.main_s, job.total_s - job.main_s - job.reader_s, job.reader_s)
+
+    @property
+    def total_s(self) -> float:
+        return self.main_s + self.browser_s + self.reader_s
+
+    def cost(self, kind: str) -> Cost:
+        return Cost(self.main_s, self.browser_s, self.reader_s, rendered=kind in _RENDERED)
+
+    def __sub__(self, other: _Spent) -> _Spent:
+        return _Spent(
+            self.main_s - other.main_s, self.browser_s - other.browser_s, self.reader_s - other.reader_s
+        )
+
+    def __truediv__(self, parts: float) -> _Spent:
+        return self * (1 / parts)
+
+    def __mul__(self, times: float) -> _Spent:
+        # A reader that is ended when its work is done is the browser's in the account: never below nothing.
+        return _Spent(*(max(0.0, part * times) for part in (self.main_s, self.browser_s, self.reader_s)))
+
+
+def _listed(kind: str, count: int, first: int) -> list[str]:
+    return [f"http://{HOSTS[number % len(HOSTS)]}/{kind}/{first + number}" for number in range(count)]
+
+
+@dataclass(slots=True)
+class _Watch:
+    began: float
+    account: Account
+    capacity_s: float
+    """CPU that the machine has given to anyone but us, at the beginning."""
+    main_s: float = 0.0
+    reader_s: float = 0.0
+    pss_bytes: int = 0
+    total_s: float = 0.0
+    seconds: float = 0.0
+    others_s: float = 0.0
+
+    def job(self, pages: int, report: dict[str, object]) -> Job:
+        """What was seen, with what the job says of itself."""
+        this_run = report["this_run"]
+        assert isinstance(this_run, dict)
+        cores = os.cpu_count() or 1
+        # What is not said at the end of the last sample is a matter of milliseconds.
+        return Job(
+            pages=pages,
+            seconds=self.seconds,
+            main_s=self.main_s,
+            reader_s=self.reader_s,
+            total_s=self.total_s,
+            pss_bytes=self.pss_bytes,
+            cores_left=cores - (self.others_s - self.total_s) / self.seconds,
+            tried_again=int(this_run["tried_again"]),
+            outcomes=int(this_run["pages"]),
+        )
+
+
+async def _watched(process: asyncio.subprocess.Process, account: Account) -> _Watch:
+    """Look at a job until it has ended."""
+    watch = _Watch(time.monotonic(), account, _machine_busy_s())
+    while process.returncode is None:
+        await asyncio.to_thread(_look, watch, process.pid)
+        try:
+            await asyncio.wait_for(asyncio.shield(process.wait()), _SAMPLE_S)
+        except TimeoutError:
+            if time.monotonic() - watch.began > _LIMIT_S:
+                raise
+    watch.seconds = time.monotonic() - watch.began
+    watch.total_s = account.usage().total_s
+    watch.others_s = _machine_busy_s() - watch.capacity_s
+    return watch
+
+
+def _look(watch: _Watch, pid: int) -> None:
+    main = read_process(pid)
+    if main is None:
+        return
+    python_s = watch.account.usage().python_s
+    if python_s >= watch.main_s + watch.reader_s:
+        watch.main_s, watch.reader_s = main.own_s, python_s - main.own_s
+    watch.pss_bytes = max(watch.pss_bytes, pss_bytes(watch.account.pids()))
+
+
+def _machine_busy_s() -> float:
+    """CPU that anyone has had since the machine was started, or that a host has taken from it."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    user, nice, system, _idle, _waiting, interrupts, soft, stolen = map(int, fields)
+    return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")

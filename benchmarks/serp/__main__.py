@@ -1,0 +1,232 @@
+"""Saved result pages of search engines: rows, walls and decoys as we read them, beside the peers' parsers.
+
+By engine for the whole (selectors, walls, shape), for the reader by shape with one engine left out at a time,
+and after a drill in which every class of every page gets another name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.common.corpora import corpus_folder
+from benchmarks.serp.pages import WITH_ROWS, SerpPage, drifted, load
+from benchmarks.serp.peers import PEERS, read_by
+from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score, share
+from benchmarks.serp.shape import left_out
+from scraper.engines.common import parser_choice
+from scraper.engines.model import EngineResponse
+from scraper.engines.registry import ENGINES
+from scraper.search.decoy_detection import are_decoys
+
+_NOW = datetime(2026, 11, 1, tzinfo=UTC)
+_COLUMNS = (
+    "reader",
+    "pages",
+    "recall",
+    "precision",
+    "order",
+    "titles",
+    "exact",
+    "snippets",
+    "ads",
+    "walls",
+    "false walls",
+    "none",
+    "invented",
+)
+_GOALS = (
+    Goal("recall", at_least=0.99),
+    Goal("precision", at_least=0.99),
+    Goal("order", at_least=0.99),
+    Goal("titles", at_least=0.99),
+    Goal("exact", at_least=0.99),
+    Goal("snippets", at_least=0.95),
+    Goal("ads", at_most=0),
+    Goal("walls", at_least=1),
+    Goal("false_walls", at_most=0),
+    Goal("invented", at_most=0),
+    Goal("shells_as_none", at_most=0),
+    Goal("generic.recall", at_least=0.97),
+    Goal("generic.precision", at_least=0.97),
+    Goal("drift.recall", at_least=0.95),
+    Goal("drift.alarms", at_least=1),
+    Goal("decoys_missed", at_most=0),
+    Goal("decoys_wrong", at_most=0),
+    Goal("ms_worst", at_most=150),
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Read every page of the corpus in every way.
+
+    Raises:
+        FileNotFoundError: the corpus or a peer is not there.
+    """
+    if options.corpora is None:
+        raise FileNotFoundError("Say where the saved pages are: --corpora DIR.")
+    pages = load(corpus_folder(options.corpora, "serp"))
+    figures, ours = _whole(pages)
+    figures |= _shape(pages)
+    figures |= _drift(pages)
+    figures |= _decoys(pages)
+    figures |= _beside_peers(pages, ours)
+    print_goals(figures, _GOALS)
+    return figures
+
+
+def _whole(pages: Sequence[SerpPage]) -> tuple[Figures, Mapping[str, Score]]:
+    spent: dict[str, float] = {}
+    scores: dict[str, Score] = {}
+    for page in pages:
+        start = time.thread_time()
+        response = _parsed(page)
+        spent[page.name] = (time.thread_time() - start) * 1000
+        scores[page.name] = score(page, _read(response))
+    by_engine = _by_engine(scores.values())
+    own = [one for one in scores.values() if one.page.engine in ENGINES]
+    rows = [_row(engine, listed) for engine, listed in by_engine.items()]
+    print_table("All pages", _COLUMNS, [*rows, _row("the seven", own), _row("all", scores.values())])
+    figures = _figures(own)
+    # Walls, empty answers and shells are told alike on pages of engines that nobody has described.
+    everything = _figures(scores.values())
+    told = ("walls", "walls_missed", "false_walls", "none", "invented", "shells_as_none", "ads")
+    figures |= {key: everything[key] for key in told}
+    figures |= {"recall_all": everything["recall"], "precision_all": everything["precision"]}
+    figures |= {"ms": mean(spent.values()), "ms_worst": max(spent.values())}
+    for engine, listed in by_engine.items():
+        figures |= {f"{engine}.{key}": value for key, value in _figures(listed).items()}
+    return figures, scores
+
+
+def _shape(pages: Sequence[SerpPage]) -> Figures:
+    by_engine = left_out(pages)
+    everything = [one for listed in by_engine.values() for one in listed]
+    rows = [_row(engine, listed) for engine, listed in by_engine.items()]
+    print_table("By shape alone, each engine left out in turn", _COLUMNS, [*rows, _row("all", everything)])
+    return {
+        "generic.recall": mean(one.recall for one in everything),
+        "generic.precision": mean(one.precision for one in everything),
+        "generic.titles": share(sum(one.titles for one in everything), sum(one.hits for one in everything)),
+        "generic.engines.recall": mean(mean(one.recall for one in listed) for listed in by_engine.values()),
+        "generic.engines.precision": mean(
+            mean(one.precision for one in listed) for listed in by_engine.values()
+        ),
+    }
+
+
+def _drift(pages: Sequence[SerpPage]) -> Figures:
+    """Feeds have no classes to be renamed."""
+    moved = [drifted(page) for page in pages if page.engine in ENGINES and page.file.suffix != ".xml"]
+    scores = [score(page, _read(_parsed(page))) for page in moved]
+    by_engine = _by_engine(scores)
+    print_table(
+        "Every class renamed",
+        (*_COLUMNS, "alarms"),
+        [(*_row(engine, listed), mean(_alarms(listed))) for engine, listed in by_engine.items()],
+    )
+    figures = {f"drift.{key}": value for key, value in _figures(scores).items()}
+    raised = [any(_alarms(listed)) for listed in by_engine.values() if _alarms(listed)]
+    return figures | {"drift.alarms": mean(float(one) for one in raised)}
+
+
+def _alarms(scores: Iterable[Score]) -> list[bool]:
+    return [one.read.changed for one in scores if one.page.kind in WITH_ROWS]
+
+
+def _decoys(pages: Sequence[SerpPage]) -> Figures:
+    missed: list[str] = []
+    wrong: list[str] = []
+    for page in pages:
+        if page.kind not in WITH_ROWS or page.engine not in ENGINES:
+            continue
+        called = are_decoys(page.query, _parsed(page).results)
+        if called != (page.kind == "decoy"):
+            (missed if page.kind == "decoy" else wrong).append(page.name)
+    print_table(
+        "Decoys", ("", ""), [("missed", " ".join(missed) or "none"), ("wrong", " ".join(wrong) or "none")]
+    )
+    return {"decoys_missed": len(missed), "decoys_wrong": len(wrong)}
+
+
+def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figures:
+    figures: Figures = {}
+    for peer, faces in PEERS.items():
+        asked = [
+            page for page in pages if f"{page.engine} {page.variant}" in faces or page.variant == "mobile"
+        ]
+        asked = [page for page in asked if any(face.startswith(page.engine) for face in faces)]
+        scores = [score(page, read) for page, read in zip(asked, read_by(peer, asked), strict=True)]
+        same = [ours[page.name] for page in asked]
+        engines = [_row(f"{peer} {engine}", listed) for engine, listed in _by_engine(scores).items()]
+        title = f"{peer}, on the faces that it asks for"
+        print_table(title, _COLUMNS, [*engines, _row(peer, scores), _row("ours on the same", same)])
+        figures |= {f"{peer}.{key}": value for key, value in _figures(scores).items()}
+        figures |= {f"{peer}.ours.{key}": value for key, value in _figures(same).items()}
+    return figures
+
+
+def _parsed(page: SerpPage) -> EngineResponse:
+    engine = ENGINES.get(page.engine)
+    return engine.parse(page.snapshot(), _NOW) if engine else parser_choice.read(page.snapshot(), _NOW)
+
+
+def _read(response: EngineResponse) -> ReadPage:
+    rows = tuple(ReadRow(row.title, row.url, row.snippet) for row in response.results)
+    return ReadPage(str(response.outcome), rows, response.layout_changed)
+
+
+def _by_engine(scores: Iterable[Score]) -> Mapping[str, list[Score]]:
+    found: defaultdict[str, list[Score]] = defaultdict(list)
+    for one in scores:
+        found[one.page.engine].append(one)
+    return dict(sorted(found.items()))
+
+
+def _figures(scores: Iterable[Score]) -> Figures:
+    listed = list(scores)
+    rows = [one for one in listed if one.page.kind in WITH_ROWS]
+    walls = [one for one in listed if one.page.kind == "wall"]
+    none = [one for one in listed if one.page.kind == "none"]
+    hits = sum(one.hits for one in rows)
+    return {
+        "pages": len(listed),
+        "recall": mean(one.recall for one in rows),
+        "precision": mean(one.precision for one in rows),
+        "order": mean(one.order for one in rows),
+        "titles": share(sum(one.titles for one in rows), hits),
+        "exact": share(sum(one.exact for one in rows), sum(one.exact_of for one in rows)),
+        "snippets": share(sum(one.snippets for one in rows), hits),
+        "ads": sum(one.ads for one in rows),
+        "walls": mean(float(one.read.status == "wall") for one in walls),
+        "walls_missed": sum(one.read.status != "wall" for one in walls),
+        "false_walls": sum(one.read.status == "wall" for one in (*rows, *none)),
+        "none": mean(float(one.read.status == "none" and not one.read.rows) for one in none),
+        "invented": sum(bool(one.read.rows) for one in (*none, *walls)),
+        "shells_as_none": sum(
+            one.read.status == "none" for one in listed if one.page.kind in {"shell", "consent"}
+        ),
+    }
+
+
+def _row(name: str, scores: Iterable[Score]) -> tuple[object, ...]:
+    listed = list(scores)
+    found = _figures(listed)
+    kinds = {one.page.kind for one in listed}
+    of_rows = ("recall", "precision", "order", "titles", "exact", "snippets", "ads")
+    return (
+        name,
+        int(found["pages"]),
+        *(found[column] if kinds & WITH_ROWS else None for column in of_rows),
+        found["walls"] if "wall" in kinds else None,
+        int(found["false_walls"]),
+        found["none"] if "none" in kinds else None,
+        int(found["invented"]),
+    )
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)

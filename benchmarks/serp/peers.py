@@ -1,0 +1,63 @@
+"""The peers' own parsers over the same saved pages, each in a process of its own environment."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.peers.launch import peer_python
+from benchmarks.serp.pages import SerpPage
+from benchmarks.serp.score import ReadPage, ReadRow
+
+PEERS: Mapping[str, frozenset[str]] = {
+    "ddgs": frozenset({"duckduckgo html", "mojeek web", "startpage web", "brave web", "bing web"}),
+    "free_search_mcp": frozenset(
+        {
+            "duckduckgo html",
+            "mojeek web",
+            "googlenews rss",
+            "startpage web",
+            "brave web",
+            "bing web",
+            "baidu web",
+        }
+    ),
+}
+"""Which faces of which engines each peer asks for: it is not measured by pages that it never sees.
+
+SearXNG is not on the package index (`searx` there is its forerunner of 2020), so its readers are not here.
+"""
+
+_LIMIT_S = 300
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def read_by(peer: str, pages: Sequence[SerpPage]) -> list[ReadPage]:
+    """What a peer makes of pages, in order.
+
+    Raises:
+        FileNotFoundError: its environment was not set up.
+    """
+    python = peer_python(peer)
+    if not python.exists():
+        raise FileNotFoundError(f"{python} is missing. Run `python -m benchmarks.setup_peers` first.")
+    jobs = [{"engine": page.engine, "file": str(page.file.resolve())} for page in pages]
+    done = subprocess.run(
+        [str(python), "-m", f"benchmarks.peers.runners.{peer}_serp"],
+        input=json.dumps(jobs),
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+        cwd=_ROOT,
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{peer} failed:\n{done.stderr[-2000:]}")
+    return [
+        ReadPage(
+            answer["status"],
+            tuple(ReadRow(row["title"], row["url"], row["snippet"]) for row in answer["rows"]),
+        )
+        for answer in json.loads(done.stdout.splitlines()[-1])
+    ]

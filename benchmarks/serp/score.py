@@ -1,0 +1,157 @@
+"""How well a reader read a saved result page: rows by canonical address, their order and their texts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import unquote, urlsplit
+
+from benchmarks.serp.pages import WITH_ROWS, SerpPage
+from scraper.engines.common import snippet_dates
+
+TOP = 10
+_SLACK = 3
+"""A few foreign rows before a right one cost precision, not recall."""
+_WORD = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]|[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """What a reader gave for a row."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What a reader made of a page: `ok`, `none`, `wall` or `error`, and its rows."""
+
+    status: str
+    rows: tuple[ReadRow, ...] = ()
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One page scored."""
+
+    page: SerpPage
+    read: ReadPage
+    recall: float = 0.0
+    precision: float = 0.0
+    order: float = 0.0
+    hits: int = 0
+    titles: int = 0
+    exact: int = 0
+    exact_of: int = 0
+    snippets: float = 0.0
+    ads: int = 0
+
+
+def score(page: SerpPage, read: ReadPage) -> Score:
+    """Score the first ten agreed rows of a page; pages of other kinds have no row to find."""
+    if page.kind not in WITH_ROWS:
+        return Score(page, read)
+    gold = [row for row in page.rows if row.agreed][:TOP]
+    key = _title_key if page.scrubbed else _url_key
+    wanted = [key(row.title, row.url) for row in gold]
+    known = {key(row.title, row.url) for row in page.rows}
+    as_linked = (
+        {} if page.scrubbed else {_canonical(row.href): _canonical(row.url) for row in page.rows if row.href}
+    )
+    given = [as_linked.get(one, one) for one in (key(row.title, row.url) for row in read.rows)]
+    first: dict[str, ReadRow] = {}
+    for one, row in zip(given, read.rows, strict=True):
+        first.setdefault(one, row)
+    reach = set(given[: max(TOP, len(wanted)) + _SLACK])
+    pairs = [(row, first[one]) for row, one in zip(gold, wanted, strict=True) if one in reach]
+    judged = given[: min(TOP, len(page.rows)) if len(given) > len(page.rows) else TOP]
+    return Score(
+        page,
+        read,
+        recall=len(pairs) / len(wanted) if wanted else 1.0,
+        precision=sum(one in known for one in judged) / len(judged) if judged else 0.0,
+        order=_common_order([one for one in given if one in set(wanted)], wanted) / len(wanted)
+        if wanted
+        else 1.0,
+        hits=len(pairs),
+        titles=sum(_letters(right.title) == _letters(got.title) for right, got in pairs),
+        exact=0 if page.scrubbed else sum(right.url == got.url for right, got in pairs),
+        exact_of=0 if page.scrubbed else len(pairs),
+        snippets=sum(_overlap(_undated(right.snippet), _undated(got.snippet)) for right, got in pairs),
+        ads=_ads_through(page, read.rows, known, key),
+    )
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean; 0 of nothing."""
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 0.0
+
+
+def share(part: float, whole: float) -> float:
+    """A part of a whole; 0 of nothing."""
+    return part / whole if whole else 0.0
+
+
+def _ads_through(
+    page: SerpPage, rows: Sequence[ReadRow], known: set[str], key: Callable[[str, str], str]
+) -> int:
+    titles = {_letters(ad.title) for ad in page.ads}
+    addresses = set() if page.scrubbed else {_canonical(ad.url) for ad in page.ads}
+    return sum(
+        (_letters(row.title) in titles or _canonical(row.url) in addresses)
+        and key(row.title, row.url) not in known
+        for row in rows
+    )
+
+
+def _title_key(title: str, url: str) -> str:
+    return _letters(title)
+
+
+def _url_key(title: str, url: str) -> str:
+    return _canonical(url)
+
+
+def _canonical(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:
+        return url.lower()
+    return host + unquote(parts.path).rstrip("/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _undated(snippet: str) -> str:
+    """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
+    return snippet_dates.cut(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
+
+
+def _overlap(one: str, other: str) -> float:
+    """F1 over the words of two texts."""
+    left, right = (
+        Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())) for text in (one, other)
+    )
+    total = left.total() + right.total()
+    return 2 * (left & right).total() / total if total else 1.0
+
+
+def _common_order(given: Sequence[str], wanted: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    row = [0] * (len(wanted) + 1)
+    for one in given:
+        before = 0
+        for index, other in enumerate(wanted, 1):
+            before, row[index] = row[index], before + 1 if one == other else max(row[index], row[index - 1])
+    return row[-1]

@@ -1,0 +1,61 @@
+"""The reader by shape, one engine left out at a time: weights chosen on all others, tested on the one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import product
+
+from benchmarks.serp.pages import WITH_ROWS, SerpPage
+from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
+from scraper.engines.common import generic_parser, result_page
+from scraper.engines.common.generic_parser import ShapeWeights
+from scraper.engines.common.rows import results
+
+_NOW = datetime(2026, 11, 1, tzinfo=UTC)
+_GRID = [
+    ShapeWeights(heading=heading, text=text, title=title, domains=domains)
+    for heading, text, title, domains in product(
+        (1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5), (0.5, 1.0, 2.0)
+    )
+]
+
+
+def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
+    """By engine, the scores of its pages under weights that never saw them."""
+    by_engine: dict[str, list[list[Score]]] = {}
+    for one in pages:
+        if one.kind in WITH_ROWS and one.file.suffix != ".xml":
+            by_engine.setdefault(one.engine, []).append(_under_all_weights(one))
+    return {
+        engine: [
+            scores[_best([s for other in by_engine if other != engine for s in by_engine[other]])]
+            for scores in own
+        ]
+        for engine, own in by_engine.items()
+    }
+
+
+def _under_all_weights(saved: SerpPage) -> list[Score]:
+    read = result_page.build(saved.snapshot())
+    groups = generic_parser.groups(read)
+    known: dict[int, Score] = {}
+    scores = []
+    for weights in _GRID:
+        picked = generic_parser.pick(groups, weights)
+        if id(picked) not in known:
+            rows = results(generic_parser.rows_of(picked), _NOW)
+            given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
+            known[id(picked)] = score(saved, ReadPage("ok", given))
+        scores.append(known[id(picked)])
+    return scores
+
+
+def _best(others: Sequence[Sequence[Score]]) -> int:
+    """The weights that serve the other engines best; of equals those nearest to the defaults."""
+
+    def merit(index: int) -> tuple[float, bool]:
+        worth = mean(scores[index].recall + scores[index].precision for scores in others)
+        return round(worth, 6), _GRID[index] == generic_parser.DEFAULT_WEIGHTS
+
+    return max(range(len(_GRID)), key=merit)

@@ -1,0 +1,225 @@
+"""What it costs to share short-lived state over Valkey or Redis, beside keeping it alone.
+
+Each operation in this process and over the service; a plain fetch with either; one page wanted by ten
+processes at once; one limit asked by four processes as hard as they can. The service is a real redis-server
+or valkey-server on loopback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.shared_state.member import RATE
+from scraper.app import App
+from scraper.coordination.local_state import LocalState
+from scraper.coordination.protocols import Lease, Limit, SharedState, ThrottleTerms, WorkClaim
+from scraper.coordination.valkey_state import ValkeyState
+from scraper.deadline import Deadline
+from scraper.reading.politeness.host_throttle import HostThrottle
+from scraper.settings import Settings
+from tests.site.running import Site, running_site
+
+_MANY = Limit("many", burst=1_000_000, per_second=1_000_000)
+_PAGE = b"x" * 20_000
+_START_S = 20.0
+_GOALS = (
+    Goal("flight.visits", at_most=1),
+    Goal("limit_error", at_most=0.05),
+    Goal("limit.together_ms", at_most=1.0),
+)
+
+
+async def measure(options: Options) -> Figures:
+    """Measure all of it."""
+    async with _service() as url:
+        figures = await _operations(url, 300 if options.quick else 3_000)
+        with running_site() as site:
+            figures |= await _fetches(url, site, 4 if options.quick else 12)
+            figures |= await _flight(url, site)
+        figures |= await _limit(url, 3.0 if options.quick else 10.0)
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def _operations(url: str, rounds: int) -> Figures:
+    together = ValkeyState(url)
+    await together.met(10)
+    assert not together.status().away
+    rows: list[tuple[str, float | None, float]] = []
+    figures = Figures()
+    here, there = _operations_of(LocalState()), _operations_of(together)
+    for name, operation in there.items():
+        there_ms = await _median_ms(operation, rounds)
+        here_ms = await _median_ms(here[name], rounds) if name in here else None
+        rows.append((name, here_ms, there_ms))
+        figures[f"{name}.together_ms"] = there_ms
+        if here_ms is not None:
+            figures[f"{name}.alone_ms"] = here_ms
+    await together.close()
+    print_table("One operation, median of one after the other (ms)", ("", "alone", "shared"), rows)
+    return figures
+
+
+_Operation = Callable[[int], Awaitable[None]]
+
+
+def _operations_of(shared: SharedState) -> dict[str, _Operation]:
+    """What is asked of a state, each as often as the number says."""
+    polite, claims = HostThrottle(shared.leases, Settings()), shared.claims
+
+    async def limit(number: int) -> None:
+        await shared.limits.take(_MANY, "ann")
+
+    async def lease(number: int) -> None:
+        got = await shared.leases.take(f"host{number % 2_000}", ThrottleTerms(at_once=32))
+        assert isinstance(got, Lease)
+        shared.leases.give_back(got)
+
+    async def turn(number: int) -> None:
+        async with polite.turn(f"host{number % 2_000}", "local", Deadline.within(60)):
+            pass
+
+    async def claim(number: int) -> None:
+        assert claims is not None
+        got = await claims.begin(f"page{number}", waited=False)
+        assert isinstance(got, WorkClaim)
+        claims.land(got, _PAGE)
+
+    known: dict[str, _Operation] = {"limit": limit, "lease": lease, "turn": turn}
+    return known if claims is None else {**known, "claim": claim}
+
+
+async def _median_ms(operation: _Operation, rounds: int) -> float:
+    took = []
+    for number in range(rounds):
+        begun = time.perf_counter()
+        await operation(number)
+        took.append(time.perf_counter() - begun)
+    return statistics.median(took) * 1_000
+
+
+async def _fetches(url: str, site: Site, rounds: int) -> Figures:
+    """A plain page as served, read with and without shared state, by turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone = Settings(data_dir=Path(folder) / "a", cache_mb=0, test_hosts=site.test_hosts)
+        shared = Settings(data_dir=Path(folder) / "b", cache_mb=0, test_hosts=site.test_hosts, shared_url=url)
+        took: dict[str, list[tuple[float, float]]] = {"alone": [], "shared": []}
+        async with App.open(alone) as one, App.open(shared) as other:
+            apps = {"alone": one, "shared": other}
+            for number in range(rounds + 1):
+                for name in sorted(apps, reverse=number % 2 == 0):
+                    spent = await _read_ten(apps[name], site, number)
+                    if number:
+                        took[name].append(spent)
+    return _told_of_fetches(took)
+
+
+def _told_of_fetches(took: Mapping[str, Sequence[tuple[float, float]]]) -> Figures:
+    rows, figures = [], Figures()
+    for name, spent in took.items():
+        wall_ms, cpu_ms = (statistics.median(column) * 100 for column in zip(*spent, strict=True))
+        rows.append((name, wall_ms, cpu_ms))
+        figures |= {f"fetch.{name}_ms": wall_ms, f"fetch.{name}_cpu_ms": cpu_ms}
+    figures["fetch.ratio"] = statistics.median(
+        shared[0] / alone[0] for alone, shared in zip(took["alone"], took["shared"], strict=True)
+    )
+    print_table(
+        "A plain page through Chromium, without rendering, one after the other",
+        ("", "ms a page", "of it CPU of this process"),
+        rows,
+    )
+    return figures
+
+
+async def _read_ten(app: App, site: Site, number: int) -> tuple[float, float]:
+    """Seconds of wall and of this process's CPU for ten pages."""
+    begun, begun_cpu = time.perf_counter(), time.process_time()
+    for page in range(10):
+        await app.fetcher.fetch(site.url(f"/static/{number * 10 + page}"), render="http", force_refresh=True)
+    return time.perf_counter() - begun, time.process_time() - begun_cpu
+
+
+async def _flight(url: str, site: Site, processes: int = 10) -> Figures:
+    path = "/slow-answer/500"
+    before = site.hits(path)
+    said = await _members(processes, "fetch", url, site.direct(path))
+    visits = site.hits(path) - before
+    whole = sum(int(length) > 100 for length in said)
+    print_table(
+        f"One page wanted by {processes} processes at once",
+        ("", "visits", "answers"),
+        (("shared", visits, whole),),
+    )
+    return {"flight.visits": visits, "flight.answers": whole}
+
+
+async def _limit(url: str, seconds: float, processes: int = 4) -> Figures:
+    granted = sum(map(int, await _members(processes, "limit", url, str(seconds))))
+    allowed = RATE.burst + RATE.per_second * seconds
+    error = granted / allowed - 1
+    print_table(
+        f"One limit of {RATE.per_second:g} a second, {processes} processes, {seconds:g} s",
+        ("", "granted", "allowed", "error"),
+        (("shared", granted, allowed, error),),
+    )
+    return {"limit.granted": granted, "limit_error": abs(error)}
+
+
+async def _members(count: int, *words: str) -> list[str]:
+    """What so many processes say at the end, that all began at once."""
+    command = (sys.executable, "-m", "benchmarks.shared_state.member", *words)
+    pipe = asyncio.subprocess.PIPE
+    members = [await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe) for _ in range(count)]
+    for member in members:
+        assert member.stdout is not None
+        await member.stdout.readline()
+    outputs = await asyncio.gather(*(member.communicate(b"go\n") for member in members))
+    return [out.decode().strip() for out, _ in outputs]
+
+
+@contextlib.asynccontextmanager
+async def _service() -> AsyncIterator[str]:
+    """The URL of a service of our own.
+
+    Raises:
+        FileNotFoundError: none is installed.
+    """
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program is None:
+        raise FileNotFoundError("No Valkey or Redis is installed: apt-get install redis-server")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ("--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+    quiet = asyncio.subprocess.DEVNULL
+    service = await asyncio.create_subprocess_exec(program, *options, stdout=quiet, stderr=quiet)
+    try:
+        await _answers(port)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        service.terminate()
+        await service.wait()
+
+
+async def _answers(port: int) -> None:
+    async with asyncio.timeout(_START_S):
+        while True:
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.05)
+
+
+if __name__ == "__main__":
+    run(__doc__, measure)

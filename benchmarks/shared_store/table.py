@@ -1,0 +1,185 @@
+"""A real PostgreSQL with many made pages: filled once, and at each start as it was filled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import asyncpg
+
+from benchmarks.common.command_line import Figures
+from benchmarks.common.contender import REPOSITORY
+from benchmarks.common.corpora import cache_folder
+from benchmarks.common.synthetic_texts import MadeTexts
+from scraper.model import Document, Reading
+from scraper.store.postgres import page_rows, schema
+from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.pages import PostgresPages
+from scraper.store.protocols import CacheScope, PageEntry
+from tests.ports import free_port
+from tests.scraper.store.postgres_server import PostgresServer
+
+DATABASE = "kept"
+PAGE_CHARS = 5_000
+LANGUAGE = 1
+_FILLERS = 2
+_CHUNK = 1_000
+LIMIT_BYTES = 1_000_000_000_000
+SLOW_WAIT_MS = 100
+
+# What an operator would give a database of some GB on a machine of 24 GB (a quarter of it is PostgreSQL's own
+# advice); the rest as it comes.
+_SETTINGS = f"""
+shared_buffers = 6GB
+effective_cache_size = 12GB
+maintenance_work_mem = 1GB
+max_wal_size = 8GB
+checkpoint_timeout = 15min
+deadlock_timeout = {SLOW_WAIT_MS}ms
+log_lock_waits = on
+"""
+
+
+@asynccontextmanager
+async def filled_server(count: int) -> AsyncIterator[tuple[PostgresServer, Figures]]:
+    """A running server with so many pages in `DATABASE`, and what it took to make them."""
+    folder = _home() / "shared_store" / str(count)
+    server = await asyncio.to_thread(_started, folder)
+    try:
+        figures = await _filled(server, folder, count)
+        await _without_later_pages(server.url(DATABASE), count)
+        yield server, figures
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+def _home() -> Path:
+    """A folder that outlives this run, and that PostgreSQL's own user can reach when we are root."""
+    wanted = cache_folder()
+    closed = os.geteuid() == 0 and any(
+        parent.exists() and not parent.stat().st_mode & 0o001 for parent in (wanted, *wanted.parents)
+    )
+    return Path("/var/tmp/search-mcp-benchmarks") if closed else wanted
+
+
+def _started(folder: Path) -> PostgresServer:
+    server = PostgresServer(folder)
+    if not (folder / "data").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        server.make()
+    else:
+        server.port = free_port()
+    own = folder / "data" / "postgresql.auto.conf"  # stands above whatever the folder was made with
+    own.write_text(f"port={server.port}\n{_SETTINGS}")
+    (folder / "log").unlink(missing_ok=True)
+    server.start()
+    return server
+
+
+async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
+    """The database with all pages; made once."""
+    done = folder / "filled.json"
+    if not done.exists():
+        if not await server.say(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
+            await server.say(f"CREATE DATABASE {DATABASE}")
+        url = server.url(DATABASE)
+        await server.say(f"DROP INDEX IF EXISTS {schema.NAME}.words_by_vector", await _prepared(url))
+        began = time.perf_counter()
+        fillers = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", _FILL, url, str(part), str(count)), cwd=REPOSITORY
+            )
+            for part in range(_FILLERS)
+        ]
+        for filler in fillers:
+            if await filler.wait():
+                raise SystemExit("a process that writes the pages down has failed")
+        copied_s = time.perf_counter() - began
+        connection = await asyncpg.connect(url)
+        await connection.execute(schema.WORDS_INDEX)
+        await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
+        await connection.execute("VACUUM ANALYZE")
+        size = await connection.fetchval("SELECT pg_database_size(current_database())")
+        await connection.close()
+        figures = {
+            "pages": count,
+            "fill_s": copied_s,
+            "index_s": time.perf_counter() - began - copied_s,
+            "database_bytes_per_page": size / count,
+        }
+        done.write_text(json.dumps(figures))
+    return {key: float(value) for key, value in json.loads(done.read_text()).items()}
+
+
+async def _without_later_pages(url: str, count: int) -> None:
+    """As it was filled: what an earlier run wrote goes, so that every run measures the same table."""
+    connection = await asyncpg.connect(url)
+    for table in ("words", "pages"):
+        await connection.execute(f"DELETE FROM {schema.NAME}.{table} WHERE id > $1", count)
+        await connection.execute(f"VACUUM ANALYZE {schema.NAME}.{table}")
+    await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
+    await connection.close()
+
+
+async def _prepared(url: str) -> str:
+    async with opened(url) as pages:
+        assert (await pages.stats()).usable
+    return url
+
+
+_FILL = """
+import asyncio, sys
+from benchmarks.shared_store.table import fill
+asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+
+async def fill(url: str, part: int, count: int) -> None:
+    """Copy every other thousand of the pages into the tables, those that an earlier run did not."""
+    server, made, cutter = PostgresPool(url), MadeTexts(LANGUAGE), Lexer()
+
+    async def copy(connection: schema.Connection) -> None:
+        owners = await page_rows.owner_numbers(connection, [("local", "[]")])
+        for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
+            if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
+                continue
+            made.begin_at(first)
+            rows = []
+            for number in range(first, min(first + _CHUNK, count + 1)):
+                page = page_rows.page_of(made_entry(number, made.page(PAGE_CHARS)), cutter, LIMIT_BYTES)
+                assert page is not None
+                rows.append(page_rows.rows_of(page, number, owners[page.owner]))
+            async with connection.transaction():
+                await connection.copy_records_to_table("pages", records=[row for row, _ in rows])
+                await connection.copy_records_to_table("words", records=[words for _, words in rows])
+
+    await server.run(copy, 100_000.0)
+    await server.close()
+
+
+def made_entry(number: int, text: str, shelf: CacheScope | None = None) -> PageEntry:
+    """What is kept of a made page."""
+    url = f"https://example.org/{number}"
+    document = Document(url=url, title=text[:40], markdown=text)
+    reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
+    return PageEntry(shelf or CacheScope(), url, reading)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[PostgresPages]:
+    """The store as a server has it."""
+    server = PostgresPool(url)
+    pages = PostgresPages(server, limit_bytes=LIMIT_BYTES)
+    try:
+        yield pages
+    finally:
+        await pages.close()
+        await server.close()
