@@ -84,13 +84,13 @@ async def test_a_host_that_forbids_the_sandbox_gets_a_browser_without_and_a_loud
 ASK = """
 import asyncio
 from browsers import Browsers, Request
-from browsers.errors import NoBrowser
+from browsers.errors import NoBrowserError
 
 async def ask():
     async with Browsers() as browsers:
         try:
-            await browsers.navigation.visit(Request("http://somewhere.example/", deadline_s=240))
-        except NoBrowser as refusal:
+            await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
+        except NoBrowserError as refusal:
             print(refusal, refusal.next_step)
 
 asyncio.run(ask())

@@ -17,11 +17,11 @@ from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 
 PATIENT = """
-from scraper.cli import trial
+from scraper.cli import self_test
 from scraper.cli.main import main
 
 # What a loaded machine may take for a browser's start and a page.
-trial._LOCAL_LIMIT_S = 100.0
+self_test._LOCAL_LIMIT_S = 100.0
 main()
 """
 

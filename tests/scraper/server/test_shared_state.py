@@ -25,10 +25,10 @@ from tests.site.running import Site
 PER_MINUTE = 6
 PATIENT = """
 from scraper.cli.main import main
-from scraper.store.shared import opening, valkey
+from scraper.coordination import factory, valkey_client
 
 # A machine that stands still for a second is no service that is away.
-valkey.COMMAND_S = valkey.GREETING_S = opening.MEETING_S = 30.0
+valkey_client.COMMAND_S = valkey_client.GREETING_S = factory.MEETING_S = 30.0
 main()
 """
 TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}

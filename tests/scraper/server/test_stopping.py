@@ -138,10 +138,10 @@ async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.Cli
 
 
 HURRIED = """
-from scraper.server import web
+from scraper.server.http import application
 from tests.scraper.server import stand_in
 
-web.last_bytes_s = lambda waited_s: 2 if waited_s >= 0.4 else 600
+application.last_bytes_s = lambda waited_s: 2 if waited_s >= 0.4 else 600
 stand_in.main()
 """
 
@@ -167,10 +167,10 @@ async def test_those_who_said_nothing_through_the_drain_are_waited_for_no_longer
 
 
 LINGERING = """
-from scraper.server import web
+from scraper.server.http import application
 from tests.scraper.server import stand_in
 
-web._LINGER_S = 600
+application._LINGER_S = 600
 stand_in.main()
 """
 
@@ -238,7 +238,7 @@ async def test_stdio_finishes_its_running_call_although_the_client_stays(word: P
 
 
 PATIENT = """
-from scraper.server import stdio
+from scraper.server.transport import stdio
 from tests.scraper.server import stand_in
 
 stdio._LAST_BYTES_S = 60

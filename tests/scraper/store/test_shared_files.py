@@ -21,7 +21,7 @@ from tests.scraper.store.test_faults import kept_aside
 WRITE_MANY = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store import database
+from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import SqlitePages
 from tests.scraper.store.conftest import entry
 

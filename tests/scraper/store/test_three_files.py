@@ -202,11 +202,11 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
 ADD_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store.indexes.index_service import Catalog
+from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
 
 async def main():
-    indexes = Catalog(Path(sys.argv[1]))
+    indexes = IndexService(Path(sys.argv[1]))
     await indexes.create("kept", principal="local", backend="sqlite")
     for number in range(1_000_000):
         await indexes.add("kept", IndexDocument(str(number), f"mill {number}"), principal="local")

@@ -233,7 +233,7 @@ async def test_a_worker_imports_the_pure_rooms_alone(workers: Workers) -> None:
 
 CLOSED = """
     import asyncio, os
-    from scraper.workers import WorkerDied, Workers
+    from scraper.workers import WorkerDiedError, Workers
     from tests.scraper.workers import jobs
     from tests.scraper.workers.test_workers import until_gone
 
@@ -249,7 +249,7 @@ CLOSED = """
         for closed in (call, running.run(jobs.pid)):
             try:
                 await closed
-            except WorkerDied as error:
+            except WorkerDiedError as error:
                 print(error)
         await until_gone(*pids)
         print(len(pids), set(os.listdir("/proc/self/fd")) - before)

@@ -63,7 +63,7 @@ def test_a_call_that_breaks_leaves_its_line(caplog: pytest.LogCaptureFixture) ->
 
 SCRIPT = """
 import logging
-from scraper.server import logs
+from scraper.server.telemetry import logs
 logs.configure("error", "text")
 listener, heard = logging.Handler(), []
 listener.emit = lambda record: heard.append(record.msg)
@@ -80,7 +80,7 @@ async def test_events_are_told_to_those_who_count_them_although_they_are_not_sho
 
 OTHERS = """
 import logging
-from scraper.server import logs
+from scraper.server.telemetry import logs
 logs.configure("debug", "text")
 for name in ("mcp.server.lowlevel.server", "uvicorn.error", "sse_starlette.sse", "asyncio"):
     for level in (logging.DEBUG, logging.INFO, logging.WARNING):
