@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.verdict.pages import Labelled, saved, snapshot_of
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import build
-from scraper.extract.verdict import landmarks, shell_score
+from scraper.extract.page import page_tree
+from scraper.extract.verdict import shell_score, verdict
 from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
 
 FOLDS = 4
@@ -58,14 +58,14 @@ async def measure(options: Options) -> Figures:
 
 def _values(page: Labelled) -> tuple[tuple[float, ...] | None, bool]:
     """What is measured of a page that the score is asked about; whether it is too long for that."""
-    built = build.build(snapshot_of(page))
+    built = page_tree.build_page_tree(snapshot_of(page))
     survey = PageSignals(built)
     if not survey.scripted:
         return None, False
     if survey.words >= LONG_WORDS:
         return None, True
-    landmarks.prune(built.body)
-    return shell_score.measures(built.head, built.body, text_of(built.body)), False
+    verdict.remove_page_furniture(built.body)
+    return shell_score.measure(built.head, built.body, text_of(built.body)), False
 
 
 def _fitted(x: Floats, y: Floats) -> Floats:

@@ -34,7 +34,7 @@ from scraper.extract import reader
 from scraper.extract.dom import parsing
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.tree_converter import TreeConverter
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 
 Answers = list[tuple[str, float]]
 """Markdown and milliseconds, page by page."""
@@ -157,11 +157,11 @@ def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, t
 
 def _converted(page: MarkdownPage) -> str:
     """The converter alone, from the HTML."""
-    root = parsing.parse(page.html).root
+    root = parsing.parse_html(page.html).root
     if root is None:
         return ""
     body = root.find("body")
-    base = build.base_of(root, page.url)
+    base = page_tree.find_base_url(root, page.url)
     return converter.convert(root if body is None else body, base).markdown
 
 

@@ -34,7 +34,7 @@ from scraper.extract import reader
 from scraper.extract.content.block_classifier import BlockClassifier, shipped
 from scraper.extract.content.extraction import content_of
 from scraper.extract.content.weights import ModelWeights
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from scraper.workers.forkserver import COLLECT_AFTER
 
 _QUICK = 8
@@ -127,7 +127,7 @@ def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     def read(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
         started = time.process_time()
-        text = content_of(build.build(snapshot), model_for(sample)).text
+        text = content_of(page_tree.build_page_tree(snapshot), model_for(sample)).text
         return _Answer(text, (time.process_time() - started) * 1e3)
 
     def read_whole(sample: Sample) -> _Answer:

@@ -38,14 +38,14 @@ from browsers.model import Snapshot
 from scraper.errors import ScraperError
 from scraper.extract import reader
 from scraper.extract.text import token_estimate as tokens
-from scraper.extract.text.terms import terms
+from scraper.extract.text.terms import split_terms
 from scraper.model import Document, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import batch
 from scraper.render import research as render
 from scraper.render.excerpts import PAGE_TOKENS
 from scraper.render.fetch import BODY_BUDGET
 from scraper.retrieval import passages
-from scraper.retrieval.selection import choose
+from scraper.retrieval.passages import select_distinct_passages
 
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60
@@ -85,7 +85,7 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("Give the folder of the corpora: --corpora DIR.")
     pages = pages_of(options.corpora)
     asked = _sample(questions_of(pages), _QUICK_QUESTIONS if options.quick else _QUESTIONS)
-    vocabulary = {page.name: frozenset(terms(f"{page.title} {page.gold}")) for page in pages}
+    vocabulary = {page.name: frozenset(split_terms(f"{page.title} {page.gold}")) for page in pages}
     answers = {question.text: _pages_of_answer(question, pages, vocabulary) for question in asked}
     needed = {page.name: page for chosen in answers.values() for page in chosen}
     documents = {name: _read(page) for name, page in needed.items()}
@@ -119,7 +119,7 @@ def _pages_of_answer(
     question: Question, pages: Sequence[Page], vocabulary: Mapping[str, frozenset[str]]
 ) -> list[Page]:
     """The page, and two of its language that share most words with the question, in no telling order."""
-    words = frozenset(terms(question.text))
+    words = frozenset(split_terms(question.text))
     others = [page for page in pages if page.name != question.page.name]
     rivals = [page for page in others if page.language == question.page.language] or others
     nearest = sorted(rivals, key=lambda page: (-len(words & vocabulary[page.name]), page.name))
@@ -206,7 +206,7 @@ def _other_languages(corpora: Path) -> Figures:
 def _cost_ms(asked: Sequence[Question], documents: Mapping[str, Document]) -> float:
     begun = time.process_time()
     for question in asked:
-        passages.best(documents[question.page.name], question.text, _BUDGETS[-1])
+        passages.select_from_page(documents[question.page.name], question.text, _BUDGETS[-1])
     return 1000 * (time.process_time() - begun) / len(asked)
 
 
@@ -217,20 +217,22 @@ def _shown(asked: Sequence[Question], show: Callable[[Question], str]) -> _Shown
 
 
 def _excerpts(documents: Mapping[str, Document], budget: int, question: Question) -> str:
-    chosen = passages.best(documents[question.page.name], question.text, budget)
+    chosen = passages.select_from_page(documents[question.page.name], question.text, budget)
     return "\n\n".join(one.text for one in chosen)
 
 
 def _beginning(documents: Mapping[str, Document], budget: int, question: Question) -> str:
     document = documents[question.page.name]
-    return document.markdown[: tokens.prefix_within(document.markdown, 0, budget)]
+    return document.markdown[: tokens.fit_prefix(document.markdown, 0, budget)]
 
 
 def _brief(question: Question, documents: Sequence[Document]) -> str:
     results = tuple(SearchResult(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
     search = SearchAnswer(question.text, results, ("local",))
     budget = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
-    choice = choose([one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True)
+    choice = select_distinct_passages(
+        [one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True
+    )
     pages = tuple(
         ReadPage(one.url, _reading(one), excerpts, same_as)
         for one, excerpts, same_as in zip(documents, choice.excerpts, choice.same_as, strict=True)

@@ -22,7 +22,7 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.structured import raw_syntaxes as plain
 from benchmarks.structured import score
 from browsers.model import Snapshot
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from scraper.model import StructuredData
 
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
@@ -78,7 +78,7 @@ async def measure(options: Options) -> Figures:
     figures: Figures = {}
     for kind, work in (("recipes", _recipes), ("products", _products)):
         pages = await asyncio.to_thread(_pages, corpus_folder(options.corpora, kind), options.quick)
-        from_snapshot.extract(pages[0].snapshot())  # what is loaded once is not a page's cost
+        structured.extract(pages[0].snapshot())  # what is loaded once is not a page's cost
         found = [_read(page, kind) for page in pages]
         figures |= work(pages, found) | _costs(kind, found)
     print_goals(figures, _GOALS)
@@ -97,7 +97,7 @@ def _page(folder: Path, row: Mapping[str, str]) -> _Page:
 
 
 def _read(page: _Page, kind: str) -> _Found:
-    ours, our_s = _timed(lambda: from_snapshot.extract(page.snapshot()))
+    ours, our_s = _timed(lambda: structured.extract(page.snapshot()))
     theirs, their_s = _timed(lambda: _by_extruct(page))
     stated = (ours.recipe if kind == "recipes" else ours.product) or {}
     read: Callable[[plain.Lists], dict[str, Any]] = plain.recipe if kind == "recipes" else plain.product

@@ -20,7 +20,7 @@ from scraper.extract.content.feature_matrix import columns, matrix
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.segmentation import segment
 from scraper.extract.content.words import words_of
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 
 FOLDS = 4
 KEEP = 0.5
@@ -92,7 +92,7 @@ def snapshot_of(sample: Sample) -> Snapshot:
 
 def row_of(sample: Sample) -> Row | None:
     """The row of a sample; None where there is no text at all."""
-    page = build.build(snapshot_of(sample))
+    page = page_tree.build_page_tree(snapshot_of(sample))
     segments = segment(page.body)
     if not segments.texts:
         return None

@@ -25,7 +25,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.peers.launch import is_set_up, peer_python
 from benchmarks.verdict.pages import Labelled, saved, searches, snapshot_of, text_of
 from benchmarks.verdict.synthetic_pages import made, of_the_site
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from scraper.extract.verdict import verdict
 from tests.site.running import running_site
 
@@ -97,9 +97,9 @@ def _by_us(pages: Sequence[Labelled]) -> tuple[list[_Judged], float]:
     judged, spent = [], 0.0
     for page in pages:
         snapshot = snapshot_of(page)
-        built = build.build(snapshot)
+        built = page_tree.build_page_tree(snapshot)
         started = time.process_time()
-        found = verdict.verdict_on(snapshot, verdict.PageSignals(built))
+        found = verdict.judge_signals(snapshot, verdict.PageSignals(built))
         spent += time.process_time() - started
         judged.append(_Judged(page, found.kind.value, found.reason))
     return judged, 1000 * spent / len(pages)

@@ -20,14 +20,14 @@ from lxml import etree
 
 from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
 HELD = 0.75
 MISSING = 0.3
 _CORE = 0.8
 
 _WORD = re.compile(r"\w+")
-_SCRIPTS = elements("//script[@src or not(@type) or @type='text/javascript' or @type='module']")
+_SCRIPTS = element_selector("//script[@src or not(@type) or @type='text/javascript' or @type='module']")
 _TEXTS = etree.XPath(
     ".//text()[not(ancestor::script or ancestor::style or ancestor::template[not(@shadowrootmode)]"
     " or ancestor::head)]"

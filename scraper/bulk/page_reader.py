@@ -22,7 +22,7 @@ from scraper import errors
 from scraper.bulk.jsonld_parts import part_with_json_ld
 from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from scraper.model import Reading
 from scraper.workers import Workers
 
@@ -153,7 +153,7 @@ class JobPageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # As a value, so that a page that nobody foresaw costs this field and nothing else.
         (found,) = await asyncio.gather(
-            self._workers.run(from_snapshot.extract_simply, light, limit_s=STRUCTURED_LIMIT_S),
+            self._workers.run(structured.extract_basic, light, limit_s=STRUCTURED_LIMIT_S),
             return_exceptions=True,
         )
         if isinstance(found, asyncio.CancelledError):

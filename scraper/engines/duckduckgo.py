@@ -12,7 +12,7 @@ from scraper.engines.common.layout_parser import Layout, css
 from scraper.engines.common.locales import locale
 from scraper.engines.common.request_builder import form_request, page_request, worded
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.extract.dom.xpath import elements
+from scraper.extract.dom.xpath import element_selector
 
 _NAME = "duckduckgo"
 _HTML = "https://html.duckduckgo.com/html/"
@@ -50,7 +50,7 @@ READING = parser_choice.ParsedResultPage(
             # A row of the table holds the link, the next one its text.
             rows=css("tr:not(.result-sponsored):has(a.result-link)"),
             title=css("a.result-link"),
-            snippet=elements("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
+            snippet=element_selector("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
         ),
         Layout(
             rows=css('article[data-testid="result"]'),

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 from browsers.model import Mode, Request, VisitLimits
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, RelatedTopic
 
 _ADDRESS = "https://api.duckduckgo.com/"
@@ -109,7 +109,7 @@ def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
     anchor = _ANCHOR.search(str(item.get("Result") or ""))
     title = _text(anchor.group(1), MAX_SHORT) if anchor else text.partition(" - ")[0]
     if not title:
-        title, text = line(text, MAX_SHORT), ""
+        title, text = clean_line(text, MAX_SHORT), ""
     if not title:
         return None
     rest = text[len(title) :] if text.startswith(title) else text
@@ -132,7 +132,7 @@ def _value(value: object) -> str:
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return _text(str(value), MAX_SHORT)
     if isinstance(value, list):
-        return line(", ".join(filter(None, (_value(item) for item in value))), MAX_SHORT)
+        return clean_line(", ".join(filter(None, (_value(item) for item in value))), MAX_SHORT)
     return ""
 
 
@@ -142,11 +142,11 @@ def _listed(value: object) -> list[Any]:
 
 def _text(value: object, limit: int = MAX_TEXT) -> str:
     """Plain words: tags go, entities are read."""
-    return line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
+    return clean_line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
 
 
 def _address(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     url = urljoin(_SITE, value.strip())
-    return line(url, MAX_URL) if url.startswith(("http://", "https://")) else ""
+    return clean_line(url, MAX_URL) if url.startswith(("http://", "https://")) else ""

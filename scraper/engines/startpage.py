@@ -12,7 +12,7 @@ from scraper.engines.common.locales import locale
 from scraper.engines.common.request_builder import form_request, page_request, worded
 from scraper.engines.common.result_page import build
 from scraper.engines.model import Engine, EngineResponse, HomePageForm, SearchQuery
-from scraper.extract.dom.xpath import elements
+from scraper.extract.dom.xpath import element_selector
 
 _NAME = "startpage"
 _HOME = "https://www.startpage.com/"
@@ -34,7 +34,7 @@ _LANGUAGES = MappingProxyType(
         "no": "norsk",
     }
 )
-_CODE = elements("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
+_CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
 
 READING = parser_choice.ParsedResultPage(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from browsers.model import Snapshot
 from scraper.extract.dom.parsing import is_binary
-from scraper.extract.page.css_visibility import conceals, declarations
+from scraper.extract.page.css_visibility import hides_text, parse_declarations
 from scraper.extract.text import sanitize
 from scraper.model import Document, Verdict, VerdictKind
 
@@ -118,7 +118,7 @@ class _Pass:
         if style is None:
             return False
         self.styles += 1
-        return conceals(declarations(html.unescape(style[1] or style[2] or style[3] or "")))
+        return hides_text(parse_declarations(html.unescape(style[1] or style[2] or style[3] or "")))
 
     def _skip(self, name: str) -> None:
         """Go behind the end of an element that is not shown; its text may be the page's title."""

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import date_parsing
-from scraper.extract.text import outline
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text import markdown_structure
+from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Link
 
 MAX_ENTRIES = 500
@@ -52,7 +52,7 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
         text=body,
         markdown=body,
         links=tuple(Link(link, label) for link, label in links if link),
-        outline=outline.of_markdown(body),
+        outline=markdown_structure.find_headings(body),
         controls_removed=controls,
     )
 
@@ -82,7 +82,7 @@ def _entry(entry: Element, link: str, base: str | None) -> str:
     """One entry under its title; `base`: with all of its text, whose links are relative to it."""
     title = _title(entry) or link or "Untitled"
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
-    moment = date_parsing.parse(_child_text(entry, _DATES))
+    moment = date_parsing.parse_date(_child_text(entry, _DATES))
     rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _author(entry)))))
     rows.append(_summary(entry) if base is None else _text(entry, link or base))
     rows += [f"Attached: {url}" for url in _attached(entry)]
@@ -97,7 +97,7 @@ def _author(entry: Element) -> str:
     said = _child_text(entry, ("creator",))
     for child in entry:
         if not said and _name(child) == "author":
-            said = _child_text(child, ("name",)) or line(child.text or "", _MAX_TITLE)
+            said = _child_text(child, ("name",)) or clean_line(child.text or "", _MAX_TITLE)
     return said
 
 
@@ -108,18 +108,18 @@ def _attached(entry: Element) -> Iterator[str]:
         if _name(child) == "link" and child.get("rel") == "enclosure":
             url = child.get("href")
         if url and url.startswith(("http://", "https://")):
-            yield line(url, _MAX_SUMMARY)
+            yield clean_line(url, _MAX_SUMMARY)
 
 
 def _summary(entry: Element) -> str:
-    markup = parse(_raw_child_text(entry, _SUMMARIES)).root
-    return line(text_of(markup), _MAX_SUMMARY) if markup is not None else ""
+    markup = parse_html(_raw_child_text(entry, _SUMMARIES)).root
+    return clean_line(text_of(markup), _MAX_SUMMARY) if markup is not None else ""
 
 
 def _text(entry: Element, base: str) -> str:
     """All that an entry says, as Markdown."""
     said = _raw_child_text(entry, _WHOLE)
-    root = parse(f"<html><body>{said}</body></html>").root if said.strip() else None
+    root = parse_html(f"<html><body>{said}</body></html>").root if said.strip() else None
     return converter.convert(root, base).markdown if root is not None else ""
 
 
@@ -131,7 +131,7 @@ def _link(entry: Element) -> str:
 
 
 def _child_text(element: Element, names: tuple[str, ...]) -> str:
-    return line(_raw_child_text(element, names), _MAX_TITLE)
+    return clean_line(_raw_child_text(element, names), _MAX_TITLE)
 
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:

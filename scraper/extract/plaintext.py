@@ -7,10 +7,9 @@ import re
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedTypeError
 from scraper.extract import feeds
-from scraper.extract.code.blocks import fence
+from scraper.extract.code.blocks import fence, format_json
 from scraper.extract.dom.parsing import is_binary
-from scraper.extract.text import outline, sanitize
-from scraper.extract.text.json_format import laid_out
+from scraper.extract.text import markdown_structure, sanitize
 from scraper.model import Document, Verdict, VerdictKind
 
 MAX_CHARACTERS = 4_000_000
@@ -77,7 +76,7 @@ def read(snapshot: Snapshot) -> Document:
         if feed is not None:
             return feed
     body = _shown(media_type, text)
-    headings = outline.of_markdown(body)
+    headings = markdown_structure.find_headings(body)
     return Document(
         url=snapshot.url,
         title=headings[0].text if headings and media_type in _MARKDOWN else None,
@@ -97,7 +96,7 @@ def _shown(media_type: str, text: str) -> str:
     if media_type in _PROSE:
         return fence(text.strip("\n"), "text") if _is_laid_out(text) else text.strip()
     if _is_json(media_type):
-        return fence(laid_out(text), "json")
+        return fence(format_json(text), "json")
     language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
     return fence(text.strip("\n"), language)
 
@@ -129,6 +128,6 @@ def _unsupported(snapshot: Snapshot) -> UnsupportedTypeError:
         message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
         step = "Use `read_doc` for it."
     else:
-        message = f"The URL leads to {sanitize.line(media_type, 100)}, which holds no text to read."
+        message = f"The URL leads to {sanitize.clean_line(media_type, 100)}, which holds no text to read."
         step = "Fetch the page that links to it, or another URL."
     return UnsupportedTypeError(message, target=snapshot.url, next_step=step)

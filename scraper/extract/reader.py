@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from browsers.model import Snapshot
-from scraper.extract import plaintext
+from scraper.extract import fallback, plaintext
 from scraper.extract.content.block_classifier import BlockClassifier, shipped
 from scraper.extract.content.extraction import content_of
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
-from scraper.extract.normalize import aria_tables, footnotes
-from scraper.extract.page import build
-from scraper.extract.text import language, outline, sanitize
-from scraper.extract.verdict.verdict import PageSignals, verdict_on
+from scraper.extract.normalize import aria_widgets, footnotes
+from scraper.extract.page import page_tree
+from scraper.extract.text import language, markdown_structure, sanitize
+from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.model import Document
 
 MAX_CHARACTERS = 4_000_000
@@ -42,18 +44,18 @@ def warm_up() -> None:
 
 
 def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
-    page = build.build(snapshot)
+    page = page_tree.build_page_tree(snapshot)
     about = metadata.read(page)
     survey = PageSignals(page)
-    verdict = verdict_on(snapshot, survey)
-    notes = footnotes.lift(page.body, page.classes)
-    aria_tables.settle_summaries(page.body, page.classes or "")
+    verdict = judge_signals(snapshot, survey)
+    notes = footnotes.extract_footnotes(page.body, page.classes)
+    aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = content_of(page, model)
     root = content.cut()
     if content.page_type in _WITH_SMALL_PRINT:
-        footnotes.drop_marks(root)
+        footnotes.remove_footnote_marks(root)
     else:
-        footnotes.attach(root, notes)
+        footnotes.attach_footnotes(root, notes)
     converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
     body, controls = sanitize.clean(converted.markdown[:MAX_CHARACTERS])
     text, _ = sanitize.clean(converted.text[:MAX_CHARACTERS])
@@ -64,7 +66,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         published=about.published,
         published_source=about.published_source,
         site_name=about.site_name,
-        language=language.settled(about.language, text),
+        language=language.choose_language(about.language, text),
         page_type=content.page_type,
         text=text,
         markdown=body,
@@ -72,7 +74,51 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         degraded=page.degraded or content.degraded or len(converted.markdown) > MAX_CHARACTERS,
         links=converted.links,
         images=converted.images,
-        outline=outline.of_markdown(body),
+        outline=markdown_structure.find_headings(body),
         hidden_removed=page.hidden_removed,
         controls_removed=controls,
     )
+
+
+MAX_COMPARED_CHARACTERS = 200_000
+"""Of each side: what a person looks through."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingComparison:
+    """What is laid side by side."""
+
+    title: str
+    markdown: str
+    seen: str
+    dropped: tuple[str, ...]
+    hidden_removed: int
+    """Elements that a person cannot see."""
+    rendered: bool
+
+
+def compare_reading(snapshot: Snapshot) -> ReadingComparison:
+    """Read a page, and hold what was read against all that stands on it.
+
+    Raises:
+        UnsupportedType: the response is neither a page nor text.
+    """
+    document = read(snapshot)
+    seen = fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
+    extracted = _fold_whitespace(document.text) + " " + _fold_whitespace(document.markdown)
+    lines = dict.fromkeys(
+        line.strip() for line in seen[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip()
+    )
+    return ReadingComparison(
+        title=document.title or "",
+        markdown=document.markdown[:MAX_COMPARED_CHARACTERS],
+        seen=seen[:MAX_COMPARED_CHARACTERS],
+        dropped=tuple(line for line in lines if _fold_whitespace(line) not in extracted),
+        hidden_removed=document.hidden_removed,
+        rendered=snapshot.rendered,
+    )
+
+
+def _fold_whitespace(text: str) -> str:
+    """A text in which a line of one writing is found in another."""
+    return " ".join(text.split()).casefold()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scraper import errors
 from scraper.deadline import Deadline
-from scraper.extract.comparison import ReadingComparison, sides_of
+from scraper.extract.reader import ReadingComparison, compare_reading
 from scraper.reading.structured import RenderingVisitor
 from scraper.reading.visiting.visitor import ReadJob
 from scraper.urls import cache_key, host_of, parse_target
@@ -32,7 +32,7 @@ class ReadingComparer:
         visited = await self._visitor.visited(job, deadline, lambda _done, _verb: None)
         try:
             limit_s = min(_LIMIT_S, deadline.left_s())
-            return await self._workers.run(sides_of, visited.snapshot, limit_s=limit_s)
+            return await self._workers.run(compare_reading, visited.snapshot, limit_s=limit_s)
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
                 f"The page at {host_of(job.url)} could not be read: {error}.", target=job.url

@@ -15,7 +15,7 @@ from scraper.caching.distributed_single_flight import STRUCTURED, DistributedSin
 from scraper.caching.single_flight import SingleFlight
 from scraper.coordination.protocols import SharedState
 from scraper.deadline import Deadline
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from scraper.model import StructuredData
 from scraper.progress import ProgressCallback
 from scraper.reading.visiting import response_outcome
@@ -125,11 +125,11 @@ class StructuredReader:
         """All of it; where that takes too much, the simple part."""
         light = replace(snapshot, body=b"", frames=())
         try:
-            return await self._run(from_snapshot.extract, light, EXTRACT_LIMIT_S, deadline)
+            return await self._run(structured.extract, light, EXTRACT_LIMIT_S, deadline)
         except WorkerFailedError as fault:
             log.warning("structured data of %s read simply: %s", host_of(snapshot.url), fault)
         try:
-            found = await self._run(from_snapshot.extract_simply, light, SIMPLE_LIMIT_S, deadline)
+            found = await self._run(structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
                 f"The structured data of the page at {host_of(snapshot.url)} could not be read: {error}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import PageHit, PageHits
 from scraper.render.untrusted_region import EXPLANATION, seal
 
@@ -34,9 +34,9 @@ def as_markdown(
     shown = _fitting(found.hits, budget)
     count = len(shown)
     told = f"{count} cached page{'' if count == 1 else 's'}" if count else "No cached page"
-    head = [f'{told} for "{line(query, _MAX_QUERY)}".']
+    head = [f'{told} for "{clean_line(query, _MAX_QUERY)}".']
     if found.note:
-        head.append(f"Note: {line(found.note, _MAX_NOTE)}")
+        head.append(f"Note: {clean_line(found.note, _MAX_NOTE)}")
     if not count:
         return "\n".join([*head, _EMPTY])
     head.append("Read on with fetch, from the character that stands with each page.")
@@ -49,9 +49,9 @@ def as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, o
     """A row a hit: url, title, snippet; where to read on, and when the page was read."""
     return [
         {
-            "url": line(hit.url, MAX_URL),
-            "title": line(hit.title, MAX_TITLE),
-            "snippet": line(hit.snippet, MAX_SNIPPET),
+            "url": clean_line(hit.url, MAX_URL),
+            "title": clean_line(hit.title, MAX_TITLE),
+            "snippet": clean_line(hit.snippet, MAX_SNIPPET),
             "start": hit.start,
             "retrieved_at": _moment(hit).isoformat(timespec="seconds"),
         }
@@ -61,8 +61,9 @@ def as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, o
 
 def _row(number: int, hit: PageHit, now: datetime) -> str:
     facts = f"read {_age(now, _moment(hit))}, start={hit.start}"
-    title = line(hit.title, MAX_TITLE) or "(no title)"
-    return f"{number}. {title}\n<{line(hit.url, MAX_URL)}> ({facts})\n{line(hit.snippet, MAX_SNIPPET)}"
+    title = clean_line(hit.title, MAX_TITLE) or "(no title)"
+    url, snippet = clean_line(hit.url, MAX_URL), clean_line(hit.snippet, MAX_SNIPPET)
+    return f"{number}. {title}\n<{url}> ({facts})\n{snippet}"
 
 
 def _fitting(hits: tuple[PageHit, ...], budget: int) -> list[PageHit]:

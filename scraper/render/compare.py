@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadPage
 from scraper.render import errors
 from scraper.render.excerpts import failure, page_object, section
@@ -26,7 +26,7 @@ def as_markdown(question: str, pages: Sequence[ReadPage], *, region: str, now: d
         [
             "# Comparison",
             "",
-            f"Question: {line(question, _MAX_QUESTION)}",
+            f"Question: {clean_line(question, _MAX_QUESTION)}",
             f"Pages: {read} of {len(pages)} read",
             EXPLANATION.format(region=region),
         ]
@@ -48,9 +48,9 @@ def as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
 
 
 def _section(number: int, page: ReadPage, region: str, now: datetime | None) -> str:
-    heading = f"## {number}. {line(page.url, _MAX_SHOWN_URL)}"
+    heading = f"## {number}. {clean_line(page.url, _MAX_SHOWN_URL)}"
     if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {line(errors.sentence(page.outcome), _MAX_ERROR)}"
+        return f"{heading}\n\nError: {clean_line(errors.sentence(page.outcome), _MAX_ERROR)}"
     parts = [heading]
     if page.same_as is not None:
         parts.append(f"The same text as page {page.same_as + 1}.")
@@ -59,7 +59,7 @@ def _section(number: int, page: ReadPage, region: str, now: datetime | None) -> 
 
 def _excerpt(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, object]:
     if not isinstance(page.outcome, Reading):
-        return {"url": line(page.url, _MAX_URL), "title": None, "excerpt": "", **failure(page)}
+        return {"url": clean_line(page.url, _MAX_URL), "title": None, "excerpt": "", **failure(page)}
     found = page_object(page, page.outcome)
     answer = {("excerpt" if name == "content" else name): value for name, value in found.items()}
     # `excerpts` is the list of pages here.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage
 from scraper.render import errors
 from scraper.render.fetch import header, sealed_page
 from scraper.render.fetch import page_object as whole_page_object
 from scraper.render.paging import TextCut
-from scraper.retrieval.text_fragments import link
+from scraper.retrieval.text_fragments import link_to_quotation
 
 PAGE_TOKENS = 130
 """A page's heading, header, facts and border, or its object's names, of common length."""
@@ -84,11 +84,11 @@ def _label(reading: Reading, excerpt: Excerpt, linked: bool) -> str:
 
 
 def _link(reading: Reading, excerpt: Excerpt) -> str:
-    return line(link(reading.url, excerpt.fragment), _MAX_URL)
+    return clean_line(link_to_quotation(reading.url, excerpt.fragment), _MAX_URL)
 
 
 def _shown_heading(excerpt: Excerpt) -> str:
-    return line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
+    return clean_line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
 
 
 def _is_cut(page: ReadPage, reading: Reading) -> bool:

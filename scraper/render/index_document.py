@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text.sanitize import clean, clean_line
 from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.paging import cut
 from scraper.render.untrusted_region import seal
@@ -33,15 +33,17 @@ def as_markdown(
     """Header, the text from `start` in its region, and the address at which it goes on."""
     text = clean(content)[0]
     start = max(0, min(start, len(text)))
-    affordable = token_estimate.prefix_within(text, start, budget)
+    affordable = token_estimate.fit_prefix(text, start, budget)
     piece = cut(text, start, min(affordable, characters_for(budget)), keep_whole=0)
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
     head.append(_EXPLANATION.format(region=region))
-    told = [f"Document: {line(doc_id, _ID_CHARS)}"]
+    told = [f"Document: {clean_line(doc_id, _ID_CHARS)}"]
     if metadata:
-        told.append(f"Metadata: {line(json.dumps(dict(metadata), ensure_ascii=False), _METADATA_CHARS)}")
+        told.append(
+            f"Metadata: {clean_line(json.dumps(dict(metadata), ensure_ascii=False), _METADATA_CHARS)}"
+        )
     body = "\n".join([*told, "", piece.shown or "(no text)"])
     parts = ["\n".join(head), seal(body, region)]
     if piece.next_start is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, RelatedTopic
 from scraper.render.untrusted_region import defused
 
@@ -15,7 +15,7 @@ _SOURCE = "_Source: DuckDuckGo Instant Answer API_"
 
 def as_markdown(query: str, answer: InstantAnswer) -> str:
     """A section for everything that is known."""
-    heading = f'## Instant Answer for "{line(query, _MAX_QUERY)}"'
+    heading = f'## Instant Answer for "{clean_line(query, _MAX_QUERY)}"'
     if answer.empty:
         return f"{heading}\n\nNo instant answer available for this query.\n\n{_SOURCE}"
     return "\n\n".join([heading, *(defused(section) for section in _sections(answer)), _SOURCE])
@@ -53,5 +53,5 @@ def _topics(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
         if topic.group != group:
             group = topic.group
             yield f"\n#### {group}"
-        rest = f" - {line(topic.text, _MAX_TOPIC)}" if topic.text else ""
+        rest = f" - {clean_line(topic.text, _MAX_TOPIC)}" if topic.text else ""
         yield f"- **{topic.title}**{rest}"

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from scraper.errors import InvalidArgumentError
-from scraper.retrieval.atomic_blocks import AtomicBlock, fences, is_row, table_head
+from scraper.extract.text.markdown_structure import (
+    AtomicBlock,
+    find_atomic_blocks,
+    find_table_head,
+    is_table_row,
+)
 
 KEEP_WHOLE = 6_000
 """A block of code or a table row of up to this many characters stays whole, even beyond the length."""
@@ -60,7 +65,7 @@ def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP
     total = len(markdown)
     start = max(0, min(start, total))
     limit = total if length is None else min(total, start + length)
-    around = fences(markdown, limit + 1)
+    around = find_atomic_blocks(markdown, limit + 1)
     end = limit if limit in (start, total) else _end(markdown, start, limit, keep_whole, around)
     return TextCut(
         markdown[start:end],
@@ -120,7 +125,7 @@ def _last_line(markdown: str, start: int, limit: int) -> Iterator[int]:
 def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
     """A line too long for the piece: a row stays whole, a sentence ends, at worst a word does."""
     line = max(start, markdown.rfind("\n", start, limit) + 1)
-    if is_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
+    if is_table_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
         after = markdown.find("\n", limit) + 1 or len(markdown)
         if line > start:
             return line
@@ -146,7 +151,7 @@ def _before(markdown: str, start: int, end: int, around: list[AtomicBlock]) -> s
     for fence in around:
         if _body_of(markdown, fence) <= start < fence.end and fence.start < start:
             return fence.opening
-    return table_head(markdown, start) if markdown[start - 1] == "\n" else ""
+    return find_table_head(markdown, start) if markdown[start - 1] == "\n" else ""
 
 
 def _after(markdown: str, end: int, around: list[AtomicBlock]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import errors
 from scraper.render.excerpts import failure, page_object, section
@@ -31,7 +31,7 @@ def as_markdown(brief: ResearchReport, *, region: str, now: datetime | None = No
         [
             "# Research brief",
             "",
-            f"Question: {line(brief.question, _MAX_QUESTION)}",
+            f"Question: {clean_line(brief.question, _MAX_QUESTION)}",
             *_facts(brief),
             EXPLANATION.format(region=region),
         ]
@@ -58,11 +58,11 @@ def as_json(brief: ResearchReport) -> dict[str, object]:
         "cached": brief.search.cached,
     }
     if brief.search.hint:
-        answer["hint"] = line(brief.search.hint, _MAX_HINT)
+        answer["hint"] = clean_line(brief.search.hint, _MAX_HINT)
     if brief.search.retrieved_at is not None:
         answer["retrieved_at"] = brief.search.retrieved_at.isoformat(timespec="seconds")
     if brief.search.warnings:
-        answer["warnings"] = [line(warning, _MAX_HINT) for warning in brief.search.warnings]
+        answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in brief.search.warnings]
     return answer
 
 
@@ -74,15 +74,17 @@ def sources_tokens(answer: SearchAnswer) -> int:
 
 def _facts(brief: ResearchReport) -> list[str]:
     search = brief.search
-    asked = ", ".join(line(name, _MAX_TITLE) for name in search.engines)
+    asked = ", ".join(clean_line(name, _MAX_TITLE) for name in search.engines)
     facts = [f"Engines: {asked}" + (" (kept search)" if search.cached else "")]
     facts.append(f"Sources: {_counted(brief)}")
     if search.errors:
-        told = "; ".join(f"{line(name, 40)}: {line(why, _MAX_TITLE)}" for name, why in search.errors.items())
+        told = "; ".join(
+            f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items()
+        )
         facts.append(f"Engine errors: {told}")
     if search.hint:
-        facts.append(f"Hint: {line(search.hint, _MAX_HINT)}")
-    facts += [f"Warning: {line(warning, _MAX_HINT)}" for warning in search.warnings]
+        facts.append(f"Hint: {clean_line(search.hint, _MAX_HINT)}")
+    facts += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in search.warnings]
     if brief.pages:
         facts.append("Cite as [n].")
     return facts
@@ -106,10 +108,10 @@ def _sources(search: SearchAnswer, region: str) -> str:
 
 
 def _listed(rank: int, result: SearchResult) -> str:
-    lines = [f"[{rank}] {line(result.title, _MAX_TITLE)}", f"<{line(result.url, _MAX_URL)}>"]
+    lines = [f"[{rank}] {clean_line(result.title, _MAX_TITLE)}", f"<{clean_line(result.url, _MAX_URL)}>"]
     told = [result.date.date().isoformat()] if result.date else []
-    told += [line(result.source, 80)] if result.source else []
-    told += [line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
+    told += [clean_line(result.source, 80)] if result.source else []
+    told += [clean_line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
     return "\n".join([*lines, *([" · ".join(told)] if told else [])])
 
 
@@ -118,7 +120,7 @@ def _section(
 ) -> str:
     heading = f"## [{ranks[page.url]}]"
     if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {line(errors.sentence(page.outcome), _MAX_ERROR)}"
+        return f"{heading}\n\nError: {clean_line(errors.sentence(page.outcome), _MAX_ERROR)}"
     if page.same_as is not None:
         same = ranks[brief.pages[page.same_as].url]
         return f"{heading}\n\nThe same text as [{same}]: not an independent source."
@@ -129,23 +131,23 @@ def _source(rank: int, result: SearchResult, brief: ResearchReport) -> dict[str,
     tried = {page.url: isinstance(page.outcome, Reading) for page in brief.pages}
     source: dict[str, object] = {
         "rank": rank,
-        "title": line(result.title, _MAX_TITLE),
-        "url": line(result.url, _MAX_URL),
-        "snippet": line(result.snippet, _MAX_SNIPPET),
+        "title": clean_line(result.title, _MAX_TITLE),
+        "url": clean_line(result.url, _MAX_URL),
+        "snippet": clean_line(result.snippet, _MAX_SNIPPET),
         "engines": list(result.engines),
         "score": result.score,
         "date": result.date.date().isoformat() if result.date else None,
         "read": tried.get(result.url, False),
     }
     if result.also:
-        source["also"] = [line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
+        source["also"] = [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
     return source
 
 
 def _document(page: ReadPage, brief: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
     rank = ranks[page.url]
     if not isinstance(page.outcome, Reading):
-        return {"rank": rank, "url": line(page.url, _MAX_URL), **failure(page)}
+        return {"rank": rank, "url": clean_line(page.url, _MAX_URL), **failure(page)}
     document = {"rank": rank, **page_object(page, page.outcome)}
     if page.same_as is not None:
         document["same_text_as"] = ranks[brief.pages[page.same_as].url]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import SearchAnswer, SearchResult
 from scraper.render.untrusted_region import EXPLANATION, seal
 
@@ -40,9 +40,9 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
     head = [_headline(answer, now)]
     if answer.errors:
         head.append(errors_line(answer.errors))
-    head += [f"Warning: {line(warning, _MAX_HINT)}" for warning in answer.warnings]
+    head += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in answer.warnings]
     if answer.hint:
-        head.append(f"Hint: {line(answer.hint, _MAX_HINT)}")
+        head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
     head.append(EXPLANATION.format(region=region))
@@ -62,9 +62,9 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
     if answer.errors:
         data["errors"] = dict(answer.errors)
     if answer.hint:
-        data["hint"] = line(answer.hint, _MAX_HINT)
+        data["hint"] = clean_line(answer.hint, _MAX_HINT)
     if answer.warnings:
-        data["warnings"] = [line(warning, _MAX_HINT) for warning in answer.warnings]
+        data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
     if answer.retrieved_at is not None:
         data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
     return data
@@ -78,32 +78,35 @@ def errors_line(errors: Mapping[str, str]) -> str:
 
 def result_text(number: int, row: SearchResult) -> str:
     """One row: title, address, snippet."""
-    lines = [f"{number}. {line(row.title, MAX_TITLE) or '(no title)'}", f"<{line(row.url, MAX_URL)}>"]
-    facts = [fact for fact in (dated(row.date), line(row.source or "", _MAX_SOURCE)) if fact]
-    snippet = line(row.snippet, MAX_SNIPPET)
+    lines = [
+        f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}",
+        f"<{clean_line(row.url, MAX_URL)}>",
+    ]
+    facts = [fact for fact in (dated(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
+    snippet = clean_line(row.snippet, MAX_SNIPPET)
     told = " · ".join([*facts, snippet] if snippet else facts)
     if told:
         lines.append(told)
     if row.also:
-        lines.append("Also: " + " ".join(f"<{line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
+        lines.append("Also: " + " ".join(f"<{clean_line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
     return "\n".join(lines)
 
 
 def result_object(row: SearchResult) -> dict[str, object]:
     """One row for programs; `date`, `source` and `also` only where they are known."""
     data: dict[str, object] = {
-        "title": line(row.title, MAX_TITLE),
-        "url": line(row.url, MAX_URL),
-        "snippet": line(row.snippet, MAX_SNIPPET),
+        "title": clean_line(row.title, MAX_TITLE),
+        "url": clean_line(row.url, MAX_URL),
+        "snippet": clean_line(row.snippet, MAX_SNIPPET),
         "engines": list(row.engines),
         "score": row.score,
     }
     if row.date is not None:
         data["date"] = dated(row.date)
     if row.source:
-        data["source"] = line(row.source, _MAX_SOURCE)
+        data["source"] = clean_line(row.source, _MAX_SOURCE)
     if row.also:
-        data["also"] = [line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
+        data["also"] = [clean_line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
     return data
 
 
@@ -116,7 +119,7 @@ def dated(moment: datetime | None) -> str:
 
 
 def _headline(answer: SearchAnswer, now: datetime) -> str:
-    query, names = line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
+    query, names = clean_line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
     if answer.results:
         count = len(answer.results)
         told = f'{count} result{"" if count == 1 else "s"} for "{query}"'

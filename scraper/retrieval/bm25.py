@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scraper.extract.text.terms import stem, terms, terms_of_markdown
+from scraper.extract.text.terms import split_markdown_terms, split_terms, stem
 
 # Chosen on half of the questions of `benchmarks.research`, those of other domains than the half that is
 # reported. None of them is sharp: halving or doubling any one moves the hits at 300 tokens by less than three
@@ -38,7 +38,7 @@ class Question:
     @classmethod
     def of(cls, text: str) -> Question:
         """The question in a text."""
-        words = frozenset(terms(text))
+        words = frozenset(split_terms(text))
         stems = frozenset(map(stem, words))
         return cls(words, stems, frozenset(cut[:_HEAD_LETTERS] for cut in stems))
 
@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ChunkTerms:
     """How often the question's words stand in a text and in the headings above it."""
 
     length: int
@@ -58,11 +58,11 @@ class ScoredChunk:
     heading_stems: frozenset[str]
 
     @classmethod
-    def of(cls, question: Question, text: str, headings: Iterable[str]) -> ScoredChunk:
+    def of(cls, question: Question, text: str, headings: Iterable[str]) -> ChunkTerms:
         """The piece made of some Markdown; addresses of links are no words."""
-        every = terms_of_markdown(text)
+        every = split_markdown_terms(text)
         found = question.near(every)
-        above = question.near(terms(" ".join(headings)))
+        above = question.near(split_terms(" ".join(headings)))
         return cls(
             len(every),
             Counter(word for word in found if word in question.words),
@@ -72,7 +72,7 @@ class ScoredChunk:
         )
 
 
-def scores(question: Question, pages: Sequence[Sequence[ScoredChunk]]) -> list[list[float]]:
+def score_chunks(question: Question, pages: Sequence[Sequence[ChunkTerms]]) -> list[list[float]]:
     """A score for each piece of each page, comparable across pages; 0: nothing of the question is there."""
     pieces = [piece for page in pages for piece in page]
     mean = max(1.0, sum(piece.length for piece in pieces) / max(1, len(pieces)))

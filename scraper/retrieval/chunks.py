@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.extract.text.outline import of_markdown
-from scraper.retrieval.atomic_blocks import AtomicBlock, fences
+from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_headings
 
 TARGET_BYTES = 500
 """Size of a piece in UTF-8, which is nearer to tokens than characters are; a character of three bytes counts
@@ -52,7 +51,7 @@ class _Atom:
     ends_block: bool = False
 
 
-def units_of(markdown: str) -> list[Chunk]:
+def split_chunks(markdown: str) -> list[Chunk]:
     """The pieces in order; together they hold all of the text but the white space between them."""
     paths = _Paths(markdown)
     return [_unit(atoms, paths) for atoms in _packed(markdown)]
@@ -82,7 +81,7 @@ def _packed(markdown: str) -> Iterator[list[_Atom]]:
 
 def _atoms(markdown: str) -> Iterator[_Atom]:
     at = 0
-    for fence in fences(markdown, len(markdown)):
+    for fence in find_atomic_blocks(markdown, len(markdown)):
         yield from _text_atoms(markdown, at, fence.start)
         yield from _code_atoms(markdown, fence)
         at = fence.end
@@ -174,7 +173,7 @@ class _Paths:
     """The headings above a place; asked in order."""
 
     def __init__(self, markdown: str) -> None:
-        self._headings = list(reversed(of_markdown(markdown)))
+        self._headings = list(reversed(find_headings(markdown)))
         self._path: list[tuple[int, str]] = []
 
     def at(self, place: int) -> tuple[str, ...]:

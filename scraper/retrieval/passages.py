@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
+from scraper.extract.text.terms import split_markdown_terms
 from scraper.model import Document, Excerpt
 from scraper.retrieval import bm25
-from scraper.retrieval.atomic_blocks import AtomicBlock, fences, table_head
-from scraper.retrieval.bm25 import Question, ScoredChunk
-from scraper.retrieval.chunks import units_of
-from scraper.retrieval.text_fragments import PlainText, directive
+from scraper.retrieval.bm25 import ChunkTerms, Question
+from scraper.retrieval.chunks import split_chunks
+from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 
 LINK_TOKENS = 60
 """What an excerpt costs beside its text: its heading, its link, the mark of a gap."""
@@ -36,12 +38,12 @@ MAX_CHARACTERS = 400_000
 """Of one page; the rest of a longer one is not looked at."""
 
 
-def best(document: Document, question: str, budget: int) -> list[Excerpt]:
+def select_from_page(document: Document, question: str, budget: int) -> list[Excerpt]:
     """The excerpts of one page, in its order."""
-    return spread([document.markdown], question, budget)[0]
+    return select_passages([document.markdown], question, budget)[0]
 
 
-def spread(
+def select_passages(
     texts: Sequence[str], question: str, budget: int, least_share: float = LEAST_SHARE
 ) -> list[list[Excerpt]]:
     """The excerpts of each Markdown text, in its order; all together cost at most the budget.
@@ -50,7 +52,7 @@ def spread(
     """
     asked = Question.of(question)
     pages = [_Page(text[:MAX_CHARACTERS], asked) for text in texts]
-    for page, row in zip(pages, bm25.scores(asked, [page.pieces for page in pages]), strict=True):
+    for page, row in zip(pages, bm25.score_chunks(asked, [page.pieces for page in pages]), strict=True):
         page.scores = row
     room = budget
     for _ in range(_TRIES):
@@ -68,10 +70,10 @@ class _Page:
 
     def __init__(self, markdown: str, asked: Question) -> None:
         self.markdown = markdown
-        self.units = units_of(markdown)
+        self.units = split_chunks(markdown)
         texts = [markdown[unit.start : unit.end] for unit in self.units]
         self.pieces = [
-            ScoredChunk.of(asked, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)
+            ChunkTerms.of(asked, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)
         ]
         self.costs = [token_estimate.estimate(text) + 1 for text in texts]
         self.scores: list[float] = []
@@ -126,23 +128,25 @@ class _Page:
         """What was chosen, joined where it touches."""
         if not self.chosen:
             return []
-        plain = PlainText(self.markdown)
-        code = fences(self.markdown, len(self.markdown))
+        plain = VisibleText(self.markdown)
+        code = find_atomic_blocks(self.markdown, len(self.markdown))
         telling = plain.rarities(asked.words)
         return [self._excerpt(run, plain, code, telling) for run in _runs(sorted(self.chosen))]
 
     def _excerpt(
-        self, run: list[int], plain: PlainText, code: list[AtomicBlock], telling: Mapping[str, float]
+        self, run: list[int], plain: VisibleText, code: list[AtomicBlock], telling: Mapping[str, float]
     ) -> Excerpt:
         first, last = self.units[run[0]], self.units[run[-1]]
-        best = max(run, key=lambda at: self.scores[at])
+        select_from_page = max(run, key=lambda at: self.scores[at])
         return Excerpt(
             text=_standing_alone(self.markdown, first.start, last.end, code),
             start=first.start,
-            score=self.scores[best],
+            score=self.scores[select_from_page],
             heading=" > ".join(first.headings[-_HEADINGS_SHOWN:]),
             end=last.end,
-            fragment=directive(plain, self.units[best].start, self.units[best].end, telling),
+            fragment=build_text_directive(
+                plain, self.units[select_from_page].start, self.units[select_from_page].end, telling
+            ),
         )
 
 
@@ -201,5 +205,72 @@ def _standing_alone(markdown: str, start: int, end: int, code: Sequence[AtomicBl
         if fence.start < end < fence.end:
             text = f"{text}\n{fence.closing}"
     if start and markdown[start - 1] == "\n" and not any(fence.start < start < fence.end for fence in code):
-        text = table_head(markdown, start) + text
+        text = find_table_head(markdown, start) + text
     return text
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSelection:
+    """For each text its excerpts, and the place of an earlier one that it is a copy of."""
+
+    excerpts: tuple[tuple[Excerpt, ...], ...]
+    same_as: tuple[int | None, ...]
+
+
+def select_distinct_passages(
+    texts: Sequence[str], question: str, budget: int, least_share: float, once: bool
+) -> PassageSelection:
+    """The excerpts of some Markdown texts within a budget of tokens; `once`: of copies only the first's.
+
+    `least_share`: what each text gets at least, as a part of an equal share.
+    """
+    same_as = find_near_copies(texts)
+    asked = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
+    chosen = iter(select_passages(asked, question, budget, least_share))
+    return PassageSelection(
+        tuple(tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as),
+        tuple(same_as),
+    )
+
+
+_WORDS = 5
+"""Words in a shingle; runs of five words are seldom shared by chance."""
+_ALIKE = 0.7
+"""Share of all shingles of two texts that both have, from which they are near copies."""
+_CONTAINED = 0.85
+"""Share of the shorter text's shingles from which it is a part of the longer one: the cut version of a story,
+or the story with another site's boxes around it."""
+_LEAST_SHINGLES = 40
+"""Shorter texts have too little to be told apart by."""
+_MAX_WORDS = 20_000
+"""Compared at the most, of each text."""
+
+
+def find_near_copies(texts: Sequence[str]) -> list[int | None]:
+    """For each text the place of the first one that it is a near copy of; None: it is nobody's.
+
+    On 1,100,000 pairs of saved pages the rule names seven: five are one page under two addresses, one is two
+    lists of one shop that share four fifths of their goods, one a product beside the list that repeats it.
+
+    A handful of texts is compared pair by pair on all their shingles: sketches (MinHash, simhash) would save
+    nothing here, and estimate what can be counted.
+    """
+    sets = [_shingles(text) for text in texts]
+    originals: list[int | None] = []
+    for place, shingles in enumerate(sets):
+        earlier = (other for other in range(place) if originals[other] is None)
+        originals.append(next((other for other in earlier if _same(sets[other], shingles)), None))
+    return originals
+
+
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    words = split_markdown_terms(text)[:_MAX_WORDS]
+    return frozenset(zip(*(words[offset:] for offset in range(_WORDS)), strict=False))
+
+
+def _same(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+    shorter = min(len(one), len(other))
+    if shorter < _LEAST_SHINGLES:
+        return bool(shorter) and one == other
+    shared = len(one & other)
+    return shared >= _CONTAINED * shorter or shared >= _ALIKE * (len(one) + len(other) - shared)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from scraper.extract.text.terms import terms
+from scraper.extract.text.terms import split_terms
 
 _EXACT_CHARACTERS = 48
 """A longer quotation is given by its first and its last words."""
@@ -46,7 +46,7 @@ class _Quote:
     after: str
 
 
-class PlainText:
+class VisibleText:
     """A page's Markdown as its words stand on the page."""
 
     def __init__(self, markdown: str) -> None:
@@ -75,7 +75,7 @@ class PlainText:
         return self._text.find(sought) >= self._text.find(sought, self._places[max(0, line)])
 
 
-def directive(page: PlainText, start: int, end: int, telling: Mapping[str, float]) -> str:
+def build_text_directive(page: VisibleText, start: int, end: int, telling: Mapping[str, float]) -> str:
     """The text directive for the sentence between two places that tells most of the words asked for."""
     quotes = list(_quotes(page.markdown[start:end]))
     if not quotes:
@@ -92,7 +92,7 @@ def directive(page: PlainText, start: int, end: int, telling: Mapping[str, float
     return _written(before, first, last, after)
 
 
-def link(url: str, text_directive: str) -> str:
+def link_to_quotation(url: str, text_directive: str) -> str:
     """The URL that opens the page at the quotation; a fragment of its own is kept."""
     if not text_directive:
         return url
@@ -143,7 +143,7 @@ def _quotes(markdown: str) -> Iterator[_Quote]:
 
 def _nearness(quote: _Quote, telling: Mapping[str, float]) -> tuple[float, bool, int]:
     """More and rarer words of the question first, then enough words to be unlike others, then brevity."""
-    told = sum(telling.get(word, 0.0) for word in sorted(set(terms(quote.words))))
+    told = sum(telling.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
     return told, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
 
 

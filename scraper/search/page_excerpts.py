@@ -11,8 +11,7 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.model import Excerpt, Reading, ReadPage
 from scraper.render.paging import cut
-from scraper.retrieval.passages import MAX_CHARACTERS
-from scraper.retrieval.selection import Selection, choose
+from scraper.retrieval.passages import MAX_CHARACTERS, PassageSelection, select_distinct_passages
 from scraper.workers import WorkerFailedError, Workers
 
 log = logging.getLogger(__name__)
@@ -39,7 +38,7 @@ async def excerpted(
     choice = (
         await _chosen(workers, texts, question, budget, least_share, once, deadline)
         if texts
-        else Selection((), ())
+        else PassageSelection((), ())
     )
     pages = [ReadPage(url, outcome) for url, outcome in outcomes]
     for place, excerpts, same_as in zip(read, choice.excerpts, choice.same_as, strict=True):
@@ -60,21 +59,23 @@ async def _chosen(
     least_share: float,
     once: bool,
     deadline: Deadline,
-) -> Selection:
+) -> PassageSelection:
     limit_s = min(LIMIT_S, deadline.left_s())
     try:
         async with asyncio.timeout(deadline.left_s()):
-            return await workers.run(choose, texts, question, budget, least_share, once, limit_s=limit_s)
+            return await workers.run(
+                select_distinct_passages, texts, question, budget, least_share, once, limit_s=limit_s
+            )
     except (WorkerFailedError, TimeoutError) as error:
         log.warning("no passages were chosen: %s", error)
         return _beginnings(texts, budget)
 
 
-def _beginnings(texts: list[str], budget: int) -> Selection:
+def _beginnings(texts: list[str], budget: int) -> PassageSelection:
     """Each page's beginning, all of one length."""
     share = budget // len(texts)
-    cuts = [cut(text, 0, token_estimate.prefix_within(text, 0, share), keep_whole=0) for text in texts]
-    return Selection(
+    cuts = [cut(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
+    return PassageSelection(
         tuple((Excerpt(piece.shown, 0, 0.0, end=piece.end),) if piece.shown else () for piece in cuts),
         (None,) * len(texts),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.text.terms import is_part, letters, terms
+from scraper.extract.text.terms import fold_letters, is_ngram, split_terms
 
 _PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
 _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+")
@@ -23,13 +23,13 @@ _STOP_WORDS = frozenset(
 
 def words(text: str) -> frozenset[str]:
     """Words, and pairs or threes of characters where a script has no spaces."""
-    return frozenset(terms(text))
+    return frozenset(split_terms(text))
 
 
 def content_words(query: str) -> tuple[str, ...]:
     """What a query is about, in its order: no operators, short words or words of every sentence."""
-    found = dict.fromkeys(terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
-    return tuple(word for word in found if is_part(word) or _tells(word))
+    found = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
+    return tuple(word for word in found if is_ngram(word) or _tells(word))
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -40,7 +40,7 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def title_key(title: str) -> str:
     """A headline by its letters and digits, without the publisher at its end."""
-    return letters(_PUBLISHER.sub("", title))
+    return fold_letters(_PUBLISHER.sub("", title))
 
 
 def _tells(word: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
 from scraper.render import fetch as render_page
 from scraper.render import index_document as render_document
@@ -230,9 +230,9 @@ def _page(
     read_at = datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
     return CachedResource(
         address_of_page(url),
-        line(url, _URL_CHARS),
+        clean_line(url, _URL_CHARS),
         f"Web page, read {read_at}.",
-        line(title, _TITLE_CHARS) or None,
+        clean_line(title, _TITLE_CHARS) or None,
         size,
         read_at,
         snippet,
@@ -241,12 +241,12 @@ def _page(
 
 def _document_item(index: str, doc_id: str) -> CachedResource:
     return CachedResource(
-        address_of_document(index, doc_id), line(doc_id, _TITLE_CHARS), f"Document of index {index}."
+        address_of_document(index, doc_id), clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
     )
 
 
 def _hit_document(index: str, doc_id: str, highlights: Sequence[str]) -> CachedResource:
-    name, about = line(doc_id, _TITLE_CHARS), f"Document of index {index}."
+    name, about = clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
     return CachedResource(address_of_document(index, doc_id), name, about, snippet=" ".join(highlights))
 
 

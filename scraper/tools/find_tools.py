@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.render.untrusted_region import EXPLANATION, seal
 from scraper.settings import Settings
 from scraper.tools.arguments import ChoiceArgument, IntegerArgument, Parameter, Parameters, StringArgument
@@ -117,7 +117,7 @@ def _kept_text(items: Sequence[CachedResource], start: int) -> str:
 
 def _kept_row(item: CachedResource) -> str:
     title = f"{item.title}\n" if item.title else ""
-    snippet = line(item.snippet, _SNIPPET_CHARS)
+    snippet = clean_line(item.snippet, _SNIPPET_CHARS)
     return f"- {title}<{item.uri}> {item.about}\n{snippet}".rstrip()
 
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.extract.text.terms import folded, terms
-from scraper.retrieval.bm25 import Question, ScoredChunk, scores
+from scraper.extract.text.terms import fold_text, split_terms
+from scraper.retrieval.bm25 import ChunkTerms, Question, score_chunks
 
 _TRIPLES = 0.35
 """Weight of the likeness of letters beside BM25, both scaled to their best: it settles what words leave open.
@@ -48,7 +48,7 @@ class SearchableItem:
 
 def ranked(query: str, offers: Sequence[SearchableItem]) -> list[int]:
     """The places of those offers that fit, best first; the same for the same query always."""
-    wanted = " ".join(word for word in terms(query) if word not in _EVERYWHERE)
+    wanted = " ".join(word for word in split_terms(query) if word not in _EVERYWHERE)
     if not wanted:
         wanted = query
     by_words = _scaled(_word_scores(wanted, offers))
@@ -83,10 +83,10 @@ def _is_called(name: str, query: str) -> bool:
 def _word_scores(wanted: str, offers: Sequence[SearchableItem]) -> list[float]:
     question = Question.of(wanted)
     pages = [
-        [ScoredChunk.of(question, f"{offer.text} {offer.uses}", (offer.name, offer.title, offer.uses))]
+        [ChunkTerms.of(question, f"{offer.text} {offer.uses}", (offer.name, offer.title, offer.uses))]
         for offer in offers
     ]
-    return [page[0] for page in scores(question, pages)]
+    return [page[0] for page in score_chunks(question, pages)]
 
 
 def _likeness(wanted: str, offer: SearchableItem) -> float:
@@ -100,7 +100,7 @@ def _likeness(wanted: str, offer: SearchableItem) -> float:
 def _triples(text: str) -> Counter[str]:
     """Triples of letters within words, their edges marked."""
     found: Counter[str] = Counter()
-    for word in terms(folded(text)):
+    for word in split_terms(fold_text(text)):
         marked = f" {word} "
         found.update(marked[at : at + 3] for at in range(len(marked) - 2))
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 MAX_TITLE = 400
 MAX_SNIPPET = 2_000
@@ -31,7 +31,7 @@ _CRUMBS = re.compile(r"^.{0,80}\s[›»⟩]\s")
 
 def tidy(text: str, limit: int = MAX_SNIPPET) -> str:
     """One clean line of bounded length."""
-    return line(_ICONS.sub("", text), limit)
+    return clean_line(_ICONS.sub("", text), limit)
 
 
 def is_address(text: str) -> bool:

@@ -15,7 +15,7 @@ from scraper.engines.common.layout_parser import is_internal
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.row_locator import LONG, MAX_ROWS, Candidate, RowLocation, placed
 from scraper.engines.common.rows import EngineRow
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
 MAX_LINKS = 1_500
 """Candidates looked at; real pages have fewer than 400."""
@@ -29,8 +29,8 @@ _HALF, _MOST, _NEARLY_ALL = 0.5, 0.7, 0.9
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _HEADING_REACH = 3
 
-_LINKS = elements("//a[@href]")
-_INNER_HEADING = elements(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
+_LINKS = element_selector("//a[@href]")
+_INNER_HEADING = element_selector(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
 
 
 @dataclass(frozen=True, slots=True)

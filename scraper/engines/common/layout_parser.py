@@ -12,7 +12,7 @@ from scraper.engines.common import ads, dom_text
 from scraper.engines.common.redirect_unwrapping import is_opaque, split, unwrap
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.rows import EngineRow
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
 Select: TypeAlias = Callable[[Element], list[Element]]
 
@@ -22,12 +22,12 @@ MAX_ROWS = 200
 _SENTENCE = 60
 """Characters: labels and invitations are shorter."""
 
-_LINKS = elements("descendant-or-self::a[@href]")
+_LINKS = element_selector("descendant-or-self::a[@href]")
 
 
 def css(selector: str) -> Select:
     """What a CSS selector selects in an element, itself included."""
-    return elements(HTMLTranslator().css_to_xpath(selector))
+    return element_selector(HTMLTranslator().css_to_xpath(selector))
 
 
 @dataclass(frozen=True, slots=True)

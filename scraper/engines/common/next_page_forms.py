@@ -6,9 +6,9 @@ from browsers.model import Mode, Request, Tier
 from scraper.engines.common.layout_parser import Select
 from scraper.engines.common.request_builder import profile_of
 from scraper.engines.common.result_page import ResultPage
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
-_INPUTS = elements(".//input[@name]")
+_INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60
 
 

@@ -13,8 +13,8 @@ from lxml import etree
 from browsers.model import Snapshot
 from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element, elements, text_of
-from scraper.extract.page import shadow_roots
+from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.extract.page import page_tree
 
 _UNREAD = (
     "script",
@@ -30,8 +30,8 @@ _UNREAD = (
     "select",
 )
 # The hidden fields of a form say how it is sent.
-_HIDDEN = elements("//*[@data-x-hidden][not(self::input)]")
-_TITLE = elements("//title[not(ancestor::svg)]")
+_HIDDEN = element_selector("//*[@data-x-hidden][not(self::input)]")
+_TITLE = element_selector("//title[not(ancestor::svg)]")
 _VISIBLE_CHARS = 3_000
 _SCRIPT_CHARS = 20_000
 _IDS = etree.XPath("//@id")
@@ -40,9 +40,11 @@ _TEST_IDS = etree.XPath("//@data-testid")
 _ADDRESSES = etree.XPath(
     "//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content"
 )
-_BOXES = elements("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
+_BOXES = element_selector(
+    "//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]"
+)
 _MAX_BOXES, _MIN_ASKED, _MAX_ASKED = 8, 3, 500
-_SCRIPTS = elements("//script[not(@src)]")
+_SCRIPTS = element_selector("//script[not(@src)]")
 _SPACE = re.compile(r"\s+")
 
 
@@ -88,7 +90,7 @@ def text_of_snapshot(snapshot: Snapshot) -> str:
 
 def build(snapshot: Snapshot) -> ResultPage:
     """The page in a snapshot."""
-    root = parsing.parse(text_of_snapshot(snapshot)).root
+    root = parsing.parse_html(text_of_snapshot(snapshot)).root
     parts = redirect_unwrapping.split(snapshot.url)
     marks = PageMarks()
     if root is not None:
@@ -138,12 +140,12 @@ def _values(select: Any, root: Element) -> list[str]:
 
 def _clear(root: Element) -> None:
     """Take out what is no text, and what the browser found that nobody sees."""
-    shadow_roots.inline(root)
+    page_tree.inline_shadow_roots(root)
     for element in _HIDDEN(root):
         if element.getparent() is not None and element.tag not in {"html", "body"}:
             parsing.remove(element)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
-    parsing.lift_deep(root)
+    parsing.flatten_deep_elements(root)
 
 
 def _opening(root: Element) -> str:

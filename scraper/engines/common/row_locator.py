@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scraper.engines.common import dom_text, redirect_unwrapping
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
 MAX_ROWS = 200
 LONG = 40
@@ -18,8 +18,8 @@ _MAX_FOLLOWING = 3
 _ADDRESS_ATTRIBUTES = ("mu", "data-url", "data-href", "data-landurl")
 """Where an engine that hides its targets from people may name them for its own scripts."""
 
-_LINKED = elements("(self::a | .//a)[@href]")
-_TITLED = elements("descendant-or-self::*[@title]")
+_LINKED = element_selector("(self::a | .//a)[@href]")
+_TITLED = element_selector("descendant-or-self::*[@title]")
 
 
 @dataclass(frozen=True, slots=True)

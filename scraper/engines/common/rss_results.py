@@ -14,12 +14,12 @@ from scraper.engines.common.redirect_unwrapping import is_web, unwrap
 from scraper.engines.common.result_page import text_of_snapshot
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 
 MAX_ITEMS = 200
 """Google News gives a hundred."""
 
-_ITEMS = elements("//item")
+_ITEMS = element_selector("//item")
 _PROBE = 2_000
 _MAX_DATE = 64
 
@@ -72,7 +72,7 @@ def _result(item: Element) -> EngineResult | None:
 
 def _snippet(description: str, title: str, publisher: str) -> str:
     """What the feed tells beyond headline and publisher: a text, or headlines of related coverage."""
-    root = parsing.parse(description).root if description else None
+    root = parsing.parse_html(description).root if description else None
     if root is None:
         return ""
     lines = [dom_text.text_in(element) for element in root.iter("li")] or [dom_text.text_in(root)]

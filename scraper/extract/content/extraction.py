@@ -24,8 +24,8 @@ from scraper.extract.content.post_rules import (
 from scraper.extract.content.prune import prune
 from scraper.extract.content.segmentation import Elements, Segments, segment
 from scraper.extract.dom.xpath import Element
-from scraper.extract.page.build import Head, PageTree
-from scraper.extract.verdict import landmarks
+from scraper.extract.page.page_tree import Head, PageTree
+from scraper.extract.verdict import verdict
 
 _MAX = 500
 _FEW_BLOCKS = 12
@@ -98,8 +98,8 @@ def _in_footer(elements: Elements, number: int) -> bool:
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:
     """By the page's own marks: where it is all side matter, all of it."""
     spare = copy.deepcopy(body)
-    landmarks.prune(body)
-    root = landmarks.main_content(body)
+    verdict.remove_page_furniture(body)
+    root = verdict.find_main_content(body)
     texts = segment(root).texts
     if not texts:
         root = spare

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
-from scraper.extract.dom.words import squeezed
 from scraper.extract.dom.xpath import Element
-from scraper.extract.page.collapsed import FOLDED
+from scraper.extract.page.hidden import COLLAPSED_ATTRIBUTE
+from scraper.extract.text.sanitize import collapse_whitespace
 
 MAX_BLOCKS = 20_000
 """Pages that people made stay below 3,000; the model takes 60 us a block."""
@@ -176,7 +176,7 @@ class _Walk:
                 item = value
             elif attribute == "itemtype":
                 kind = value
-            elif attribute == FOLDED:
+            elif attribute == COLLAPSED_ATTRIBUTE:
                 self.folded = True
         number = len(elements.tags)
         elements.tags.append(element.tag)
@@ -223,9 +223,9 @@ class _Walk:
         if self.in_pre:
             text = "\n".join(self.lines).strip("\n").rstrip()
         elif len(self.lines) == 1:
-            text = squeezed(self.lines[0])
+            text = collapse_whitespace(self.lines[0])
         else:
-            text = "\n".join(filter(None, map(squeezed, self.lines)))
+            text = "\n".join(filter(None, map(collapse_whitespace, self.lines)))
         self.lines.clear()
         if text:
             self._note(text)

@@ -14,7 +14,7 @@ from io import BytesIO
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pipe_tables import pipe_table
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 MAX_SHOWN = 500
 MAX_INFLATED_BYTES = 64_000_000
@@ -42,7 +42,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
             return ParsedDocument("archive", f"{head}\n\n{_alone(data, inside)}")
     if entries is None:
         return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here.")
-    rows = [[line(name, _MAX_NAME), f"{size:,}"] for name, size in entries[:MAX_SHOWN]]
+    rows = [[clean_line(name, _MAX_NAME), f"{size:,}"] for name, size in entries[:MAX_SHOWN]]
     parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
     parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
     warnings = (f"Only the first {MAX_SHOWN:,} entries are shown.",) if len(entries) > MAX_SHOWN else ()
@@ -78,7 +78,7 @@ def _members(opened: tarfile.TarFile) -> Iterator[tuple[str, int]]:
 def _alone(data: bytes, inside: bytes) -> str:
     """A file that was packed by itself: how it was named, and how large it is."""
     named = _GZIP_NAME.match(data)
-    name = f" {line(named[1].decode('latin-1'), _MAX_NAME)}" if named else ""
+    name = f" {clean_line(named[1].decode('latin-1'), _MAX_NAME)}" if named else ""
     more = "at least " if len(inside) >= MAX_INFLATED_BYTES else ""
     return f"It holds one file{name} of {more}{len(inside):,} bytes."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.workbook_parts import related, sheet_parts
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _MOST = 500
@@ -32,8 +32,8 @@ def _comments(parts: Parts, part: str) -> list[str]:
         text = comment.find(_S + "text")
         number = str(comment.get("authorId", ""))
         author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
-        by = "" if author.startswith("tc=") else f" ({line(author, 100)})" if author else ""
-        said = "" if text is None else line(_bare(text_of(text)), _LONGEST)
+        by = "" if author.startswith("tc=") else f" ({clean_line(author, 100)})" if author else ""
+        said = "" if text is None else clean_line(_bare(text_of(text)), _LONGEST)
         if said:
             lines.append(f"- {comment.get('ref', '')}{by}: {said}")
     return lines

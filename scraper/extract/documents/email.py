@@ -9,7 +9,7 @@ from email.message import EmailMessage
 from lxml import etree
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.parsing import parse_html
 from scraper.extract.markdown import converter
 
 _NOWHERE = "http://mail.invalid/"
@@ -54,7 +54,7 @@ def _body(message: EmailMessage) -> str:
     if part.get_content_type() != "text/html":
         return text.strip()
     try:
-        root = parse(text).root
+        root = parse_html(text).root
     except (etree.XMLSyntaxError, ValueError):
         return ""
     return "" if root is None else converter.convert(root, _NOWHERE).markdown

@@ -11,7 +11,7 @@ from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.office_html import without_inner_links
 from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element
 from scraper.extract.markdown import converter
 
@@ -99,7 +99,7 @@ def _texts(parts: Parts) -> list[str]:
 def _chapter(parts: Parts, name: str) -> str:
     try:
         text = decode(parts.read(name), "application/xhtml+xml")
-        root = parse(_TYPE.sub("", text, count=1)).root
+        root = parse_html(_TYPE.sub("", text, count=1)).root
     except MalformedDocumentError:
         return ""
     body = None if root is None else root.find("body")

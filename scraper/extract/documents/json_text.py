@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scraper.extract.code.blocks import fence
+from scraper.extract.code.blocks import fence, format_json
 from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.text.json_format import laid_out
 
 _MAX_OUTPUT = 4_000
 
@@ -17,7 +16,7 @@ _MAX_OUTPUT = 4_000
 def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     """The JSON, indented where it is short and sound."""
     text, warnings = letters(data, asked)
-    return ParsedDocument("json", fence(laid_out(text), "json"), warnings=warnings)
+    return ParsedDocument("json", fence(format_json(text), "json"), warnings=warnings)
 
 
 def read_notebook(data: bytes, asked: ParseRequest) -> ParsedDocument:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import parse
+from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
-from scraper.extract.markdown.table_model import cells_of, rows_of
+from scraper.extract.markdown.table_rules import row_cells, table_rows
 
 ITEM = "\ue0f2{}\ue0f3"
 """The count of a list's item, at the start of its text."""
@@ -27,7 +27,7 @@ _SPAN = 100
 
 def markdown_of(html: str, url: str) -> str:
     """The Markdown of blocks of HTML; links are taken relative to `url`, or lead nowhere."""
-    root = parse(f"<html><body>{html}</body></html>").root
+    root = parse_html(f"<html><body>{html}</body></html>").root
     if root is None:
         return ""
     prepare(root)
@@ -54,7 +54,7 @@ def _flatten_inner_tables(root: Element) -> None:
         parent = table.getparent()
         if parent is None:
             continue
-        texts = (" ".join(text_of(cell).split()) for row in rows_of(table) for cell in cells_of(row))
+        texts = (" ".join(text_of(cell).split()) for row in table_rows(table) for cell in row_cells(row))
         paragraph = etree.Element("p")
         paragraph.text = " ".join(filter(None, texts))
         paragraph.tail = table.tail
@@ -64,7 +64,7 @@ def _flatten_inner_tables(root: Element) -> None:
 def _is_inner(table: Element) -> bool:
     """Whether it stands in a cell of a table that has others: one cell alone is a frame round its content."""
     return any(
-        ancestor.tag == "table" and sum(len(cells_of(row)) for row in rows_of(ancestor)) > 1
+        ancestor.tag == "table" and sum(len(row_cells(row)) for row in table_rows(ancestor)) > 1
         for ancestor in table.iterancestors()
     )
 
@@ -72,9 +72,9 @@ def _is_inner(table: Element) -> bool:
 def _spread(table: Element) -> None:
     """Cells that span others as so many cells of their own."""
     below: dict[int, tuple[int, Element]] = {}
-    for row in list(rows_of(table)):
+    for row in list(table_rows(table)):
         column = 0
-        for cell in cells_of(row):
+        for cell in row_cells(row):
             column = _fill_from_above(row, cell, column, below)
             across = _taken(cell, "colspan")
             down = _taken(cell, "rowspan")

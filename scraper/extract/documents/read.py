@@ -11,7 +11,7 @@ from scraper.errors import NoContentError, OcrNeededError
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.sniff import DocumentKind, kind_of
 from scraper.extract.documents.strip_markdown import plain_words
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 
@@ -102,4 +102,4 @@ def finished(parsed: ParsedDocument) -> ParsedDocument:
 
 
 def _fact(text: str | None) -> str | None:
-    return line(text, _MAX_FACT) or None if text else None
+    return clean_line(text, _MAX_FACT) or None if text else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 _MOST = 1_000
 _LONGEST = 4_000
@@ -44,6 +44,6 @@ class ReviewComments:
 
 
 def _said(comment: ReviewComment) -> str:
-    facts = [line(comment.author, 100) or "ReviewComment", comment.date[:10]]
+    facts = [clean_line(comment.author, 100) or "ReviewComment", comment.date[:10]]
     facts += ["resolved"] if comment.resolved else []
-    return f"{', '.join(filter(None, facts))}: {line(comment.text, _LONGEST)}"
+    return f"{', '.join(filter(None, facts))}: {clean_line(comment.text, _LONGEST)}"

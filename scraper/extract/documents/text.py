@@ -8,7 +8,7 @@ from scraper.errors import NoContentError
 from scraper.extract.code.blocks import fence
 from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.text import outline
+from scraper.extract.text import markdown_structure
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:(.*\S)", re.MULTILINE)
@@ -31,7 +31,7 @@ def read_markdown(data: bytes, asked: ParseRequest) -> ParsedDocument:
     text, warnings = letters(data, asked)
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
-    headings = outline.of_markdown(text)
+    headings = markdown_structure.find_headings(text)
     title = _unquoted(titled[1].strip()) if titled else headings[0].text if headings else None
     return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, elements, text_of
+from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 MAX_CHARACTERS = 20_000_000
 """Beyond what a visit lets in; a longer text is cut here."""
@@ -48,7 +48,7 @@ _CLOSINGS = {"!": re.compile("-->")} | {
 
 _OF_THE_HEAD = frozenset("base link meta noscript script style template title".split())
 
-_AT_LIMIT = elements("/" + "/".join("*" * MAX_DEPTH))
+_AT_LIMIT = element_selector("/" + "/".join("*" * MAX_DEPTH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ParsedHtml:
     degraded: bool = False
 
 
-def parse(text: str, *, flatten: bool = True) -> ParsedHtml:
+def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     """The tree of an HTML text, without comments and processing instructions.
 
     Where the parser gives up on the depth of a page, its paragraphs stand in for it; with `flatten` off the
@@ -115,7 +115,7 @@ def _close_terms(root: Element) -> None:
             around.addnext(element)
 
 
-def lift_deep(root: Element) -> bool:
+def flatten_deep_elements(root: Element) -> bool:
     """Turn what lies deeper than `MAX_DEPTH` into text of its ancestor there; whether there was any."""
     deep = _AT_LIMIT(root)
     for element in deep:

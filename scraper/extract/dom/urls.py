@@ -71,7 +71,7 @@ class UrlResolver:
         return urljoin(self._base, address)
 
 
-def image_source(attributes: dict[str, str], fallback_set: str = "") -> str:
+def find_image_source(attributes: dict[str, str], fallback_set: str = "") -> str:
     """Where the picture of an `img` really is: pages that load late keep a placeholder in `src`."""
     source = attributes.get("src", "")
     if source and not source.startswith("data:") and not _PLACEHOLDER.search(source[:_MAX_CHARS]):

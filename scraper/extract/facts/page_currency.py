@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from scraper.extract.page.build import ScriptElement
+from scraper.extract.page.page_tree import ScriptElement
 
 _MAX_CHARACTERS = 3_000_000
 _STATED = re.compile(

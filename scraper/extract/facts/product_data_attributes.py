@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, elements
+from scraper.extract.dom.xpath import Element, element_selector
 from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_price import VisiblePrice, speaks_against
 
 _PRICES = ("data-price", "data-price-amount", "data-product-price", "data-current-price", "data-final-price")
 _CURRENCIES = ("data-currency", "data-price-currency", "data-currency-code")
-_MARKED = elements(" | ".join(f".//*[@{name}]" for name in _PRICES))
+_MARKED = element_selector(" | ".join(f".//*[@{name}]" for name in _PRICES))
 _MAX_ELEMENTS = 200
 _WITH_CENTS, _WHOLE = 0.6, 0.4
 """A whole number that is shown nowhere may count cents."""

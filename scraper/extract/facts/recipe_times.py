@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, text_of
 from scraper.extract.facts.durations import minutes
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.schema_graph import cleaned
@@ -39,7 +39,7 @@ _NAMES = {
     "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
 }
 """What microdata, microformats and plugins call them."""
-_CALLED = tuple(having(name) for name in ("class", "itemprop"))
+_CALLED = tuple(attribute_selector(name) for name in ("class", "itemprop"))
 _STATED = ("content", "datetime", "title")
 _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MAX_TEXT = 80

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, text_of
 from scraper.extract.facts.recipe_vocabulary import (
     INGREDIENT_HEADING,
     INGREDIENT_NAMES,
@@ -31,8 +31,8 @@ _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements behind a heading in which its list may stand."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
-_CLASSED = having("class")
-_PROPERTIES = having("itemprop")
+_CLASSED = attribute_selector("class")
+_PROPERTIES = attribute_selector("itemprop")
 _PIECES = etree.XPath(".//text() | .//br")
 
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)

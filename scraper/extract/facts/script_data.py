@@ -11,7 +11,7 @@ import chompjs
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element
-from scraper.extract.page.build import ScriptElement
+from scraper.extract.page.page_tree import ScriptElement
 
 MAX_CHARACTERS = 3_000_000
 """Of all scripts that are read; state trees of large shops have one or two million."""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
+from scraper.extract.code.blocks import detect_code_language, extract_code, fence
 from scraper.extract.dom.urls import UrlResolver
-from scraper.extract.markdown.tree_converter import TreeConverter
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.markdown.tree_converter import ConversionContext, Handler, TreeConverter
+from scraper.extract.math import tex
+from scraper.extract.math.formulas import is_display, is_normalized
 
 Tags = frozenset[str]
 """The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
@@ -34,9 +39,9 @@ class Rules(TreeConverter):
         self.addresses = UrlResolver(base)
         self._verbatim: list[str] = []
 
-    def verbatim(self, block: str) -> str:
+    def verbatim(self, markdown: str) -> str:
         """A place for a block that nothing around it may change but by indenting its lines."""
-        self._verbatim.append(block)
+        self._verbatim.append(markdown)
         return f"\n\n{_MARK}{len(self._verbatim) - 1}\x03\n\n"
 
     def restored(self, markdown: str) -> str:
@@ -54,8 +59,8 @@ class Rules(TreeConverter):
             inset = _NOTE_INDENT
         blocks = []
         for number, behind in zip(rest[::2], rest[1::2], strict=True):
-            block = self._verbatim[int(number)] if int(number) < len(self._verbatim) else ""
-            blocks.append(block.replace("\n", "\n" + inset) + behind)
+            held = self._verbatim[int(number)] if int(number) < len(self._verbatim) else ""
+            blocks.append(held.replace("\n", "\n" + inset) + behind)
         return before + f"\n{inset}".join(blocks)
 
 
@@ -64,7 +69,7 @@ def is_inline(tags: Tags) -> bool:
     return "_inline" in tags
 
 
-def block(text: str, tags: Tags) -> str:
+def format_block(text: str, tags: Tags) -> str:
     """A block of its own; inside of a line, words set apart."""
     text = text.strip()
     if not text:
@@ -72,7 +77,7 @@ def block(text: str, tags: Tags) -> str:
     return f" {text} " if "_inline" in tags else f"\n\n{text}\n\n"
 
 
-def around(text: str) -> tuple[str, str]:
+def edge_whitespace(text: str) -> tuple[str, str]:
     """What stands at both ends of a text that marks will be set around: a space, a line break, or nothing.
 
     Marks must touch their words, and what stood between these and their neighbours must not be lost with it.
@@ -84,3 +89,61 @@ def around(text: str) -> tuple[str, str]:
 
 def _gap(white: str) -> str:
     return white if "\n" in white else " " if white else ""
+
+
+_LONGEST_TERM = 160
+"""Characters of a signature; a longer term is a definition, whose lines mean something."""
+
+
+class CodeRules(Rules):
+    """The rule of `pre`: `code_blocks.settle` has made every block one."""
+
+    def _pre(self, element: Element, context: ConversionContext) -> str:
+        code = extract_code(element)
+        return self.fenced(code, detect_code_language(element), context) if code.strip() else ""
+
+    def fenced(self, code: str, language: str, context: ConversionContext) -> str:
+        """A fenced block; in a cell, a heading or a short term the code in one line."""
+        self.said += [None, *((row,) for row in code.split("\n")), None]
+        if is_inline(context.tags) or ("dt" in context.tags and len(code) <= _LONGEST_TERM):
+            return f" `{' '.join(code.split())}` "
+        return self.verbatim(fence(code, language))
+
+    handlers: ClassVar[dict[str, Handler]] = {"pre": _pre}
+
+
+class MathRules(Rules):
+    """The rule of the formulas that `formulas.settle` left, and of those written out in the text."""
+
+    def escape(self, text: str, parent_tags: Tags) -> str:
+        """Text as Markdown, its formulas untouched."""
+        if "$" not in text and "\\" not in text:
+            return self.plainly(text, parent_tags)
+        return tex.replace_formulas(
+            text,
+            lambda part: self.plainly(part, parent_tags),
+            lambda formula, display: self.formula(tex.strip_delimiters(formula), display, parent_tags),
+        )
+
+    def plainly(self, text: str, parent_tags: Tags) -> str:
+        """Text without formulas as Markdown."""
+        return text
+
+    def formula(self, formula: str, display: bool, tags: Tags) -> str:
+        """TeX between dollars, on lines of its own where it is displayed and there is room."""
+        if not formula:
+            return ""
+        if display and not is_inline(tags):
+            return self.verbatim(tex.format_display(formula))
+        return (
+            f"${tex.format_inline(formula)}$" if display and "td" not in tags else tex.format_inline(formula)
+        )
+
+    def _math(self, element: Element, context: ConversionContext) -> str | None:
+        if not is_normalized(element):
+            return None
+        formula = text_of(element).strip()
+        self.said.append(formula)
+        return self.formula(formula, is_display(element), context.tags)
+
+    handlers: ClassVar[dict[str, Handler]] = {"math": _math}

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from scraper.extract.dom.class_names import named
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, elements, text_of
-from scraper.extract.markdown.base_rules import Rules, block
+from scraper.extract.dom.xpath import Element, element_selector, find_by_class, text_of
+from scraper.extract.markdown.base_rules import Rules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
@@ -58,9 +57,9 @@ _COMPOUND = re.compile(
 )
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LISTED = elements(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
+_LISTED = element_selector(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
 """Explanations of the numbers in a block of code, as AsciiDoc has them."""
-_FRAMED = elements(
+_FRAMED = element_selector(
     ".//td[@class='content'][ancestor::table[1]/parent::div[contains(@class, 'admonitionblock')]]"
 )
 _MAX_TITLE = 200
@@ -68,7 +67,7 @@ _MAX_TITLE_DEPTH = 3
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
-def settle(root: Element, names: str) -> None:
+def normalize_callouts(root: Element, names: str) -> None:
     """Take the table out of the notes that are set in one, an icon in its first cell; make lists lists.
 
     `names` are the tree's classes.
@@ -151,7 +150,7 @@ class CalloutRules(Rules):
         """
         if not _CLASSES_OF_NOTE.search(names):
             return
-        for element, classes in named(root, _CLASSES_OF_NOTE):
+        for element, classes in find_by_class(root, _CLASSES_OF_NOTE):
             if not _DROPPED.isdisjoint(classes):
                 remove(element)
             elif element.tag in _TAGS:
@@ -173,7 +172,7 @@ class CalloutRules(Rules):
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:
-            return block(self.inside(element, context.enter(element.tag)), context.tags)
+            return format_block(self.inside(element, context.enter(element.tag)), context.tags)
         title_of = _title_of(element)
         title = ""
         if title_of is not None:
@@ -200,8 +199,8 @@ def _title_of(element: Element) -> Element | None:
         inner = next((child for child in place if text_of(child).strip()), None)
         if inner is None:
             return None
-        named = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
-        if named or inner.tag == "summary" or (_kind_said(inner) and _is_apart(inner)):
+        has_title_class = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
+        if has_title_class or inner.tag == "summary" or (_kind_said(inner) and _is_apart(inner)):
             return inner if len(text_of(inner)) <= _MAX_TITLE else None
         place = inner
     return None

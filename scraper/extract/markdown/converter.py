@@ -9,24 +9,48 @@ from typing import ClassVar
 
 from lxml import etree
 
-from scraper.extract.code import normalize
-from scraper.extract.dom.class_names import names_in
-from scraper.extract.dom.words import lines_of
-from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.code import normalization
+from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
-from scraper.extract.markdown.base_rules import Tags, around, block
+from scraper.extract.markdown.base_rules import (
+    CodeRules,
+    MathRules,
+    Rules,
+    Tags,
+    edge_whitespace,
+    format_block,
+)
 from scraper.extract.markdown.callout_rules import CalloutRules
-from scraper.extract.markdown.code_rules import CodeRules
-from scraper.extract.markdown.footnote_rules import NoteRules
-from scraper.extract.markdown.image_rules import ImageRules
-from scraper.extract.markdown.link_rules import LinkRules, escape_label
+from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
-from scraper.extract.markdown.math_rules import MathRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import STOCK_BLOCKS, ConversionContext, Handler, Node
 from scraper.extract.math import formulas, tex
-from scraper.extract.normalize import aria_tables, disclosure, emphasis, footnotes, word_spacing
+from scraper.extract.normalize import aria_widgets, footnotes, inline_text
+from scraper.extract.text.sanitize import join_lines
 from scraper.model import Image, Link
+
+
+class FootnoteRules(Rules):
+    """What the marks and notes become that `footnotes.settle` left."""
+
+    def _reference(self, element: Element, context: ConversionContext) -> str:
+        mark = f"[^{element.get('label')}]"
+        self.said.append(mark)
+        return mark
+
+    def _definition(self, element: Element, context: ConversionContext) -> str:
+        label = f"[^{element.get('label')}]: "
+        self.said += [None, label]
+        text = self.inside(element, context.enter("fndef")).strip()
+        self.said.append(None)
+        rows = text.split("\n")
+        return (
+            "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
+        )
+
+    handlers: ClassVar[dict[str, Handler]] = {"fnref": _reference, "fndef": _definition}
+
 
 MAX_OPTIONS = 12
 
@@ -55,7 +79,7 @@ _RAISED = str.maketrans(
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
 )
 _MAX_RAISED = 6
-_ROLES = having("role")
+_ROLES = attribute_selector("role")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
@@ -71,28 +95,28 @@ class ConvertedMarkdown:
 
 def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> ConvertedMarkdown:
     """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
-    names = names_in(root)
+    names = collect_class_names(root)
     if may_hold_formulas:
-        formulas.settle(root, names)
+        formulas.normalize_formulas(root, names)
     roles = _ROLES(root)
-    disclosure.settle(root, names, roles)
-    callout_rules.settle(root, names)
-    normalize.settle(root, names)
-    aria_tables.settle(root, names, roles)
-    list_rules.settle(root, names)
+    aria_widgets.label_tabs_and_folds(root, names, roles)
+    callout_rules.normalize_callouts(root, names)
+    normalization.normalize_code_blocks(root, names)
+    aria_widgets.convert_aria_tables(root, names, roles)
+    list_rules.normalize_lists(root, names)
     etree.strip_elements(root, *_UNREAD, with_tail=False)
     _part_readings(root)
     for typed in root.iter("tt"):
         typed.tag = "samp"  # what it was called before HTML 5
-    footnotes.settle(root, names)
-    word_spacing.part(root)
-    emphasis.join(root)
+    footnotes.normalize_footnotes(root, names)
+    inline_text.insert_spaces(root)
+    inline_text.join_emphasis(root)
     converter = _PageConverter(base)
     converter.mark(root, names)
     markdown = converter.convert_tree(root)
     return ConvertedMarkdown(
         converter.finished(markdown),
-        lines_of(converter.said),
+        join_lines(converter.said),
         tuple(Link(url, text) for url, text in converter.links.items()),
         tuple(Image(url, alt) for url, alt in converter.images.items()),
     )
@@ -112,16 +136,16 @@ def _emphasis(marker: str) -> Callable[..., str]:
         body = text.strip()
         if not body or "_noformat" in parent_tags or "\n\n" in body:
             return text
-        if not emphasis.KINDS[el.name].isdisjoint(parent_tags):
+        if not inline_text.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
-        before, after = around(text)
+        before, after = edge_whitespace(text)
         return f"{before}{marker}{body}{marker}{after}"
 
     return rule
 
 
 class _PageConverter(
-    CalloutRules, NoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
+    CalloutRules, FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
 ):
     """One conversion with all rules together; here stand those of text and of blocks."""
 
@@ -144,7 +168,7 @@ class _PageConverter(
 
     def folded(self, text: str) -> str:
         if "\n" in text and ("$$" in text or "\\" in text):
-            return tex.folded(text, self._folded)
+            return tex.collapse_outside_formulas(text, self._folded)
         return self._folded(text)
 
     def _folded(self, text: str) -> str:
@@ -180,7 +204,7 @@ class _PageConverter(
     # Blocks
 
     def convert_div(self, el: Node, text: str, parent_tags: Tags) -> str:
-        return block(text, parent_tags)
+        return format_block(text, parent_tags)
 
     convert_article = convert_section = convert_figcaption = convert_div
 
@@ -188,7 +212,7 @@ class _PageConverter(
         text = text.strip()
         if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
-        return block(text, parent_tags)
+        return format_block(text, parent_tags)
 
     def convert_custom(self, el: Node, text: str, parent_tags: Tags) -> str:
         """An element of the page's own is a block unless text stands beside it."""
@@ -196,7 +220,7 @@ class _PageConverter(
         before, parent = element.getprevious(), element.getparent()
         text_before = before.tail if before is not None else parent.text if parent is not None else None
         beside = (text_before or "").strip() or (element.tail or "").strip()
-        return text if beside else block(text, parent_tags)
+        return text if beside else format_block(text, parent_tags)
 
     def convert_hN(self, n: int, el: Node, text: str, parent_tags: Tags) -> str:
         text = " ".join(text.split())
@@ -243,6 +267,6 @@ class _PageConverter(
         **CodeRules.handlers,
         **TableRules.handlers,
         **MathRules.handlers,
-        **NoteRules.handlers,
+        **FootnoteRules.handlers,
         "select": _select,
     }

@@ -22,7 +22,7 @@ _CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
 _NOTED = {"true": "[x] ", "false": "[ ] "}
 
 
-def settle(root: Element, names: str) -> None:
+def normalize_lists(root: Element, names: str) -> None:
     """Put lists that stand between items into the item before them, and say which items are ticked.
 
     `names` are the tree's classes.

@@ -2,25 +2,265 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-from scraper.extract.code.blocks import code_in_table, code_text
-from scraper.extract.code.languages import language_of
-from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.base_rules import Tags, block, is_inline
-from scraper.extract.markdown.code_rules import CodeRules
-from scraper.extract.markdown.math_rules import MathRules
-from scraper.extract.markdown.table_model import (
-    cells_of,
-    inline_table,
-    is_equation,
-    is_layout,
-    parted,
-    pipe_table,
-    ranked_items,
-    rows_of,
-)
+from lxml import etree
+
+from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
+from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block, is_inline
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
+
+_MAX_COLSPAN = 50
+_MAX_ROWSPAN = 200
+_MAX_COLUMNS = 200
+"""Spans and short rows are filled up to this width: a span may claim a thousand columns for nothing."""
+
+_COLUMN_OF_PROSE = 300
+"""One column with a cell this long is a page laid out as a table."""
+
+_LONGEST_VALUE = 40
+"""A table in a cell that holds no more text than this is no part of the page's layout."""
+
+_MAX_SIDES = 3
+"""Left of a relation, the relation, and right of it: more formulas in a row are a table of them."""
+
+_RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
+_LEAST_ITEMS = 3
+_EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
+_BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+_BREAK = re.compile(r"(?<!\s)\s*\n\s*")
+"""Blanks are gone through from the first of them alone: 60,000 hard ones in a cell took 5 s."""
+_BLANKS = re.compile(r"[ \t]{2,}")
+_BARE_PIPE = re.compile(r"(?<!\\)\|")
+_DIGITS = re.compile(r"\d{1,4}")
+_INNER_TABLES = element_selector(".//table")
+_HEADERS = element_selector("(.//th)[1]")
+
+
+def table_rows(table: Element) -> Iterator[Element]:
+    """The rows of this table, not of tables inside it."""
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from child.iterchildren("tr")
+
+
+def row_cells(row: Element) -> list[Element]:
+    """The cells of a row."""
+    return list(row.iterchildren("td", "th"))
+
+
+def is_layout_table(table: Element) -> bool:
+    """Whether a table only places things on the page, so that its cells are blocks in a row."""
+    if table.get("role") in ("presentation", "none"):
+        return True
+    inner = _INNER_TABLES(table)
+    headed = bool(inner) and _is_headed(table)
+    if not all(_is_value(one, table if headed else None) for one in inner) or _sets_one_value(table):
+        return True
+    if _HEADERS(table):
+        return False
+    rows = [row_cells(row) for row in table_rows(table)]
+    filled = [cell for row in rows for cell in row if _has_content(cell)]
+    widest = max(map(len, rows), default=0)
+    if len(rows) == 1 and sum(map(_says_something, rows[0])) == 1:
+        return True
+    if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
+        return True
+    return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
+
+
+def _is_value(inner: Element, headed: Element | None) -> bool:
+    """Whether a table in a cell is part of a value: one short text, or the details of one below a header."""
+    if _sets_one_value(inner):
+        return True
+    if next(inner.iterancestors("table")) is not headed or not _is_headed(inner):
+        return False
+    cell = next(inner.iterancestors("td"), None)
+    return cell is not None and len(" ".join(text_of(cell).split())) <= _COLUMN_OF_PROSE
+
+
+def _is_headed(table: Element) -> bool:
+    """Whether the first row of a table is one of headers."""
+    first = next(table_rows(table), None)
+    return first is not None and _is_header(first)
+
+
+def _is_header(row: Element) -> bool:
+    """Whether a row is one of headers, two at least."""
+    cells = row_cells(row)
+    return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
+
+
+def _sets_one_value(table: Element) -> bool:
+    """Whether a table holds one short text and nothing else: a score beside a comment, a badge in a row."""
+    if len(text_of(table).strip()) > _LONGEST_VALUE or _INNER_TABLES(table) or _HEADERS(table):
+        return False
+    return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
+
+
+def split_at_headings(table: Element) -> list[Element]:
+    """The headings that are all of their rows, and the tables between them; empty where there are none.
+
+    Below a row of headers no table is parted: its columns would lose their names.
+    """
+    rows = list(table_rows(table))
+    headings = {row: heading for row in rows if (heading := _heading_in(row)) is not None}
+    if not headings or max(len(row_cells(row)) for row in rows) == 1:
+        return []
+    runs: list[list[Element]] = []
+    below_header = False
+    for row in rows:
+        opened = bool(runs) and runs[-1][0] not in headings
+        if opened and (row not in headings or below_header):
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+            below_header = _is_header(row)
+    if not any(run[0] in headings for run in runs):
+        return []
+    captions = list(table.iterchildren("caption"))
+    parts: list[Element] = []
+    for run in runs:
+        heading = headings.get(run[0])
+        if heading is None:
+            heading = etree.Element("table")
+            heading.extend([*captions, *run])
+            captions = []
+        heading.tail = None
+        parts.append(heading)
+    return parts
+
+
+def _heading_in(row: Element) -> Element | None:
+    if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _HEADINGS:
+        return None
+    cell, heading = row[0], row[0][0]
+    return heading if text_of(cell).strip() == text_of(heading).strip() else None
+
+
+def find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
+    """The items of a table that is a numbered list, each several rows high: number, and cells with content.
+
+    Empty for a table that is none.
+    """
+    if _HEADERS(table):
+        return []
+    items: list[tuple[str, list[Element]]] = []
+    several = 0
+    for row in table_rows(table):
+        cells = [cell for cell in row_cells(row) if _has_content(cell)]
+        rank = _RANK.fullmatch(text_of(cells[0])) if cells else None
+        if rank is not None:
+            items.append((rank.group(1), cells[1:]))
+        elif cells and not items:
+            return []
+        elif cells:
+            items[-1][1].extend(cells)
+            several += 1
+    return items if len(items) >= _LEAST_ITEMS and several * 2 >= len(items) else []
+
+
+def is_equation(table: Element) -> bool:
+    """Whether a table sets formulas: beside them it holds nothing but their numbers."""
+    if next(table.iter("math"), None) is None or _HEADERS(table):
+        return False
+    for row in table_rows(table):
+        cells = [cell for cell in row_cells(row) if text_of(cell).strip()]
+        formulas = [cell for cell in cells if next(cell.iter("math"), None) is not None]
+        if len(formulas) > _MAX_SIDES or not all(map(_is_bare_formula, formulas)):
+            return False
+        if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
+            return False
+    return True
+
+
+def _is_bare_formula(cell: Element) -> bool:
+    said = sum(len("".join(text_of(formula).split())) for formula in cell.iter("math"))
+    return len("".join(text_of(cell).split())) - said <= 1
+
+
+def _has_content(cell: Element) -> bool:
+    return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
+
+
+def _says_something(cell: Element) -> bool:
+    """Whether a cell holds text or a picture that is described; others only keep room."""
+    described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
+    return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
+
+
+def _holds_blocks(cell: Element) -> bool:
+    """Whether a cell is a part of a page rather than a value."""
+    blocks = [child for child in cell if child.tag in _BLOCKS]
+    if any(child.tag not in ("p", "div") for child in blocks):
+        return True
+    return len(blocks) > 1 and len(text_of(cell)) > _COLUMN_OF_PROSE
+
+
+def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
+    """The table as rows between pipes; its first row is the header."""
+    grid = _grid(table, markdown_of)
+    width = min(_MAX_COLUMNS, max(map(len, grid), default=0))
+    if not any(any(row) for row in grid):
+        return ""
+    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in grid]
+    lines.insert(1, "|" + " --- |" * width)
+    return "\n".join(lines)
+
+
+def format_inline_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
+    """The table in one line, for a cell: a cell's own pipes would part it."""
+    rows = (
+        " ".join(filter(None, map(str.strip, map(markdown_of, row_cells(row))))) for row in table_rows(table)
+    )
+    return "; ".join(filter(None, rows))
+
+
+def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[str]]:
+    grid: list[list[str]] = []
+    below: dict[int, int] = {}
+    for row in table_rows(table):
+        cells = row_cells(row)
+        if not cells:
+            continue
+        line: list[str] = []
+        for cell in cells:
+            _skip_spanned(line, below)
+            text = _one_line(markdown_of(cell))
+            rowspan = _span(cell.get("rowspan"), _MAX_ROWSPAN)
+            room = max(1, _MAX_COLUMNS - len(line))
+            for place in range(min(room, _span(cell.get("colspan"), _MAX_COLSPAN))):
+                if rowspan > 1 and len(line) < _MAX_COLUMNS:
+                    below[len(line)] = rowspan - 1
+                line.append("" if place else text)
+        _skip_spanned(line, below)
+        if any(line) or not grid:  # later rows that say nothing only keep room between others
+            grid.append(line)
+    return grid
+
+
+def _skip_spanned(line: list[str], below: dict[int, int]) -> None:
+    """Leave the places empty that a cell from above reaches into."""
+    while below.get(len(line), 0) > 0:
+        below[len(line)] -= 1
+        line.append("")
+
+
+def _one_line(markdown: str) -> str:
+    text = _BREAK.sub(" ", markdown.strip())
+    return _BARE_PIPE.sub(r"\\|", _BLANKS.sub(" ", text))
+
+
+def _span(value: str | None, most: int) -> int:
+    digits = _DIGITS.search(value) if value else None
+    return max(1, min(most, int(digits.group()))) if digits else 1
+
 
 _MAX_TITLE = 100
 _PARTS = {
@@ -38,27 +278,27 @@ class TableRules(CodeRules, MathRules):
         self._cells: dict[Element, str] = {}
 
     def _table(self, element: Element, context: ConversionContext) -> str | None:
-        code_block = code_in_table(element)
+        code_block = find_code_in_table(element)
         if code_block is not None:
-            code = code_text(code_block)
-            language = language_of(code_block) or language_of(element)
+            code = extract_code(code_block)
+            language = detect_code_language(code_block) or detect_code_language(element)
             title = self._title(element, context)
             return title + self.fenced(code, language, context) if code else ""
         inside = ConversionContext(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
-        parts = [] if is_inline(context.tags) else parted(element)
+        parts = [] if is_inline(context.tags) else split_at_headings(element)
         if parts:
             return "\n\n".join([self._beside(element, inside), *(self.walk(part, context) for part in parts)])
         if is_equation(element):
             return self._beside(element, inside) + self._equations(element, context)
-        items = ranked_items(element)
+        items = find_ranked_items(element)
         if items:
             listed = "\n".join(self._item(rank, cells, inside) for rank, cells in items)
             return f"{self._beside(element, inside)}\n\n{listed}\n\n"
-        if not is_layout(element):
+        if not is_layout_table(element):
             return None
         pieces = [self._beside(element, inside)]
-        for row in rows_of(element):
-            for cell in cells_of(row):
+        for row in table_rows(element):
+            for cell in row_cells(row):
                 self.said.append(None)
                 pieces.append(self.inside(cell, inside))
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
@@ -69,12 +309,12 @@ class TableRules(CodeRules, MathRules):
         if not 0 < len(words) <= _MAX_TITLE:
             return ""
         self.said += [None, words]
-        return block(self.escape(words, context.tags), context.tags)
+        return format_block(self.escape(words, context.tags), context.tags)
 
     def _beside(self, table: Element, context: ConversionContext) -> str:
         """What stands in a table beside its cells: a caption, or what its author misplaced."""
         pieces = []
-        for place in (table, *table.iterchildren("thead", "tbody", "tfoot"), *rows_of(table)):
+        for place in (table, *table.iterchildren("thead", "tbody", "tfoot"), *table_rows(table)):
             for child in place.iterchildren():
                 if child.tag not in _PARTS[place.tag]:
                     self.said.append(None)
@@ -87,7 +327,7 @@ class TableRules(CodeRules, MathRules):
     def _equations(self, table: Element, context: ConversionContext) -> str:
         """Each row of a table of formulas as a formula, the parts of one row put together."""
         rows = []
-        for row in rows_of(table):
+        for row in table_rows(table):
             parts = [text_of(formula).strip() for formula in row.iter("math")]
             self.said += [None, " ".join(parts)]
             if parts:
@@ -105,7 +345,7 @@ class TableRules(CodeRules, MathRules):
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
         if not _is_in_grid(el.element):
-            return block(text, parent_tags)
+            return format_block(text, parent_tags)
         self._cells[el.element] = text
         return ""
 
@@ -118,10 +358,10 @@ class TableRules(CodeRules, MathRules):
         """What stands in a table beside its cells, its caption above all, comes before it."""
         before = text.strip()
         if "_inline" in parent_tags:
-            table = inline_table(el.element, lambda cell: self._cells.get(cell, ""))
+            table = format_inline_table(el.element, lambda cell: self._cells.get(cell, ""))
             said = " ".join(filter(None, (before, table)))
             return f" {said} " if said else ""
-        table = pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
+        table = format_pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, Handler]] = {"table": _table}

@@ -13,11 +13,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
-from scraper.extract.dom.class_names import names_in
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.math import katex, mathjax, mathml
-from scraper.extract.math.tex import cleaned, is_prose, without_style
+from scraper.extract.math.tex import is_prose, strip_delimiters, strip_display_style
 
 _SETTLED = "data-tex-only"
 _MAX_FORMULAS = 20_000
@@ -56,16 +55,16 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 """What would open a tag where Markdown is shown without formulas; to TeX the space is nothing."""
 
 
-def settle(root: Element, names: str | None = None) -> bool:
+def normalize_formulas(root: Element, names: str | None = None) -> bool:
     """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm.
 
     `names` are the tree's classes, where they are known. False: there is nothing that could ever become one.
     """
     settled: set[Element] = set()
-    classed = _MATH_CLASS.search(names_in(root) if names is None else names) is not None
+    classed = _MATH_CLASS.search(collect_class_names(root) if names is None else names) is not None
     candidates = _candidates(root, classed=classed)
     for element in candidates[:_MAX_FORMULAS]:
-        if is_settled(element) or _is_gone(element, root) or _is_inside(element, settled):
+        if is_normalized(element) or _is_gone(element, root) or _is_inside(element, settled):
             continue
         found = _formula(element)
         if found is None:
@@ -100,8 +99,8 @@ def _is_marked(element: Element, tag: str) -> bool:
     return tag in _MAY_HOLD or any(part in tag for part in _IN_TAG)
 
 
-def is_settled(formula: Element) -> bool:
-    """Whether an element is what `settle` makes of a formula."""
+def is_normalized(formula: Element) -> bool:
+    """Whether an element is what `normalize_formulas` makes of a formula."""
     return formula.get(_SETTLED) is not None
 
 
@@ -188,17 +187,17 @@ def _source(element: Element) -> str:
     if formula is not None:
         return _spelled_out(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
-        return _kept(mathml.tex_of(mathjax.mathml_of(element)))
+        return _kept(mathml.to_tex(mathjax.to_mathml(element)))
     boxes = next((part for part in element.iter("span") if part.get("class") == "katex-html"), None)
     if boxes is not None:
-        return _kept(katex.tex_of(boxes))
+        return _kept(katex.to_tex(boxes))
     return _kept(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 
 def _spelled_out(formula: Element) -> str:
     """MathML as TeX; empty where words would be lost, since it holds what is no formula."""
     etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
-    tex = _kept(mathml.tex_of(formula) if len(formula) else formula.text or "")
+    tex = _kept(mathml.to_tex(formula) if len(formula) else formula.text or "")
     kept = all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece)))
     return tex if kept else ""
 
@@ -224,7 +223,7 @@ def _wrapper(element: Element) -> Element | None:
 
 
 def _kept(tex: str) -> str:
-    tex = cleaned(tex)
+    tex = strip_delimiters(tex)
     return "" if is_prose(tex) else tex
 
 
@@ -242,7 +241,7 @@ def _of_image(image: Element) -> str:
     alt, source = (image.get("alt") or "").strip(), image.get("src") or ""
     classes = image.get("class") or ""
     if alt and (_ALT_TEX.search(alt) or re.search(r"\b(?:tex|latex|mwe-math\S*)\b", classes)):
-        return _kept(without_style(alt))
+        return _kept(strip_display_style(alt))
     if alt and not _TEX_IMAGE.search(source):
         return ""
     return _asked_for(source)

@@ -40,9 +40,9 @@ _NEGATION = "\ue020"
 """The stroke that KaTeX lays over a relation."""
 
 
-def tex_of(formula: Element) -> str:
+def to_tex(formula: Element) -> str:
     """The formula in a `katex-html`."""
-    tex = mathml.tex_of(_made("math", _row(formula, 0)))
+    tex = mathml.to_tex(_made("math", _row(formula, 0)))
     return tex.replace(_NEGATION, "\\not ").replace("\\in/", "\\notin ")
 
 

@@ -15,7 +15,7 @@ _LIMITS = frozenset({"munder", "mover", "munderover"})
 _APPARATUS = frozenset({"mjx-assistive-mml", "mjx-spacer", "mjx-surd", "mjx-speech", "mjx-menu"})
 
 
-def mathml_of(container: Element) -> Element:
+def to_mathml(container: Element) -> Element:
     """The formula in an `mjx-container`, whether it was set with elements or drawn as SVG."""
     return _rebuilt("math", list(container), 0)
 

@@ -7,8 +7,109 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.math.symbols import ACCENTS, FENCES, FUNCTIONS, SYMBOLS, UNDER_ACCENTS
-from scraper.extract.math.tex import spelled
+from scraper.extract.math.tex import join_tex
+
+FUNCTIONS = frozenset(
+    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln "
+    "log max min sec sin sinh sup tan tanh Pr".split()
+)
+"""Names that TeX knows as operators."""
+
+_COMMANDS = """
+α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda
+μ mu ν nu ξ xi π pi ϖ varpi ρ rho ϱ varrho σ sigma ς varsigma τ tau υ upsilon φ varphi ϕ phi χ chi ψ psi
+ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega
+± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ⋆ star ∘ circ ∙ bullet ⊕ oplus ⊖ ominus ⊗ otimes ⊙ odot
+≤ leq ≥ geq ≠ neq ≈ approx ≡ equiv ∼ sim ≃ simeq ≅ cong ∝ propto ≪ ll ≫ gg ≺ prec ≻ succ ≲ lesssim ≳ gtrsim
+∑ sum ∏ prod ∐ coprod ∫ int ∬ iint ∭ iiint ∮ oint ⋃ bigcup ⋂ bigcap ⨁ bigoplus ⨂ bigotimes ⋁ bigvee ⋀ bigwedge
+∞ infty ∂ partial ∇ nabla ℏ hbar ℓ ell ℜ Re ℑ Im ℵ aleph ∅ emptyset ∀ forall ∃ exists ∄ nexists ¬ neg
+∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq ∪ cup ∩ cap ∖ setminus ∧ wedge ∨ vee
+→ to ← leftarrow ↔ leftrightarrow ⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow
+⟶ longrightarrow ⟵ longleftarrow ⟹ implies ⟺ iff ↪ hookrightarrow ⇀ rightharpoonup ⇌ rightleftharpoons
+… ldots ⋯ cdots ⋮ vdots ⋱ ddots ⊥ perp ∥ parallel ∣ mid ∠ angle △ triangle □ square † dagger ‡ ddagger
+⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ‖ Vert ∎ blacksquare ⊢ vdash ⊨ models ⊤ top
+"""
+
+_FIELDS = {
+    "ℝ": "\\mathbb{R}",
+    "ℂ": "\\mathbb{C}",
+    "ℕ": "\\mathbb{N}",
+    "ℤ": "\\mathbb{Z}",
+    "ℚ": "\\mathbb{Q}",
+    "ℙ": "\\mathbb{P}",
+    "ℍ": "\\mathbb{H}",
+    "ℒ": "\\mathcal{L}",
+    "ℱ": "\\mathcal{F}",
+    "ℋ": "\\mathcal{H}",
+}
+
+_WRITTEN_OTHERWISE = {
+    "−": "-",
+    "\u2010": "-",
+    "\u2011": "-",
+    "′": "'",
+    "″": "''",
+    "{": "\\{",
+    "}": "\\}",
+    "%": "\\%",
+    "#": "\\#",
+    "&": "\\&",
+    "$": "\\$",
+    "\u00a0": " ",
+    "\u2061": "",
+    "\u2062": "",
+    "\u2063": "",
+    "\u2064": "",
+    "\u200b": "",
+    "√": "\\surd",
+}
+
+
+def _parse_symbols(words: str) -> dict[str, str]:
+    parts = words.split()
+    return {character: f"\\{name}" for character, name in zip(parts[::2], parts[1::2], strict=True)}
+
+
+SYMBOLS: Mapping[str, str] = {**_parse_symbols(_COMMANDS), **_FIELDS, **_WRITTEN_OTHERWISE}
+"""What TeX writes for a character; what is not here stands for itself."""
+
+ACCENTS: Mapping[str, str] = {
+    "˙": "dot",
+    "¨": "ddot",
+    "^": "hat",
+    "ˆ": "hat",
+    "~": "tilde",
+    "˜": "tilde",
+    "∼": "tilde",
+    "¯": "bar",
+    "ˉ": "bar",
+    "‾": "overline",
+    "_": "overline",
+    "―": "overline",
+    "→": "vec",
+    "⃗": "vec",
+    "⏞": "overbrace",
+    "⇀": "vec",
+    "ˇ": "check",
+    "˘": "breve",
+    "´": "acute",
+    "`": "grave",
+}
+"""Over a letter, by the character that MathML sets there."""
+
+UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
+
+FENCES: Mapping[tuple[str, str], str] = {
+    ("(", ")"): "pmatrix",
+    ("[", "]"): "bmatrix",
+    ("|", "|"): "vmatrix",
+    ("\\mid", "\\mid"): "vmatrix",
+    ("\\{", "\\}"): "Bmatrix",
+    ("\\Vert", "\\Vert"): "Vmatrix",
+    ("\\{", ""): "cases",
+}
+"""The environment of a table between two brackets."""
+
 
 MAX_DEPTH = 60
 """Formulas that people wrote nest less than 30 deep; deeper parts give their bare text."""
@@ -27,7 +128,7 @@ _STYLES = {
 _NEEDS_BRACES = frozenset({"mrow", "mfrac", "mstyle", "msup", "msub", "msubsup", "mover", "munder"})
 
 
-def tex_of(element: Element, depth: int = 0) -> str:
+def to_tex(element: Element, depth: int = 0) -> str:
     """The TeX of a MathML element."""
     name = _name(element)
     if depth > MAX_DEPTH:
@@ -38,7 +139,7 @@ def tex_of(element: Element, depth: int = 0) -> str:
     parts = [child for child in element if not _name(child).startswith("annotation")]
     if not parts and name not in _SHAPES:
         return _symbols(text_of(element))
-    inner = [tex_of(part, depth + 1) for part in parts]
+    inner = [to_tex(part, depth + 1) for part in parts]
     shape = _SHAPES.get(name)
     return _row(parts, inner) if shape is None else shape(element, parts, inner)
 
@@ -48,7 +149,7 @@ def _name(element: Element) -> str:
 
 
 def _symbols(text: str) -> str:
-    return spelled([SYMBOLS.get(character, character) for character in _plain(text.strip())])
+    return join_tex([SYMBOLS.get(character, character) for character in _plain(text.strip())])
 
 
 def _plain(text: str) -> str:
@@ -108,8 +209,8 @@ def _row(parts: list[Element], inner: list[str]) -> str:
         if kind:
             matrix = inner[at].replace("{matrix}", f"{{{kind}}}")
             last = at + 2 if after else at + 1
-            return spelled([*inner[: at - 1], matrix, *inner[last:]])
-    return spelled(inner)
+            return join_tex([*inner[: at - 1], matrix, *inner[last:]])
+    return join_tex(inner)
 
 
 def _is_matrix(part: Element) -> bool:
@@ -168,11 +269,11 @@ def _multiscripts(element: Element, parts: list[Element], inner: list[str]) -> s
     names = [_name(part) for part in parts]
     split = names.index("mprescripts") if "mprescripts" in names else len(parts)
     before, after = inner[split + 1 :], inner[1:split]
-    leading = "{}" + _pairs(before) if before else ""
-    return leading + _base(parts, inner) + _pairs(after)
+    leading = "{}" + _join_script_pairs(before) if before else ""
+    return leading + _base(parts, inner) + _join_script_pairs(after)
 
 
-def _pairs(scripts: list[str]) -> str:
+def _join_script_pairs(scripts: list[str]) -> str:
     pieces = []
     for at in range(0, len(scripts), 2):
         if scripts[at]:

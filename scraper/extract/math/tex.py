@@ -43,7 +43,7 @@ _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
 _COMMAND_END = re.compile(r"\\[A-Za-z]+$")
 
 
-def between_delimiters(text: str, escape: Callable[[str], str], write: Callable[[str, bool], str]) -> str:
+def replace_formulas(text: str, escape: Callable[[str], str], write: Callable[[str, bool], str]) -> str:
     """`text` with its formulas written by `write(tex, display)` and the rest escaped."""
     if not any(opening in text for opening in _OPENINGS):
         return escape(text)
@@ -61,7 +61,7 @@ def between_delimiters(text: str, escape: Callable[[str], str], write: Callable[
     return "".join(pieces)
 
 
-def folded(text: str, fold: Callable[[str], str]) -> str:
+def collapse_outside_formulas(text: str, fold: Callable[[str], str]) -> str:
     """`text` with its white space folded, but for that in displayed formulas."""
     pieces: list[str] = []
     at = 0
@@ -83,7 +83,7 @@ def _delimited(text: str) -> Iterator[re.Match[str]]:
         at = match.end() if is_short else match.start() + 1
 
 
-def cleaned(tex: str) -> str:
+def strip_delimiters(tex: str) -> str:
     """A formula without its delimiters; empty for mere definitions of macros."""
     tex = _COMMENT.sub("", tex).strip()
     whole = _WHOLE.fullmatch(tex)
@@ -92,7 +92,7 @@ def cleaned(tex: str) -> str:
     return "" if _MACROS.fullmatch(tex) or len(tex) > MAX_TEX else tex
 
 
-def without_style(tex: str) -> str:
+def strip_display_style(tex: str) -> str:
     """A formula without the braces that only set its size around all of it."""
     styled = _DISPLAY_STYLE.fullmatch(tex)
     return styled.group(1).strip() if styled is not None and _is_closed(styled.group(1)) else tex
@@ -113,17 +113,17 @@ def is_prose(tex: str) -> bool:
     return _PROSE.search(_TEXT_COMMAND.sub(" 0 ", tex)) is not None
 
 
-def inline(tex: str) -> str:
+def format_inline(tex: str) -> str:
     """A formula in running text."""
     return f"${' '.join(tex.split())}$"
 
 
-def display(tex: str) -> str:
+def format_display(tex: str) -> str:
     """A formula on lines of its own."""
     return f"$$\n{tex.strip()}\n$$"
 
 
-def spelled(pieces: list[str]) -> str:
+def join_tex(pieces: list[str]) -> str:
     """Pieces of TeX in a row, a blank where a command would run into a letter."""
     out = ""
     for piece in pieces:

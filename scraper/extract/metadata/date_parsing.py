@@ -6,7 +6,52 @@ import re
 from datetime import UTC, datetime, time
 from email.utils import parsedate_to_datetime
 
-from scraper.extract.metadata import month_names
+_BEGINNINGS = (
+    "jan ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا",
+    "feb fév fev fevr vee lut úno hel şub velj фев лют φεβ vas פבר בפבר فبر شبا",
+    "mar mär mrt maa мар бер бре bře ožu μαρ kov מרץ במרץ مار آذا",
+    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس",
+    "may mai maj mei mag máj maí мая май мај тра kvě tou svib μαϊ μάι μαΐ geg במאי ماي أيا",
+    "jun jui giu jún iun juun июн јун юни чер cze čer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي",
+    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو",
+    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس",
+    "sep set syy сен сеп вер wrz zář eyl ruj szept σεπ rugsė ספט בספט سبت أيل",
+    "oct okt ott out oca окт жов paź říj lok eki οκτ spal אוק באוק أكت اكت",
+    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف",
+    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس",
+)
+"""In some languages two share a beginning; there the longer one decides, or the names below."""
+_MONTHS = {
+    beginning: number
+    for number, row in reversed([*enumerate(_BEGINNINGS, start=1)])
+    for beginning in row.split()
+}
+_WHOLE = {"marras": 11, "listop": 11, "lokak": 10}
+
+_MARKED = (
+    "มกราคม ม.ค. जनवरी জানুয়ারি",
+    "กุมภาพันธ์ ก.พ. फरवरी फ़रवरी ফেব্রুয়ারি",
+    "มีนาคม มี.ค. मार्च মার্চ",
+    "เมษายน เม.ย. अप्रैल এপ্রিল",
+    "พฤษภาคม พ.ค. मई মে",
+    "มิถุนายน มิ.ย. जून জুন",
+    "กรกฎาคม ก.ค. जुलाई জুলাই",
+    "สิงหาคม ส.ค. अगस्त আগস্ট",
+    "กันยายน ก.ย. सितंबर सितम्बर সেপ্টেম্বর",
+    "ตุลาคม ต.ค. अक्टूबर अक्तूबर অক্টোবর",
+    "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর",
+    "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর",
+)
+MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED, start=1) for name in row.split()}
+"""Thai, Hindi, Bengali: their vowels are no letters to a regular expression."""
+
+
+def find_month(name: str) -> int | None:
+    """The month by the longest beginning that is known; `juillet` is not `juin`, nor `marraskuuta` March."""
+    name = name.lower()
+    whole = next((month for beginning, month in _WHOLE.items() if name.startswith(beginning)), None)
+    return whole or next((_MONTHS[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTHS), None)
+
 
 _EARLIEST, _LATEST = 1990, 2100
 """Outside of these years a date is a placeholder or a slip."""
@@ -29,7 +74,7 @@ _FORMS = ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_FIRST, (1, 2,
 """Dates with the name of a month, and which groups hold year, month and day."""
 _VIETNAMESE = re.compile(r"(?<!\d)(\d{1,2})\s+tháng\s+(\d{1,2})(?:,|\s+năm)?\s+(\d{4})(?!\d)", re.IGNORECASE)
 _MARKED_MONTH = re.compile(
-    rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(month_names.MARKED, key=len, reverse=True)))})"
+    rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(MARKED_MONTHS, key=len, reverse=True)))})"
     r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)"
 )
 _EPOCH = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII)
@@ -40,20 +85,20 @@ _BUDDHIST, _BUDDHIST_AHEAD = 2400, 543
 """Years above the one are counted from the death of the Buddha, by so many more."""
 
 
-def parse(text: str) -> datetime | None:
+def parse_date(text: str) -> datetime | None:
     """The moment a text names; a bare date stands at midnight UTC, None is no date."""
     text = text.strip()[:_MAX_CHARS]
     moment = _iso(text) or _mail(text) or _digits(text) or _for_people(text)
     return moment if moment and _EARLIEST <= moment.year < _LATEST else None
 
 
-def in_text(text: str) -> datetime | None:
+def find_date(text: str) -> datetime | None:
     """The first date in a short text for people; numbers that may be read in two ways are none."""
     moment = _for_people(text)
     return moment if moment and _EARLIEST <= moment.year < _LATEST else None
 
 
-def in_url(url: str) -> datetime | None:
+def find_url_date(url: str) -> datetime | None:
     """The date in a path such as /2024/05/17/ or /20240517/."""
     match = _URL_DATE.search(url) or _URL_DIGITS.search(url)
     return _day(*match.groups()) if match else None
@@ -99,7 +144,7 @@ def _numbers(text: str) -> datetime | None:
 def _words(text: str) -> datetime | None:
     for form, (year, month, day) in _FORMS:
         match = form.search(text)
-        number = month_names.number(match[month]) if match else None
+        number = find_month(match[month]) if match else None
         if match and number:
             return _day(match[year], str(number), match[day])
     return None
@@ -115,7 +160,7 @@ def _marked(text: str) -> datetime | None:
     if match is None:
         return None
     year = int(match[3]) - (_BUDDHIST_AHEAD if int(match[3]) > _BUDDHIST else 0)
-    return _day(str(year), str(month_names.MARKED[match[2]]), match[1])
+    return _day(str(year), str(MARKED_MONTHS[match[2]]), match[1])
 
 
 def _ideographic(text: str) -> datetime | None:

@@ -10,14 +10,13 @@ from itertools import islice
 from typing import Any
 
 from scraper.extract.dom.xpath import Element
-from scraper.extract.metadata import authors as bylines
-from scraper.extract.metadata import date_parsing, visible_date
+from scraper.extract.metadata import byline, date_parsing
 from scraper.extract.metadata import title as titles
-from scraper.extract.metadata.headline import around_headline, first_elements
-from scraper.extract.page import third_party_content
-from scraper.extract.page.build import Head, PageTree
+from scraper.extract.metadata.byline import find_near_headline, first_elements
+from scraper.extract.page import page_tree
+from scraper.extract.page.page_tree import Head, PageTree
 from scraper.extract.syntaxes import jsonld
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 MAX_NAME = 120
 
@@ -73,9 +72,11 @@ def read(page: PageTree) -> Metadata:
         metas.setdefault(name, content)
     metas |= _together(page.head.metas)
     blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
-    items = jsonld.items(blocks, without=third_party_content.PROPERTIES, single=third_party_content.LISTED)
+    items = jsonld.read_items(
+        blocks, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
+    )
     site = _site_name(metas, items)
-    near = around_headline(page.body)
+    near = find_near_headline(page.body)
     published, source = _published(page, near, metas, items)
     return Metadata(
         title=titles.read(page, metas, site),
@@ -92,7 +93,7 @@ def _together(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for name, content in metas:
         if name in _SCHOLARLY:
-            turned = _TURNED.fullmatch(line(content, MAX_NAME))
+            turned = _TURNED.fullmatch(clean_line(content, MAX_NAME))
             found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
@@ -109,7 +110,7 @@ def _author(
         name = _person(candidate, site)
         if name:
             return name
-    seen = (_person(name, site) for name in (*bylines.seen(near), *organizations))
+    seen = (_person(name, site) for name in (*byline.find_author_names(near), *organizations))
     return next(filter(None, seen), None)
 
 
@@ -140,9 +141,9 @@ def _is_organization(value: Any) -> bool:
 
 
 def _person(text: str, site: str | None) -> str | None:
-    name = titles.unescaped(line(text, MAX_NAME * 2)).lstrip(" ,;|")
+    name = titles.unescape_twice(clean_line(text, MAX_NAME * 2)).lstrip(" ,;|")
     if not _GIVEN.match(name):
-        name = bylines.BY.sub("", name)
+        name = byline.BYLINE_PREFIX.sub("", name)
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
@@ -153,7 +154,7 @@ def _person(text: str, site: str | None) -> str | None:
         or name.lower() == (site or "").lower()
         or not any(character.isalpha() for character in name)
         or name.endswith(("*", "()"))  # a field to fill in, a call
-        or bylines.DAY.fullmatch(name) is not None
+        or byline.DATE_WORD.fullmatch(name) is not None
     )
     return None if refused else name
 
@@ -165,17 +166,17 @@ def _published(
         for item in items:
             stated = item.get(name)
             first = next(iter(stated), None) if isinstance(stated, list) else stated
-            moment = date_parsing.parse(first) if isinstance(first, str) else None
+            moment = date_parsing.parse_date(first) if isinstance(first, str) else None
             if moment:
                 return moment, "structured"
     for name in _DATE_METAS:
-        moment = date_parsing.parse(metas.get(name, ""))
+        moment = date_parsing.parse_date(metas.get(name, ""))
         if moment:
             return moment, "meta"
-    moment = date_parsing.in_url(page.url)
+    moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _shown_date(page.body) or visible_date.seen(near)
+    moment = _shown_date(page.body) or byline.find_visible_date(near)
     return moment, "text" if moment else None
 
 
@@ -188,12 +189,8 @@ def _shown_date(body: Element) -> datetime | None:
         marked = time.get("pubdate") is not None or any(
             mark and _PUBLISHED_TIME.search(mark) for mark in marks
         )
-        if (
-            marked
-            and not third_party_content.stands_beside(time)
-            and not third_party_content.is_of_others(time)
-        ):
-            moment = date_parsing.parse(time.get("datetime") or "")
+        if marked and not page_tree.is_beside_content(time) and not page_tree.is_third_party(time):
+            moment = date_parsing.parse_date(time.get("datetime") or "")
             if moment:
                 return moment
     return None
@@ -207,7 +204,7 @@ def _site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
     told += [name for item in items for name in jsonld.names(item.get("publisher"))]
     told.append(metas.get("citation_journal_title", ""))
     return next(
-        (name for name in (line(text, MAX_NAME) for text in told) if name and "://" not in name), None
+        (name for name in (clean_line(text, MAX_NAME) for text in told) if name and "://" not in name), None
     )
 
 

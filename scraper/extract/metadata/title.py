@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.page.build import PageTree
-from scraper.extract.text.sanitize import line
+from scraper.extract.page.page_tree import PageTree
+from scraper.extract.text.sanitize import clean_line
 
 MAX_TITLE = 300
 
@@ -56,7 +56,7 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
     return _without_site(told, site) or (headings[0] if headings else None)
 
 
-def unescaped(title: str) -> str:
+def unescape_twice(title: str) -> str:
     """Entities that were escaped twice."""
     return html.unescape(title) if _ESCAPED.search(title) else title
 
@@ -64,7 +64,7 @@ def unescaped(title: str) -> str:
 def _told(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
     """What the head says; of `headings` there are none where a card of the whole site is the page's own."""
     card, title, other = (
-        unescaped(line(text, MAX_TITLE))
+        unescape_twice(clean_line(text, MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
     )
     if card and title and headings and _is_of_all_pages(card, title, metas.get("og:url", ""), site, headings):
@@ -115,7 +115,7 @@ def _below_site(body: Element, best: str, told: str, site: str | None) -> str:
 
 def _shown(heading: Element) -> str:
     """The text of a heading without the link to itself, which is a sign at one of its ends."""
-    shown = line(_lines(heading), MAX_TITLE)
+    shown = clean_line(_lines(heading), MAX_TITLE)
     for link in islice(heading.iter("a"), _MAX_LINKS):
         sign = text_of(link).strip() if len(link) < _MAX_LINKS else ""
         if _ANCHOR.fullmatch(sign):

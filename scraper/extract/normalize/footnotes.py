@@ -14,12 +14,15 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from scraper.extract.dom.class_names import names_in
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, elements, text_of
-from scraper.extract.normalize import sidenotes
-from scraper.extract.normalize.footnote_bodies import block_of, split_block, tidied
-from scraper.extract.normalize.footnote_numbers import numbered
+from scraper.extract.dom.xpath import Element, collect_class_names, element_selector, text_of
+from scraper.extract.normalize.footnote_bodies import (
+    build_definition,
+    find_note_block,
+    find_numbered_notes,
+    split_notes,
+    strip_label,
+)
 
 MAX_NOTES = 2_000
 MAX_NOTE = 5_000
@@ -32,7 +35,7 @@ _NOTE_WORD = re.compile(r"ref|note|fn|cite|bib", re.IGNORECASE)
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
 _BACK_NAME = re.compile(r"_?(?:ftn|fn|footnote)?[-_]?ref[-_:.]?(\d+)$", re.IGNORECASE)
 _MARK_NAME = re.compile(r"(.*(?:note|fn|ftn))[-_]?ref(.*)", re.IGNORECASE)
-_HEADINGS = elements(".//h1 | .//h2 | .//h3 | .//h4")
+_HEADINGS = element_selector(".//h1 | .//h2 | .//h3 | .//h4")
 _TEXT_BEHIND = etree.XPath("boolean(following::text()[normalize-space()])")
 
 
@@ -45,25 +48,25 @@ class _Mark:
     label: str
 
 
-def settle(root: Element, names: str | None = None) -> None:
+def normalize_footnotes(root: Element, names: str | None = None) -> None:
     """Bring all footnotes of a tree into the one form; again does no harm.
 
     `names` are the tree's classes, where they are known.
     """
-    attach(root, lift(root, names))
+    attach_footnotes(root, extract_footnotes(root, names))
 
 
-def lift(root: Element, names: str | None = None) -> list[Element]:
+def extract_footnotes(root: Element, names: str | None = None) -> list[Element]:
     """Bring the marks into the one form and take the notes out of the tree."""
-    names = (names_in(root) if names is None else names).lower()
-    pairs = sidenotes.settle(root) if "note" in names else []
+    names = (collect_class_names(root) if names is None else names).lower()
+    pairs = _pair_sidenotes(root) if "note" in names else []
     pairs += _linked(root)
     called = "footnote" in names or "footdef" in names
-    pairs += numbered(root, {body for _, body, _ in pairs}, called=called)
+    pairs += find_numbered_notes(root, {body for _, body, _ in pairs}, called=called)
     return _written(root, pairs) if pairs else []
 
 
-def attach(root: Element, notes: Sequence[Element]) -> None:
+def attach_footnotes(root: Element, notes: Sequence[Element]) -> None:
     """Put the notes at the end of a tree whose marks are still in it."""
     wanted = {mark.get("label") for mark in root.iter("fnref")}
     for note in notes:
@@ -71,7 +74,7 @@ def attach(root: Element, notes: Sequence[Element]) -> None:
     root.extend([note for note in notes if note.get("label") in wanted])
 
 
-def drop_marks(root: Element) -> None:
+def remove_footnote_marks(root: Element) -> None:
     """Leave no mark in a tree whose notes are left out."""
     for mark in list(root.iter("fnref")):
         remove(mark)
@@ -89,7 +92,7 @@ def _linked(root: Element) -> list[tuple[Element, Element, str]]:
     marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
     bodies: dict[Element, Element] = {}
     for block, led_to in _by_block(targets[mark.name] for mark in marks):
-        bodies.update(split_block(block, led_to))
+        bodies.update(split_notes(block, led_to))
     pairs = []
     for mark in marks:
         target = targets.get(mark.name)
@@ -149,7 +152,7 @@ def _by_block(targets: Iterable[Element]) -> Iterator[tuple[Element, list[Elemen
     """Each block that holds notes, with the places in it that are led to."""
     blocks: dict[Element, list[Element]] = {}
     for target in dict.fromkeys(targets):
-        block = block_of(target)
+        block = find_note_block(target)
         if block is not None:
             blocks.setdefault(block, []).append(target)
     yield from blocks.items()
@@ -189,7 +192,7 @@ def _written(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[E
         mark.set("label", labels[body])
         mark.tail = tail
     back = set().union(*names.values())
-    notes = [tidied(body, labels[body], own[body], back) for body in labels]
+    notes = [build_definition(body, labels[body], own[body], back) for body in labels]
     _drop_last_rule(root)
     return notes
 
@@ -222,3 +225,86 @@ def _drop_last_rule(root: Element) -> None:
     rules = list(root.iter("hr"))
     if rules and not _TEXT_BEHIND(rules[-1]):
         remove(rules[-1])
+
+
+_SIDENOTE_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE
+)
+_MARK_CLASS = re.compile(r"note|toggle|footref|marg", re.IGNORECASE)
+_SIDENOTE_LABEL = re.compile(r"\d{0,3}|[a-z]|[*†‡]{1,3}")
+_MAX_SIDENOTES = 500
+_MIN_COMPARED_LETTERS = 8
+_COMPARED_LETTERS = 60
+"""Characters by which a note in the margin and one at the end are known to be the same."""
+
+
+def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
+    """Marks with the notes directly behind them; notes that stand at the end once more are taken out here."""
+    pairs: list[tuple[Element, Element, str]] = []
+    whole = ""
+    for note in _find_sidenotes(root)[:_MAX_SIDENOTES]:
+        if not _SIDENOTE_CLASS.search(note.get("class") or "") or not text_of(note).strip():
+            continue
+        mark = _mark_before(note)
+        if mark is None:
+            continue
+        if _repeats_a_mark(note):
+            remove(note)
+            continue
+        label = text_of(mark).strip("[]() \n")
+        strip_label(note, label or str(len(pairs) + 1))
+        whole = whole or _letters(text_of(root))
+        if _stands_again(whole, note):
+            _free(note)
+            continue
+        pairs.append((mark, note, label or str(len(pairs) + 1)))
+    return pairs
+
+
+def _find_sidenotes(root: Element) -> list[Element]:
+    """What may be one."""
+    found = []
+    for element in root.iterdescendants("span", "small", "aside"):
+        name = element.get("class") or ""
+        if element.tag != "span" or "note" in name or "Note" in name:
+            found.append(element)
+    return found
+
+
+def _mark_before(note: Element) -> Element | None:
+    """A label or raised number directly before a note, a checkbox between them perhaps."""
+    before = note.getprevious()
+    if before is not None and before.tag == "input" and not (before.tail or "").strip():
+        before = before.getprevious()
+    if (
+        before is None
+        or (before.tail or "").strip()
+        or not _SIDENOTE_LABEL.fullmatch(text_of(before).strip("[]() \n"))
+    ):
+        return None
+    if before.tag == "label":
+        return before if _MARK_CLASS.search(before.get("class") or "note") else None
+    return before if before.tag == "sup" else None
+
+
+def _repeats_a_mark(note: Element) -> bool:
+    """LaTeXML writes a note of no words beside a mark that is set once more."""
+    around = note.getparent()
+    return around is not None and "footnotemark" in (around.get("class") or "")
+
+
+def _stands_again(whole: str, note: Element) -> bool:
+    said = _letters(text_of(note))[-_COMPARED_LETTERS:]
+    return len(said) >= _MIN_COMPARED_LETTERS and whole.count(said) > 1
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _free(note: Element) -> None:
+    """Take out the copy in the margin and its checkbox; the label stays, a mark without a link."""
+    box = note.getprevious()
+    if box is not None and box.tag == "input":
+        remove(box)
+    remove(note)

@@ -48,9 +48,9 @@ _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
 _MOVING = ("transition", "animation", "transform", "will-change")
 """A page that fades text in starts it at opacity 0; such text is meant to be read."""
 
-Colour = tuple[float, float, float, float]
+Color = tuple[float, float, float, float]
 
-_NAMED: dict[str, Colour] = {
+_NAMED: dict[str, Color] = {
     "white": (255, 255, 255, 1),
     "black": (0, 0, 0, 1),
     "transparent": (0, 0, 0, 0),
@@ -69,7 +69,7 @@ _NAMED: dict[str, Colour] = {
 }
 
 
-def declarations(style: str) -> dict[str, str]:
+def parse_declarations(style: str) -> dict[str, str]:
     """Properties and values of an inline style, in lower case and without `!important`."""
     found: dict[str, str] = {}
     text = style[:_MAX_STYLE]
@@ -84,7 +84,7 @@ def declarations(style: str) -> dict[str, str]:
     return found
 
 
-def conceals(style: dict[str, str]) -> bool:
+def hides_text(style: dict[str, str]) -> bool:
     """Whether these declarations alone keep the text of their element out of sight."""
     return (
         _not_shown(style)
@@ -96,7 +96,7 @@ def conceals(style: dict[str, str]) -> bool:
     )
 
 
-def background_of(style: dict[str, str]) -> Colour | None:
+def find_background(style: dict[str, str]) -> Color | None:
     """The opaque background colour that a style sets, if it does."""
     for name in ("background-color", "background"):
         if name in style:
@@ -106,7 +106,7 @@ def background_of(style: dict[str, str]) -> Colour | None:
     return None
 
 
-def same_colour(text: str, background: Colour) -> bool:
+def is_same_color(text: str, background: Color) -> bool:
     """Whether text of this colour cannot be told from its background (WCAG 2 contrast)."""
     colour = _colour(text)
     if colour is None:
@@ -115,7 +115,7 @@ def same_colour(text: str, background: Colour) -> bool:
     return (max(one, other) + 0.05) / (min(one, other) + 0.05) < _LOW_CONTRAST
 
 
-def colour_named(value: str) -> Colour | None:
+def parse_color(value: str) -> Color | None:
     """The colour in an HTML attribute such as `bgcolor`."""
     return _colour(value.strip().lower())
 
@@ -213,7 +213,7 @@ def _px(value: str | None) -> float | None:
     return float(match.group(1)) * _PX_PER_UNIT[match.group(2)] if match else None
 
 
-def _colour(value: str) -> Colour | None:
+def _colour(value: str) -> Color | None:
     if value.startswith("#"):
         return _hex_colour(value[1:])
     if value.startswith("rgb"):
@@ -233,7 +233,7 @@ def _parts(value: str) -> list[float | None]:
     return [_number(part) for part in _PART.findall(value.partition("(")[2])]
 
 
-def _from_hue(value: str) -> Colour | None:
+def _from_hue(value: str) -> Color | None:
     parts = _parts(value)
     if len(parts) not in {3, 4} or None in parts:
         return None
@@ -242,7 +242,7 @@ def _from_hue(value: str) -> Colour | None:
     return (red * 255, green * 255, blue * 255, alpha)
 
 
-def _from_lightness(value: str) -> Colour | None:
+def _from_lightness(value: str) -> Color | None:
     """White, black and what is clear, the colours that text is hidden by; no other is made out."""
     parts = _parts(value)
     if len(parts) not in {3, 4} or None in parts:
@@ -256,7 +256,7 @@ def _from_lightness(value: str) -> Colour | None:
     return (255, 255, 255, 1) if lightness > whole / 2 else (0, 0, 0, 1)
 
 
-def _hex_colour(digits: str) -> Colour | None:
+def _hex_colour(digits: str) -> Color | None:
     if len(digits) in {3, 4}:
         digits = "".join(digit * 2 for digit in digits)
     if len(digits) not in {6, 8}:
@@ -268,7 +268,7 @@ def _hex_colour(digits: str) -> Colour | None:
     return (red, green, blue, alpha / 255)
 
 
-def _luminance(colour: Colour) -> float:
+def _luminance(colour: Color) -> float:
     def linear(channel: float) -> float:
         share = min(channel / 255, 1.0)
         return share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
@@ -292,7 +292,7 @@ def _hides_subtree(style: dict[str, str]) -> bool:
     return _not_shown(style) or _off_screen(style) or _clipped(style) or faint
 
 
-def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
+def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
     """Classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
     css = "\n".join(sheets)[:_MAX_CSS]
     if not _HIDES.search(css) or css.count("@") > _MAX_AT_RULES:
@@ -308,7 +308,7 @@ def hidden_names(sheets: Iterable[str]) -> frozenset[str]:
     for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
         if not _HIDES.search(body) and not _SHOWS.search(body):
             continue
-        if _hides_subtree(declarations(body)):
+        if _hides_subtree(parse_declarations(body)):
             hidden.update(part.strip() for part in selector.split(",") if _SIMPLE.fullmatch(part))
         else:
             shown.update(_NAME.findall(selector))
@@ -320,6 +320,6 @@ def _names_shown(block: str) -> list[str]:
     return [
         name
         for selector, body in rules
-        if _SHOWS.search(body) and not _hides_subtree(declarations(body))
+        if _SHOWS.search(body) and not _hides_subtree(parse_declarations(body))
         for name in _NAME.findall(selector)
     ]

@@ -6,10 +6,10 @@ import re
 from urllib.parse import urljoin
 
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.urls import image_source
+from scraper.extract.dom.urls import find_image_source
 from scraper.extract.dom.xpath import Element, text_of
 
-VIDEO = "videolink"
+VIDEO_TAG = "videolink"
 """The element that a player becomes; its `href` is the page of the video."""
 
 _MAX_MEDIA = 200
@@ -48,8 +48,8 @@ _LITE_ID = re.compile(r"[\w-]{1,80}")
 _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 
-def settle(root: Element, base: str) -> None:
-    """Put late pictures into their places, and turn the players of known sites into `VIDEO` elements."""
+def resolve_lazy_media(root: Element, base: str) -> None:
+    """Put late pictures into their places, and turn the players of known sites into `VIDEO_TAG` elements."""
     for picture in list(root.iter("amp-img", "amp-anim")):
         picture.tag = "img"
     for number, fallback in enumerate(list(root.iter("noscript"))):
@@ -62,7 +62,7 @@ def settle(root: Element, base: str) -> None:
         url = _page_of(frame, base)
         if url:
             frame.set("href", url)
-            frame.tag = VIDEO
+            frame.tag = VIDEO_TAG
             frame.attrib.pop("data-x-frame", "")  # what stands in it is the player's
             del frame[:]
             frame.text = None
@@ -95,7 +95,7 @@ def _picture_before(fallback: Element) -> Element | None:
 
 
 def _is_there(picture: Element) -> bool:
-    source = image_source({str(name): str(value) for name, value in picture.attrib.items()})
+    source = find_image_source({str(name): str(value) for name, value in picture.attrib.items()})
     return bool(source) and not source.startswith("data:")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import html_text
 from extruct.w3cmicrodata import LxmlMicrodataExtractor
 
-from scraper.extract.dom.xpath import Element, having
+from scraper.extract.dom.xpath import Element, attribute_selector
 from scraper.extract.syntaxes.jsonld import Item
 
 MAX_PROPERTIES = 20_000
@@ -17,9 +17,9 @@ MAX_REFERRED = 100_000
 MAX_TEXT = 3_000_000
 """Characters of all values: where properties stand in each other, each holds the text of those inside."""
 
-_SCOPES = having("itemscope")
-_PROPERTIES = having("itemprop")
-_REFERENCES = having("itemref")
+_SCOPES = attribute_selector("itemscope")
+_PROPERTIES = attribute_selector("itemprop")
+_REFERENCES = attribute_selector("itemref")
 
 
 class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
@@ -51,7 +51,7 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     return tuple(_uniform(item) for item in _Extractor().extract_items(root, base))
 
 
-def fragments(root: Element, names: frozenset[str]) -> list[tuple[str, Element]]:
+def find_loose_properties(root: Element, names: frozenset[str]) -> list[tuple[str, Element]]:
     """Properties of these names that stand outside of every item, in order."""
     return [
         (name, element)

@@ -27,7 +27,7 @@ _ADDRESSES = ("url", "secure_url", "image", "src", "video", "audio", "player", "
 """Last words of the properties that hold addresses."""
 
 
-def properties(root: Element) -> list[tuple[str, str]]:
+def read_properties(root: Element) -> list[tuple[str, str]]:
     """Every property in order; pages write `name` for `property`, and put metas into the body."""
     found: list[tuple[str, str]] = []
     for meta in root.iter("meta"):
@@ -38,7 +38,7 @@ def properties(root: Element) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))[:MAX_PROPERTIES]
 
 
-def as_lists(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
+def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
     """An object of OpenGraph properties and one of Twitter's, where there are any; repeated ones as lists."""
     graph: dict[str, Any] = {}
     cards: dict[str, Any] = {}
@@ -47,7 +47,7 @@ def as_lists(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any
     return tuple(part for part in (graph, cards) if part)
 
 
-def picture(found: Iterable[tuple[str, str]], base: str) -> str | None:
+def find_image(found: Iterable[tuple[str, str]], base: str) -> str | None:
     """The address of the picture that stands for the page."""
     return next((_absolute(name, content, base) for name, content in found if name == "og:image"), None)
 

@@ -9,7 +9,7 @@ from extruct.rdfa import RDFaExtractor
 from extruct.utils import parse_xmldom_html
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, having, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, text_of
 from scraper.extract.syntaxes.jsonld import Item
 
 MAX_ELEMENTS = 20_000
@@ -21,9 +21,9 @@ _MAX_DEPTH = 12
 _MAX_TEXT = 200_000
 """Characters in which each value is looked for."""
 
-_TYPED = having("typeof")
-_VOCABULARIES = having("vocab")
-_PROPERTIES = having("property")
+_TYPED = attribute_selector("typeof")
+_VOCABULARIES = attribute_selector("vocab")
+_PROPERTIES = attribute_selector("property")
 _ELSEWHERE = (
     "http://www.w3.org/1999/xhtml/vocab#",
     "http://www.w3.org/ns/rdfa#",
@@ -34,7 +34,7 @@ _ELSEWHERE = (
 """What ARIA roles and vocabularies become, which say nothing, and metas, which OpenGraph has told."""
 
 
-def is_carried(root: Element) -> bool:
+def is_present(root: Element) -> bool:
     """Whether anything in a tree has a type or a vocabulary; properties alone are metas."""
     return bool(_TYPED(root) or _VOCABULARIES(root))
 
@@ -55,7 +55,7 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     return tuple(_renamed(sorted(nodes[:MAX_NODES], key=_order)))
 
 
-def linked(nodes: tuple[Item, ...]) -> list[Item]:
+def link_nodes(nodes: tuple[Item, ...]) -> list[Item]:
     """The nodes as plain objects: short names, bare values, nodes in place of what refers to them."""
     by_id = {node["@id"]: node for node in nodes if "@id" in node}
     return [_plain(node, by_id, 0) for node in nodes if "@type" in node]

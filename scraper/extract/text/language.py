@@ -107,14 +107,14 @@ _COMMON = {
 }
 
 
-def settled(stated: str | None, text: str) -> str | None:
+def choose_language(stated: str | None, text: str) -> str | None:
     """The language that a page states; its text's where it states none, or English and is in another."""
     if stated and stated.lower().split("-")[0] != _TEMPLATES:
         return stated
-    return told(text, against=_TEMPLATES if stated else None) or stated
+    return detect_language(text, against=_TEMPLATES if stated else None) or stated
 
 
-def told(text: str, against: str | None = None) -> str | None:
+def detect_language(text: str, against: str | None = None) -> str | None:
     """The language of a text; None where it is too short, mixed, or in none that is known.
 
     `against`: a language to be disproved; then more has to speak for another.

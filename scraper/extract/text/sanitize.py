@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-from scraper.extract.text import mojibake
+from collections.abc import Iterable
 
 _NEVER = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
@@ -52,10 +51,10 @@ def clean(text: str) -> tuple[str, int]:
     or ideograph, direction marks in right-to-left text.
     """
     if "â€" in text:
-        text = mojibake.mended(text)
+        text = repair_mojibake(text)
     if _plain(text) or _SUSPECT.search(text) is None:
         return text, 0
-    text = mojibake.mended(text).replace("\r\n", "\n").replace("\r", "\n")
+    text = repair_mojibake(text).replace("\r\n", "\n").replace("\r", "\n")
     cleaned = _REPEATED.sub(r"\1", _NEVER_KEPT.sub("", text))
     cleaned = _SUSPECT.sub(_kept, cleaned)
     return cleaned, len(text) - len(cleaned)
@@ -70,7 +69,7 @@ def _plain(text: str) -> bool:
     return len(encoded.translate(None, _LATIN_SUSPECTS)) == len(text)
 
 
-def line(text: str, limit: int) -> str:
+def clean_line(text: str, limit: int) -> str:
     """`text` as one clean line of at most `limit` characters."""
     cleaned = " ".join(clean(text[: limit * 8])[0].split())
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 1].rstrip() + "…"
@@ -109,3 +108,76 @@ def _is_emoji(character: str) -> bool:
     return character in "©®" or (
         character >= "\u203c" and unicodedata.category(character) in _EMOJI_CATEGORIES
     )
+
+
+_BYTES = re.compile(
+    "[\u00c2-\u00df][\u0080-\u00bf]"
+    "|(?:\u00e0[\u00a0-\u00bf]|\u00ed[\u0080-\u009f]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf])[\u0080-\u00bf]"
+    "|(?:\u00f0[\u0090-\u00bf]|[\u00f1-\u00f3][\u0080-\u00bf]|\u00f4[\u0080-\u008f])[\u0080-\u00bf]{2}"
+)
+"""Whole letters of two, three and four bytes, as RFC 3629 has them."""
+
+_SURELY_BYTES = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{0,2}[\u0080-\u009f]")
+_PRINT = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+"""What the Latin of Windows has in the place of control characters."""
+
+_BYTE_OF = {letter: letter.encode("cp1252").decode("latin-1") for letter in _PRINT}
+_QUOTED = re.compile(f"â€([{_PRINT}\u0080-\u00bf])")
+_MAX_ROUNDS = 3
+"""It was misread so often at most; nobody has seen more than two."""
+
+
+def repair_mojibake(text: str) -> str:
+    """`text` with those letters as they were meant."""
+    if "â€" in text:
+        text = _QUOTED.sub(_quotation_mark, text)
+    for _ in range(_MAX_ROUNDS):
+        if text.isascii() or _SURELY_BYTES.search(text) is None:
+            break
+        text = _BYTES.sub(_letter, text)
+    return text
+
+
+def _letter(match: re.Match[str]) -> str:
+    return match.group().encode("latin-1").decode()
+
+
+def _quotation_mark(match: re.Match[str]) -> str:
+    return f"â\u0080{_BYTE_OF.get(match[1], match[1])}".encode("latin-1").decode()
+
+
+_FEW_CHARACTERS = 60
+_OTHER_WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
+"""White space in ASCII, as `split` takes it, but for the space."""
+
+
+def collapse_whitespace(text: str) -> str:
+    """The words of a text with one space between any two.
+
+    Most long texts have no white space but single spaces: to see that takes a quarter of taking the words
+    apart and putting them together again.
+    """
+    is_plain = (
+        len(text) > _FEW_CHARACTERS
+        and text.isascii()
+        and "  " not in text
+        and len(text.encode().translate(None, _OTHER_WHITE)) == len(text)
+    )
+    return text.strip(" ") if is_plain else " ".join(text.split())
+
+
+def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
+    """Pieces of text joined, a new line at each None, white space folded but in the tuples."""
+    lines: list[str] = []
+    open_line: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            open_line.append(piece)
+            continue
+        if open_line:
+            lines.append(collapse_whitespace("".join(open_line)))
+            open_line.clear()
+        if piece is not None:
+            lines.append(piece[0])
+    lines.append(collapse_whitespace("".join(open_line)))
+    return "\n".join(filter(None, lines))

@@ -39,7 +39,7 @@ _POINTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065
 """Accents and points, which people leave out when they ask."""
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """`text` without what does not tell words apart: case, accents, width."""
     if text.isascii():
         return text.lower()
@@ -48,27 +48,27 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", _POINTS.sub("", decomposed)).translate(_STROKES)
 
 
-def terms(text: str) -> list[str]:
+def split_terms(text: str) -> list[str]:
     """The words of `text`, folded; pairs or threes of characters where words are not set apart."""
-    runs: list[str] = _RUN.findall(folded(text).replace("_", " "))
+    runs: list[str] = _RUN.findall(fold_text(text).replace("_", " "))
     if text.isascii():
         return runs
     return [term for run in runs for term in ((run,) if run.isascii() else _split(run))]
 
 
-def is_part(term: str) -> bool:
+def is_ngram(term: str) -> bool:
     """Whether a term is characters out of a run of them, of a script that does not set words apart."""
     return _PART.match(term) is not None
 
 
-def letters(text: str) -> str:
+def fold_letters(text: str) -> str:
     """Letters and digits alone, folded."""
-    return "".join(_RUN.findall(folded(text).replace("_", " ")))
+    return "".join(_RUN.findall(fold_text(text).replace("_", " ")))
 
 
-def terms_of_markdown(markdown: str) -> list[str]:
+def split_markdown_terms(markdown: str) -> list[str]:
     """The words of a Markdown text as a person reads them: addresses of links are none."""
-    return terms(_LINK_TARGET.sub("]", markdown))
+    return split_terms(_LINK_TARGET.sub("]", markdown))
 
 
 def stem(term: str) -> str:
@@ -94,3 +94,16 @@ def _grams(run: str, size: int) -> Iterator[str]:
         yield run
     else:
         yield from (run[at : at + size] for at in range(len(run) - size + 1))
+
+
+_CHARACTERS_PER_WORD = 5
+"""Chinese, Japanese and Thai write no spaces: there, characters tell how much is said."""
+
+
+def count_words(text: str, most: int = -1) -> int:
+    """How many words a text has, or as many as its length is worth where words are not set apart.
+
+    `most`: the count ends there, as all that is behind it then counts as one word more.
+    """
+    words = text.split(None, most)
+    return max(len(words), 0 if text.isascii() else sum(map(len, words)) // _CHARACTERS_PER_WORD)

@@ -55,7 +55,7 @@ def estimate(text: str) -> int:
     return round(_cost(text))
 
 
-def prefix_within(text: str, start: int, budget: int) -> int:
+def fit_prefix(text: str, start: int, budget: int) -> int:
     """How many characters of `text` from `start` on cost at most `budget` tokens."""
     low, high = 0, min(len(text) - start, max(0, budget) * _CHARACTERS_PER_TOKEN)
     if _cost(text[start : start + high]) <= budget:

@@ -13,9 +13,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from scraper.extract.dom.words import words_in
-from scraper.extract.dom.xpath import Element, elements, having, text_of
-from scraper.extract.page.build import Head
+from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.extract.page.page_tree import Head
+from scraper.extract.text.terms import count_words
 
 FEATURES = (
     "bias",
@@ -33,7 +33,7 @@ FEATURES = (
 
 WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
 
-HOLLOW = 0.5
+SHELL_THRESHOLD = 0.5
 """Above this score a page is taken as hollow. Out of fold, of pages with scripts: 3.6 % of 1,425 that hold
 their content would be rendered for nothing, 14 % of 939 hollow ones not; with words alone 1.3 and 74 %."""
 
@@ -56,15 +56,15 @@ _SAMPLE = slice(20, 60)
 """The letters of a string that are looked for: its beginning may be cut or decorated."""
 
 _MIN_LETTERS = 80
-_WITH_ROLE, _WITH_ID = having("role"), having("id")
+_WITH_ROLE, _WITH_ID = attribute_selector("role"), attribute_selector("id")
 _LANDMARK_IDS = frozenset("content main app root __next __nuxt".split())
-_LINKS = elements(".//a")
-_PICTURES = elements(".//img")
+_LINKS = element_selector(".//a")
+_PICTURES = element_selector(".//img")
 
 
-def is_hollow(head: Head, body: Element, text: str) -> bool:
+def is_shell(head: Head, body: Element, text: str) -> bool:
     """Whether the content of a page is still to come; `body` without navigation and side matter."""
-    return score(measures(head, body, text)) > HOLLOW
+    return score(measure(head, body, text)) > SHELL_THRESHOLD
 
 
 def score(values: Iterable[float]) -> float:
@@ -72,10 +72,10 @@ def score(values: Iterable[float]) -> float:
     return sum(weight * value for weight, value in zip(WEIGHTS, values, strict=True))
 
 
-def measures(head: Head, body: Element, text: str) -> tuple[float, ...]:
+def measure(head: Head, body: Element, text: str) -> tuple[float, ...]:
     """What is measured of a page, in the order of `FEATURES`; `text` is all that is in `body`."""
-    words = words_in(text)
-    running = max(0, words - words_in(" ".join(text_of(link) for link in _LINKS(body))))
+    words = count_words(text)
+    running = max(0, words - count_words(" ".join(text_of(link) for link in _LINKS(body))))
     seen = text.lower()
     known = frozenset(_WORD.findall(seen))
     described = _WORD.findall(_description(head).lower())
@@ -108,7 +108,7 @@ def _share(words: list[str], known: frozenset[str], seen: str) -> float:
 
 
 def _landmark(body: Element) -> float:
-    words = [words_in(text_of(landmark)) for landmark in _landmarks(body) if landmark is not body]
+    words = [count_words(text_of(landmark)) for landmark in _landmarks(body) if landmark is not body]
     return math.log1p(max(words)) if words else _NO_LANDMARK
 
 

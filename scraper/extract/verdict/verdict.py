@@ -12,14 +12,18 @@ import copy
 import re
 from collections.abc import Iterable
 
+from lxml import etree
+
 from browsers.model import Snapshot
-from scraper.extract.dom.words import words_in
-from scraper.extract.dom.xpath import elements, having, text_of
-from scraper.extract.page import build
-from scraper.extract.page.build import PageTree
-from scraper.extract.verdict import landmarks, shell_score
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.extract.page import page_tree
+from scraper.extract.page.page_tree import PageTree
+from scraper.extract.text.terms import count_words
+from scraper.extract.verdict import shell_score
 from scraper.extract.verdict.block_signatures import (
     CHALLENGE_SCRIPTS,
+    CONSENT_BOX,
     MARKED_ADDRESSES,
     MARKED_CLASSES,
     MARKED_IDS,
@@ -60,13 +64,13 @@ _MOUNT_POINTS = frozenset(
 )
 _REFRESH = re.compile(r"^\s*\d+\s*[;,]\s*url\s*=", re.IGNORECASE)
 
-_IDS = having("id")
-_CLASSED = having("class")
-_FORMS = elements("//form[@action]")
-_HEADINGS = elements("(//h1 | //h2)[position() <= 5]")
-_BUTTONS = elements("(//*[@role='button'] | //input[@type='submit' or @type='button'])[1]")
-_PASSWORDS = elements("(//input[@type='password'])[1]")
-_FIELDS = elements(
+_IDS = attribute_selector("id")
+_CLASSED = attribute_selector("class")
+_FORMS = element_selector("//form[@action]")
+_HEADINGS = element_selector("(//h1 | //h2)[position() <= 5]")
+_BUTTONS = element_selector("(//*[@role='button'] | //input[@type='submit' or @type='button'])[1]")
+_PASSWORDS = element_selector("(//input[@type='password'])[1]")
+_FIELDS = element_selector(
     "//textarea[not(@name='q')] | //input[@type='text' or @type='email' or @type='tel' or not(@type)]"
     "[not(@name='q' or @name='s' or @name='query' or @name='search')]"
 )
@@ -78,7 +82,7 @@ class PageSignals:
     def __init__(self, page: PageTree) -> None:
         self.page = page
         self.text = text_of(page.body)
-        self.words = words_in(self.text, LONG_WORDS)
+        self.words = count_words(self.text, LONG_WORDS)
         self.short = self.words < SHORT_WORDS
         self.main_words = self.words
         """Words outside of navigation and side matter."""
@@ -112,15 +116,15 @@ class PageSignals:
     def _look_at_main(self) -> None:
         body = copy.deepcopy(self.page.body)
         self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
-        self.consent = landmarks.prune(body)
+        self.consent = remove_page_furniture(body)
         text = text_of(body)
-        self.main_words = words_in(text)
-        self.hollow = shell_score.is_hollow(self.page.head, body, text)
+        self.main_words = count_words(text)
+        self.hollow = shell_score.is_shell(self.page.head, body, text)
 
     def _look_closer(self) -> None:
         body = self.page.body
         self.empty_mount = any(
-            words_in(text_of(element)) < THIN_WORDS
+            count_words(text_of(element)) < THIN_WORDS
             for element in _IDS(body)
             if element.get("id") in _MOUNT_POINTS
         )
@@ -134,10 +138,10 @@ class PageSignals:
 
 def judge(snapshot: Snapshot) -> Verdict:
     """The verdict on a snapshot of HTML that is not to be read."""
-    return verdict_on(snapshot, PageSignals(build.build(snapshot)))
+    return judge_signals(snapshot, PageSignals(page_tree.build_page_tree(snapshot)))
 
 
-def verdict_on(snapshot: Snapshot, survey: PageSignals) -> Verdict:
+def judge_signals(snapshot: Snapshot, survey: PageSignals) -> Verdict:
     """The verdict, given a survey of the snapshot's page."""
     wall = _wall(snapshot, survey)
     if wall:
@@ -176,7 +180,7 @@ def _marked(snapshot: Snapshot, survey: PageSignals) -> str:
     return _matching(MARKED_ADDRESSES, survey.addresses) or _matching(MARKED_URLS, [snapshot.url])
 
 
-def _code(script: build.ScriptElement) -> str:
+def _code(script: page_tree.ScriptElement) -> str:
     return script.text or script.source
 
 
@@ -248,3 +252,86 @@ def _matching(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Iterable[s
     """The reason whose pattern is found in one of the texts."""
     known = list(texts)
     return next((reason for reason, pattern in patterns if any(map(pattern.search, known))), "")
+
+
+_ALWAYS_OFF = ("nav", "menu", "button", "input")
+_ROLES_OFF = frozenset(
+    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "
+    "toolbar".split()
+)
+_WITH_ROLE = attribute_selector("role")
+_WITH_ITEMPROP = attribute_selector("itemprop")
+_CONTENT_TAGS = frozenset({"article", "main"})
+_TOO_MUCH = 0.5
+"""An element with more of the page's text than this is content, whatever it is called."""
+
+_MAIN_SHARE = 0.25
+"""A landmark with less of the page's text than this was set on something else."""
+
+_LEADING_SHARE = 0.6
+"""An article with less of all articles' text than this is one of a list."""
+
+
+def remove_page_furniture(body: Element) -> int:
+    """Take navigation, side matter, small forms and consent banners out; how much text the last ones held."""
+    total = len(text_of(body))
+    etree.strip_elements(body, *_ALWAYS_OFF, with_tail=False)
+    consent = 0
+    for child in list(body):
+        if CONSENT_BOX.search(f"{child.get('id') or ''} {child.get('class') or ''}"):
+            consent += _length(child)
+            if _off(child, total):
+                remove(child)
+    landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _ROLES_OFF]
+    for element in [*landmarks, *body.iter("aside", "form"), *_outer_parts(body)]:
+        if element.getparent() is not None and _off(element, total):
+            remove(element)
+    return consent
+
+
+def _outer_parts(body: Element) -> list[Element]:
+    """Headers and footers of the page; those of an article belong to it."""
+    return [
+        part
+        for part in body.iter("header", "footer")
+        if not any(around.tag in _CONTENT_TAGS for around in part.iterancestors())
+    ]
+
+
+def find_main_content(body: Element) -> Element:
+    """The element that holds the content of a pruned body."""
+    total = len(text_of(body))
+    mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
+    if mains:
+        main = max(mains, key=_length)
+        if _length(main) >= _MAIN_SHARE * total:
+            return _leading_article(main, total=_length(main))
+    return _leading_article(body, total=total)
+
+
+def _leading_article(within: Element, *, total: int) -> Element:
+    """The one article that a page is about; all that holds it where there are several or none."""
+    articles = [article for article in _articles(within) if within in article.iterancestors()]
+    lengths = [_length(article) for article in articles]
+    longest = max(lengths, default=0)
+    if longest and longest >= _LEADING_SHARE * sum(lengths) and longest >= _MAIN_SHARE * total:
+        return articles[lengths.index(longest)]
+    return within
+
+
+def _articles(root: Element) -> list[Element]:
+    """Articles that stand in no other."""
+    bodies = (element for element in _WITH_ITEMPROP(root) if element.get("itemprop") == "articleBody")
+    return [
+        article
+        for article in (*root.iter("article"), *bodies)
+        if next(article.iterancestors("article"), None) is None
+    ]
+
+
+def _off(element: Element, total: int) -> bool:
+    return _length(element) <= _TOO_MUCH * total
+
+
+def _length(element: Element) -> int:
+    return len(text_of(element))

@@ -12,7 +12,7 @@ from scraper import errors
 from scraper.deadline import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.sniff import DocumentKind, kind_of
-from scraper.extract.text import outline
+from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
 from scraper.reading.documents.parser import Parser, is_document
 from scraper.reading.visiting import response_outcome
@@ -94,7 +94,7 @@ def kind_in(snapshot: Snapshot) -> DocumentKind:
 
 def document_of(parsed: ParsedDocument, url: str) -> Document:
     """What was parsed, as all rooms know documents."""
-    headings = outline.of_markdown(parsed.markdown)
+    headings = markdown_structure.find_headings(parsed.markdown)
     return Document(
         url=url,
         title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),

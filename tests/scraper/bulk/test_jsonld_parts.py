@@ -6,7 +6,7 @@ import pytest
 
 from browsers.model import Snapshot
 from scraper.bulk.jsonld_parts import part_with_json_ld
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 
 THING = '{"@type": "Thing", "name": "a < b", "url": "/thing"}'
 PAGES = {
@@ -32,8 +32,8 @@ def test_a_part_tells_what_the_page_tells(name: str) -> None:
     whole = Snapshot("https://site.example/", "", 200, media_type="text/html", html=PAGES[name])
     part = part_with_json_ld(whole.html)
     light = Snapshot("https://site.example/", "", 200, media_type="text/html", html=part)
-    told = from_snapshot.extract_simply(light).json_ld if part else ()
-    assert told == from_snapshot.extract_simply(whole).json_ld
+    told = structured.extract_basic(light).json_ld if part else ()
+    assert told == structured.extract_basic(whole).json_ld
 
 
 def test_a_page_without_is_no_work() -> None:

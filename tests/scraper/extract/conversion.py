@@ -10,7 +10,7 @@ URL = "https://example.com/dir/page"
 
 
 def converted(html: str, base: str = URL) -> ConvertedMarkdown:
-    root = parsing.parse(f"<html><body>{html}</body></html>").root
+    root = parsing.parse_html(f"<html><body>{html}</body></html>").root
     assert root is not None
     return converter.convert(root, base)
 

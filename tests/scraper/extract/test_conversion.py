@@ -65,7 +65,7 @@ def test_any_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> 
 @settings(deadline=None, max_examples=100)
 @given(st.text(alphabet="<>/=\"' abpdivtrl&#;123\n$\\[]()!*_`|", max_size=300))
 def test_any_text_taken_for_html_converts(text: str) -> None:
-    root = parsing.parse(f"<body>{text}").root
+    root = parsing.parse_html(f"<body>{text}").root
     if root is not None:
         converter.convert(root, "https://example.com/")
 
@@ -106,7 +106,7 @@ MANY = 20_000
     ],
 )
 def test_hostile_pages_end_within_bounds(html: str) -> None:
-    root = parsing.parse(f"<body>{html}").root
+    root = parsing.parse_html(f"<body>{html}").root
     assert root is not None
     body = root.find("body")
     started = time.process_time()

@@ -11,8 +11,7 @@ from browsers.http.charset import decode
 from browsers.model import Snapshot
 from scraper.deadline import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import reader
-from scraper.extract.structured import from_snapshot
+from scraper.extract import reader, structured
 from scraper.model import Document, StructuredData
 from scraper.reading.visiting.render_decision import RenderDecider
 from scraper.workers import WorkerFailedError, Workers
@@ -115,7 +114,7 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, 
 async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Workers, name: str) -> None:
     snapshot = PAGES[name]()
     try:
-        found = await workers.run(from_snapshot.extract, snapshot, limit_s=WITHIN_S)
+        found = await workers.run(structured.extract, snapshot, limit_s=WITHIN_S)
     except (ScraperError, WorkerFailedError) as error:
         assert str(error)
     else:

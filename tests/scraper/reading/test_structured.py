@@ -9,7 +9,7 @@ import pytest
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.deadline import Deadline
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
 from scraper.reading.structured import StructuredReader
 from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult
@@ -96,10 +96,10 @@ async def test_a_file_and_mere_text_are_no_pages() -> None:
 
 
 async def test_a_page_that_takes_too_long_gives_the_simple_part_and_says_so() -> None:
-    found = await read(Visitor(LD), Here(fail=(from_snapshot.extract,)))
+    found = await read(Visitor(LD), Here(fail=(structured.extract,)))
     assert found.json_ld and "too complex" in found.warnings[0]
 
 
 async def test_a_page_that_breaks_every_reader_is_an_error() -> None:
     with pytest.raises(errors.ContentTooLargeError, match=r"could not be read"):
-        await read(Visitor(LD), Here(fail=(from_snapshot.extract, from_snapshot.extract_simply)))
+        await read(Visitor(LD), Here(fail=(structured.extract, structured.extract_basic)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
 from scraper.model import Document, Excerpt
-from scraper.retrieval.passages import LINK_TOKENS, best, spread
+from scraper.retrieval.passages import LINK_TOKENS, find_near_copies, select_from_page, select_passages
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."
@@ -27,7 +28,7 @@ def shown(excerpts: list[Excerpt]) -> str:
 
 
 def of(markdown: str, question: str, budget: int = 300) -> list[Excerpt]:
-    return best(Document("https://example.org/", markdown=markdown), question, budget)
+    return select_from_page(Document("https://example.org/", markdown=markdown), question, budget)
 
 
 @pytest.mark.parametrize(
@@ -91,14 +92,14 @@ def test_lines_of_code_stand_between_fences() -> None:
 def test_what_a_page_has_to_say_decides_its_share() -> None:
     about = page(*(f"{FERRY} Point {number}." for number in range(8)), filler=4)
     other = page("Bicycles are sold here.", "Nothing more.", filler=20)
-    first, second = spread([about, other], "night ferry Borkum bicycles October", 900)
+    first, second = select_passages([about, other], "night ferry Borkum bicycles October", 900)
     assert sum(map(cost, first)) > 2 * sum(map(cost, second)) > 0
 
 
 def test_every_page_that_bears_on_the_question_has_its_say() -> None:
     loud = page(*(f"{FERRY} Point {number}." for number in range(30)), filler=2)
     quiet = page("First.", "Bicycles ride for free.", "Last.")
-    chosen = spread([loud, quiet], "night ferry Borkum bicycles October free", 600)
+    chosen = select_passages([loud, quiet], "night ferry Borkum bicycles October free", 600)
     assert "Bicycles ride for free." in shown(chosen[1])
 
 
@@ -134,7 +135,7 @@ BLOCKS = st.sampled_from(
     st.integers(120, 2_000),
 )
 def test_the_budget_is_never_exceeded(texts: list[str], question: str, budget: int) -> None:
-    chosen = spread(texts, question, budget)
+    chosen = select_passages(texts, question, budget)
     assert len(chosen) == len(texts)
     assert sum(cost(excerpt) for page in chosen for excerpt in page) <= budget
     for page_excerpts in chosen:
@@ -142,5 +143,67 @@ def test_the_budget_is_never_exceeded(texts: list[str], question: str, budget: i
 
 
 def test_no_pages_are_no_excerpts() -> None:
-    assert spread([], "anything", 500) == []
+    assert select_passages([], "anything", 500) == []
     assert of("", "anything") == []
+
+
+WORDS = "harbour ferry bicycle winter office count island storm captain timetable coffee rope light".split()
+
+
+def story(seed: int, length: int = 400) -> str:
+    chosen = random.Random(seed)
+    return " ".join(f"{chosen.choice(WORDS)}{chosen.randrange(40)}" for _ in range(length))
+
+
+def test_a_copy_with_other_boxes_around_it_is_a_copy() -> None:
+    agency = story(1)
+    assert find_near_copies([agency, f"# The Paper\n\n{story(2, 60)}\n\n{agency}\n\n{story(3, 60)}"]) == [
+        None,
+        0,
+    ]
+
+
+def test_a_shortened_copy_is_a_copy() -> None:
+    agency = story(1)
+    assert find_near_copies([agency, " ".join(agency.split()[:200])]) == [None, 0]
+
+
+def test_links_of_another_site_do_not_hide_a_copy() -> None:
+    words = story(1).split()
+    one = " ".join(f"[{word}](https://one.example/{word})" for word in words)
+    other = " ".join(f"[{word}](https://other.example/t/{word})" for word in words)
+    assert find_near_copies([one, other]) == [None, 0]
+
+
+def test_an_edited_copy_is_a_copy_and_a_rewritten_one_is_not() -> None:
+    words = story(1).split()
+    edited = [("replaced" if at % 60 == 0 else word) for at, word in enumerate(words)]
+    rewritten = [("replaced" if at % 6 == 0 else word) for at, word in enumerate(words)]
+    assert find_near_copies([" ".join(words), " ".join(edited), " ".join(rewritten)]) == [None, 0, None]
+
+
+def test_different_texts_with_one_frame_are_different() -> None:
+    frame = story(9, 120)
+    assert find_near_copies([f"{frame}\n\n{story(1)}", f"{frame}\n\n{story(2)}"]) == [None, None]
+
+
+def test_every_copy_names_the_first() -> None:
+    assert find_near_copies([story(1), story(2), story(1), story(2), story(1)]) == [None, None, 0, 1, 0]
+
+
+def test_short_texts_are_copies_only_when_they_are_equal() -> None:
+    assert find_near_copies(["Access denied for this page today", "Access denied for this page today"]) == [
+        None,
+        0,
+    ]
+    assert (
+        find_near_copies(["Access denied for this page", "Access denied for that page", "", ""]) == [None] * 4
+    )
+
+
+def test_texts_without_spaces_compare_too() -> None:
+    one = "".join(chr(0x4E00 + random.Random(1).randrange(3000)) for _ in range(1)) + "".join(
+        chr(0x4E00 + (number * 7919) % 3000) for number in range(600)
+    )
+    other = "".join(chr(0x4E00 + (number * 6007) % 3000) for number in range(600))
+    assert find_near_copies([one, one[:400], other]) == [None, 0, None]

@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.async_api import Browser
 
-from scraper.retrieval.text_fragments import PlainText, directive, link
+from scraper.retrieval.text_fragments import VisibleText, build_text_directive, link_to_quotation
 from tests.scraper.soon import soon
 
 SPACER = "<div style='height:3000px'>.</div>"
@@ -16,9 +16,9 @@ DAY = "The day ferry does not."
 
 
 def quoted(markdown: str, passage: str, *words: str) -> str:
-    page = PlainText(markdown)
+    page = VisibleText(markdown)
     start = markdown.index(passage)
-    return directive(page, start, start + len(passage), page.rarities(words))
+    return build_text_directive(page, start, start + len(passage), page.rarities(words))
 
 
 class TestWriting:
@@ -59,7 +59,7 @@ class TestWriting:
         ],
     )
     def test_markup_is_not_quoted(self, markdown: str, words: str) -> None:
-        assert link("", quoted(markdown, markdown)) == "#:~:text=" + _encoded(words)
+        assert link_to_quotation("", quoted(markdown, markdown)) == "#:~:text=" + _encoded(words)
 
     def test_cells_are_not_quoted_across(self) -> None:
         assert quoted(
@@ -68,11 +68,16 @@ class TestWriting:
 
     def test_nothing_to_quote_is_no_directive(self) -> None:
         assert quoted("| --- | --- |", "| --- | --- |") == ""
-        assert link("https://example.org/a", "") == "https://example.org/a"
+        assert link_to_quotation("https://example.org/a", "") == "https://example.org/a"
 
     def test_a_fragment_of_the_address_is_kept(self) -> None:
-        assert link("https://example.org/a#part", "text=x") == "https://example.org/a#part:~:text=x"
-        assert link("https://example.org/a#:~:text=old", "text=x") == "https://example.org/a#:~:text=x"
+        assert (
+            link_to_quotation("https://example.org/a#part", "text=x") == "https://example.org/a#part:~:text=x"
+        )
+        assert (
+            link_to_quotation("https://example.org/a#:~:text=old", "text=x")
+            == "https://example.org/a#:~:text=x"
+        )
 
 
 def _encoded(words: str) -> str:
@@ -116,8 +121,8 @@ class TestInChromium:
         second = f"On Sundays it is otherwise. {DAY}"
         text = f"{DAY}\n\n{second}"
         start = text.index(second)
-        page = PlainText(text)
-        found = directive(page, start, len(text), page.rarities(["day"]))
+        page = VisibleText(text)
+        found = build_text_directive(page, start, len(text), page.rarities(["day"]))
         body = f"<p>{DAY}</p>{SPACER}<p>{second}</p>{SPACER}"
         assert found.startswith("text=it%20is%20otherwise.-,")
         assert await scrolled(plain_browser, body, found) > 2_000
@@ -143,7 +148,7 @@ async def scrolled(browser: Browser, body: str, text_directive: str, *, patience
                 content_type="text/html; charset=utf-8",
             ),
         )
-        await page.goto(link(address, text_directive))
+        await page.goto(link_to_quotation(address, text_directive))
         # The browser looks for the words once the page is laid out, and again when it is loaded.
         end = time.monotonic() + patience_s
         while not (offset := await page.evaluate("scrollY")) and time.monotonic() < end:
@@ -161,11 +166,11 @@ async def scrolled(browser: Browser, body: str, text_directive: str, *, patience
     ],
 )
 def test_links_and_pictures_are_quoted_as_they_are_shown(markdown: str, words: str) -> None:
-    assert directive(PlainText(markdown), 0, len(markdown), {}) == f"text={words}"
+    assert build_text_directive(VisibleText(markdown), 0, len(markdown), {}) == f"text={words}"
 
 
 @pytest.mark.parametrize("piece", ["[\\[", "![", "[a](", "[", "[a[", "![a](b(c"])
 def test_a_hostile_line_is_read_soon(piece: str) -> None:
     markdown = f"The harbour {piece * (100_000 // len(piece))}]( office"
     with soon():
-        PlainText(markdown)
+        VisibleText(markdown)

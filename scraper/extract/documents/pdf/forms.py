@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 FILLED_ELSEWHERE = frozenset({2, 3})
 """Kinds of forms (PDFium's FPDF_GetFormType) that live in XML of Adobe's own, XFA, and not in the pages."""
@@ -46,8 +46,8 @@ def _lines(found: dict[str, str], empty: int) -> Iterator[str]:
 
 def _name(field: Any) -> str:
     """What a field is called: as its author explains it, or the end of its path."""
-    said = line(str(field.alternate_name or ""), _MAX_NAME)
-    return said or line(str(field.name or "").rpartition(".")[2], _MAX_NAME) or "(without a name)"
+    said = clean_line(str(field.alternate_name or ""), _MAX_NAME)
+    return said or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME) or "(without a name)"
 
 
 def _value(field: Any) -> str | None:
@@ -55,11 +55,11 @@ def _value(field: Any) -> str | None:
     if field.type == "checkbox":
         return "[x]" if field.checked else _OPEN
     if field.type == "radio":
-        return line(str(field.export_value or field.value or ""), _MAX_VALUE) if field.checked else ""
+        return clean_line(str(field.export_value or field.value or ""), _MAX_VALUE) if field.checked else ""
     if field.type in _CHOICES:
         chosen = ", ".join(map(str, field.selected_options or ())) or str(field.value or "")
-        return line(chosen, _MAX_VALUE)
+        return clean_line(chosen, _MAX_VALUE)
     if field.type == "text":
         hidden = int(field.field_flags or 0) & _PASSWORD
-        return "(hidden)" if hidden and field.value else line(str(field.value or ""), _MAX_VALUE)
+        return "(hidden)" if hidden and field.value else clean_line(str(field.value or ""), _MAX_VALUE)
     return None

@@ -10,7 +10,7 @@ from scraper.extract.content.block_classifier import shipped
 from scraper.extract.content.feature_matrix import columns, matrix, score_columns
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import measured
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP
@@ -33,7 +33,7 @@ def test_columns_are_finite_and_one_value_for_each_block() -> None:
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_has_finite_columns(html: str) -> None:
-    segments = segment(build.build(page(html)).body)
+    segments = segment(page_tree.build_page_tree(page(html)).body)
     if not segments.texts:
         return
     measures = PageStatistics(segments, PageDescription())

@@ -21,7 +21,7 @@ from scraper.extract.content.neural_net import (
 )
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import measured
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP
@@ -125,7 +125,7 @@ def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> Non
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_is_judged(html: str) -> None:
-    segments = segment(build.build(page(html)).body)
+    segments = segment(page_tree.build_page_tree(page(html)).body)
     if not segments.texts:
         return
     measures = PageStatistics(segments, PageDescription())

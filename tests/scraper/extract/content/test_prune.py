@@ -10,7 +10,7 @@ from scraper.extract.content.post_rules import complete_tables, even_cards, with
 from scraper.extract.content.prune import prune
 from scraper.extract.content.segmentation import segment
 from scraper.extract.normalize import footnotes
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import measured
 from tests.scraper.extract.snapshots import page
 
@@ -39,7 +39,7 @@ ARTICLE = {"article": 0.9, "forum": 0.0}
     ],
 )  # fmt: skip
 def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
-    body = build.build(page(f"<body>{html}</body>")).body
+    body = page_tree.build_page_tree(page(f"<body>{html}</body>")).body
     segments = segment(body)
     prune(segments, np.array(["keep" in text for text in segments.texts]))
     left = etree.tostring(body, encoding="unicode").replace('"', "'")
@@ -51,11 +51,11 @@ def test_the_mark_of_a_note_goes_with_the_text_in_which_it_stands() -> None:
         "<div>drop<sup><a href='#n'>1</a></sup><p>keep<sup><a href='#m'>2</a></sup> it</p></div>"
         "<ol><li id=n>One.</li><li id=m>Two.</li></ol>"
     )
-    body = build.build(page(html)).body
-    notes = footnotes.lift(body)
+    body = page_tree.build_page_tree(page(html)).body
+    notes = footnotes.extract_footnotes(body)
     segments = segment(body)
     prune(segments, np.array(["keep" in text for text in segments.texts]))
-    footnotes.attach(body, notes)
+    footnotes.attach_footnotes(body, notes)
     assert [mark.get("label") for mark in body.iter("fnref")] == ["2"]
     assert [note.get("label") for note in body.iter("fndef")] == ["2"]
 

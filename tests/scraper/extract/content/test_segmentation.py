@@ -5,7 +5,7 @@ import pytest
 from scraper.extract.content import segmentation as module
 from scraper.extract.content.segmentation import segment
 from scraper.extract.normalize import footnotes
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import segments_of
 from tests.scraper.extract.snapshots import page
 
@@ -43,8 +43,8 @@ def test_a_block_belongs_to_the_innermost_element_and_knows_its_links() -> None:
 
 def test_the_mark_of_a_footnote_parts_no_text() -> None:
     html = "<p>One<sup><a href='#n'>1</a></sup> two.</p><ol><li id=n>Note.</li></ol>"
-    body = build.build(page(html)).body
-    assert [note.get("label") for note in footnotes.lift(body)] == ["1"]
+    body = page_tree.build_page_tree(page(html)).body
+    assert [note.get("label") for note in footnotes.extract_footnotes(body)] == ["1"]
     assert segment(body).texts == ["One two."]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from scraper.extract.content.extraction import about
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import Segments, segment
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.snapshots import page
 
 
 def segments_of(html: str) -> Segments:
-    return segment(build.build(page(html)).body)
+    return segment(page_tree.build_page_tree(page(html)).body)
 
 
 def measured(html: str, *, url: str = "") -> PageStatistics:
-    built = build.build(page(html))
+    built = page_tree.build_page_tree(page(html))
     return PageStatistics(segment(built.body), about(built.head, url) if url else PageDescription())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.dom.urls import image_source
+from scraper.extract.dom.urls import find_image_source
 from tests.scraper.soon import soon
 
 
@@ -24,11 +24,11 @@ from tests.scraper.soon import soon
     ],
 )
 def test_the_largest_candidate_is_taken(candidates: str, largest: str) -> None:
-    assert image_source({"srcset": candidates}) == largest
+    assert find_image_source({"srcset": candidates}) == largest
 
 
 @pytest.mark.parametrize("candidates", [f"{'a' * 2_000}{' ' * 1_999}x", "," * 4_000, "a 1w x, " * 500])
 def test_hostile_candidates_are_parted_soon(candidates: str) -> None:
     with soon():
         for _ in range(200):
-            image_source({"srcset": candidates})
+            find_image_source({"srcset": candidates})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from tests.scraper.extract.snapshots import page
 
 URL = "https://shop.example/product/kettle"
@@ -22,7 +22,7 @@ SEEN = """
 
 def facts(html: str, url: str = URL) -> dict[str, Any]:
     """The facts of the product on a page, by name."""
-    return from_snapshot.extract(page(html, url)).product or {}
+    return structured.extract(page(html, url)).product or {}
 
 
 def told(html: str, url: str = URL) -> dict[str, tuple[Any, str]]:

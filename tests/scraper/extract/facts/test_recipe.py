@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from tests.scraper.extract.snapshots import page
 
 URL = "https://food.example/soup"
 
 
 def facts(html: str) -> dict[str, Any]:
-    return from_snapshot.extract(page(html, URL)).recipe or {}
+    return structured.extract(page(html, URL)).recipe or {}
 
 
 def told(html: str) -> dict[str, tuple[Any, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from tests.scraper.extract.snapshots import page
 
 AMOUNTS = ["2 cups flour", "3 eggs"]
@@ -21,7 +21,7 @@ def lists(body: str) -> tuple[Any, Any]:
     html = (
         f"<body><nav><div>Ingredients</div><ul><li>1 salt</li><li>2 oils</li></ul></nav><h1>Bread</h1>{body}"
     )
-    recipe = from_snapshot.extract(page(html, "https://food.example/bread")).recipe or {}
+    recipe = structured.extract(page(html, "https://food.example/bread")).recipe or {}
     ingredients, instructions = (
         recipe.get(name, {}).get("value") for name in ("ingredients", "instructions")
     )
@@ -89,5 +89,5 @@ def test_headings_are_those_of_many_languages(ingredients: str, steps: str) -> N
 )
 def test_for_how_many_it_is_stands_beside_its_label(shown: str) -> None:
     told = f"<h2>Ingredients</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>Method</h2><p>{STEPS[0]}</p>"
-    recipe = from_snapshot.extract(page(f"<h1>Bread</h1>{shown}{told}")).recipe or {}
+    recipe = structured.extract(page(f"<h1>Bread</h1>{shown}{told}")).recipe or {}
     assert recipe["yields"]["value"] == "4"

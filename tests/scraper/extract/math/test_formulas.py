@@ -126,9 +126,9 @@ def test_a_formula_in_a_hidden_part_is_not_read() -> None:
 
 
 def test_settling_twice_changes_nothing() -> None:
-    root = parsing.parse(f"<p>a <math>{FRACTION}</math><img class=tex alt='\\alpha' src=/x></p>").root
+    root = parsing.parse_html(f"<p>a <math>{FRACTION}</math><img class=tex alt='\\alpha' src=/x></p>").root
     assert root is not None
-    formulas.settle(root)
+    formulas.normalize_formulas(root)
     once = text_of(root)
-    formulas.settle(root)
+    formulas.normalize_formulas(root)
     assert text_of(root) == once == r"a \frac{a}{b}\alpha"

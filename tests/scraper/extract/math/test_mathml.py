@@ -9,7 +9,7 @@ from scraper.extract.math import mathjax, mathml
 
 
 def tex_of(inner: str) -> str:
-    return mathml.tex_of(etree.fromstring(f"<math>{inner}</math>"))
+    return mathml.to_tex(etree.fromstring(f"<math>{inner}</math>"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_elements_become_tex(inner: str, tex: str) -> None:
 
 def test_the_namespace_of_mathml_makes_no_difference() -> None:
     element = etree.fromstring("<m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>π</m:mi></m:math>")
-    assert mathml.tex_of(element) == r"\pi"
+    assert mathml.to_tex(element) == r"\pi"
 
 
 def test_nesting_beyond_reason_ends_in_bare_text() -> None:
@@ -85,7 +85,7 @@ CHTML = """<mjx-container><mjx-math>
 
 
 def test_mathjax_set_with_elements_is_read_by_its_code_points() -> None:
-    found = mathml.tex_of(mathjax.mathml_of(etree.fromstring(CHTML)))
+    found = mathml.to_tex(mathjax.to_mathml(etree.fromstring(CHTML)))
     assert found == r"\frac{1}{n}{\sum}_{i}^{n}x_{i}^{2}\sqrt{y}"
 
 
@@ -97,4 +97,4 @@ SVG = """<mjx-container jax="SVG"><svg><g><g data-mml-node="math"><g data-mml-no
 
 
 def test_mathjax_drawn_as_svg_is_read_by_its_nodes() -> None:
-    assert mathml.tex_of(mathjax.mathml_of(etree.fromstring(SVG))) == r"x^{2}+\frac{1}{y}"
+    assert mathml.to_tex(mathjax.to_mathml(etree.fromstring(SVG))) == r"x^{2}+\frac{1}{y}"

@@ -16,7 +16,7 @@ def formulas_in(text: str) -> list[str]:
         found.append(formula)
         return ""
 
-    tex.between_delimiters(text, str, write)
+    tex.replace_formulas(text, str, write)
     return found
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.extract.metadata import date_parsing
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, page, read
 from tests.scraper.soon import soon
@@ -127,7 +127,7 @@ def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, so
     ],
 )
 def test_dates_are_read_in_the_forms_that_pages_use(text: str, moment: datetime | None) -> None:
-    assert date_parsing.parse(text) == moment
+    assert date_parsing.parse_date(text) == moment
 
 
 def test_of_a_paper_the_first_five_authors_are_named() -> None:
@@ -279,7 +279,7 @@ def test_a_date_is_the_page_s_where_it_stands_in_its_content(around: str, is_own
 def test_metas_deep_in_a_page_are_read_soon() -> None:
     html = "<div>" * 1_500 + "<meta itemprop=author content=x>" * 20_000
     with soon():
-        build.build(page(html))
+        page_tree.build_page_tree(page(html))
 
 
 def test_a_paper_s_site_is_its_journal_where_none_is_named() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.snapshots import WORDS, markdown_of, page, read
 from tests.scraper.soon import soon
 
@@ -83,10 +83,10 @@ def test_a_tab_of_a_rendered_page_is_read() -> None:
 )
 def test_a_line_is_read_where_a_tab_or_a_title_opens_it(fold: str, is_read: bool) -> None:
     html = f"<body><main><h1>Title</h1><p>{WORDS}</p>{fold}<p>{WORDS}</p></main></body>"
-    assert ("yarn add it" in text_of(build.build(page(html)).body)) is is_read
+    assert ("yarn add it" in text_of(page_tree.build_page_tree(page(html)).body)) is is_read
 
 
 def test_tabs_are_looked_for_once_around_many_panels() -> None:
     panels = "<section><p role=tabpanel hidden>one</p><p role=tabpanel hidden>two</p></section>" * 8_000
     with soon():
-        build.build(page(f"<body><p>{WORDS}</p>{panels}<span>x</span></body>"))
+        page_tree.build_page_tree(page(f"<body><p>{WORDS}</p>{panels}<span>x</span></body>"))

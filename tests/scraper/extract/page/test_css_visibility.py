@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.page.css_visibility import (
-    background_of,
-    conceals,
-    declarations,
-    hidden_names,
-    same_colour,
+    find_background,
+    find_hidden_selectors,
+    hides_text,
+    is_same_color,
+    parse_declarations,
 )
 from tests.scraper.soon import soon
 
@@ -55,7 +55,7 @@ from tests.scraper.soon import soon
     ],
 )
 def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> None:
-    assert conceals(declarations(style)) is hidden
+    assert hides_text(parse_declarations(style)) is hidden
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> 
     ],
 )
 def test_comments_and_escapes_hide_no_style(style: str) -> None:
-    assert conceals(declarations(style))
+    assert hides_text(parse_declarations(style))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_comments_and_escapes_hide_no_style(style: str) -> None:
     ],
 )
 def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
-    assert same_colour(colour, (255, 255, 255, 1)) is is_white
+    assert is_same_color(colour, (255, 255, 255, 1)) is is_white
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
 def test_a_background_is_the_colour_among_its_parts(
     background: str, colour: tuple[float, ...] | None
 ) -> None:
-    assert background_of(declarations(f"background: {background}")) == colour
+    assert find_background(parse_declarations(f"background: {background}")) == colour
 
 
 def test_a_rule_is_known_behind_all_that_may_stand_in_a_sheet() -> None:
@@ -114,9 +114,9 @@ def test_a_rule_is_known_behind_all_that_may_stand_in_a_sheet() -> None:
         "/* .shown { display: none } */ #away, .off { visibility: hidden } .off { visibility: visible }",
         "@media print { .gone { display: block } .only { display: none } }",
     )
-    assert hidden_names(sheets[:1]) == {".gone"}
-    assert hidden_names(sheets[1:2]) == {"#away"}
-    assert hidden_names(sheets) == {"#away"}
+    assert find_hidden_selectors(sheets[:1]) == {".gone"}
+    assert find_hidden_selectors(sheets[1:2]) == {"#away"}
+    assert find_hidden_selectors(sheets) == {"#away"}
 
 
 FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
@@ -127,7 +127,7 @@ FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
 )
 def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> None:
     with soon():
-        assert ".gone" in hidden_names([f".gone {{ display: none }} {rest}"])
+        assert ".gone" in find_hidden_selectors([f".gone {{ display: none }} {rest}"])
 
 
 @pytest.mark.parametrize(
@@ -149,15 +149,15 @@ def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> 
 def test_hostile_styles_are_read_soon(style: str) -> None:
     with soon():
         for _ in range(500):
-            found = declarations(style)
-            conceals(found)
-            background_of(found)
+            found = parse_declarations(style)
+            hides_text(found)
+            find_background(found)
 
 
 def test_movements_that_never_close_are_read_soon() -> None:
-    style = declarations("transform: " + "translate(" * 198)
+    style = parse_declarations("transform: " + "translate(" * 198)
     with soon():
-        assert not any(conceals(style) for _ in range(2_000))
+        assert not any(hides_text(style) for _ in range(2_000))
 
 
 @pytest.mark.parametrize(
@@ -169,4 +169,4 @@ def test_movements_that_never_close_are_read_soon() -> None:
     ],
 )
 def test_what_is_moved_far_away_is_hidden(style: str) -> None:
-    assert conceals(declarations(style))
+    assert hides_text(parse_declarations(style))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.text.language import settled, told
+from scraper.extract.text.language import choose_language, detect_language
 from tests.scraper.extract.snapshots import read
 from tests.scraper.soon import soon
 
@@ -37,7 +37,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_running_text_tells_its_language(language: str) -> None:
-    assert told(TEXTS[language] * 2) == language
+    assert detect_language(TEXTS[language] * 2) == language
 
 
 @pytest.mark.parametrize(
@@ -52,27 +52,27 @@ def test_running_text_tells_its_language(language: str) -> None:
     ],
 )
 def test_what_is_too_short_or_no_running_text_tells_none(text: str) -> None:
-    assert told(text) is None
+    assert detect_language(text) is None
 
 
 def test_a_text_in_several_scripts_or_of_words_that_many_languages_share_tells_none() -> None:
-    assert told(f"{'letters of latin ' * 6} {'буквы кириллицы ' * 6} {'γράμματα ' * 11}") is None
-    assert told("na se je za " * 20) is None
+    assert detect_language(f"{'letters of latin ' * 6} {'буквы кириллицы ' * 6} {'γράμματα ' * 11}") is None
+    assert detect_language("na se je za " * 20) is None
 
 
 def test_what_a_page_states_counts() -> None:
-    assert settled("de-AT", TEXTS["fr"]) == "de-AT"
-    assert settled("en-GB", TEXTS["en"] * 5) == "en-GB"
+    assert choose_language("de-AT", TEXTS["fr"]) == "de-AT"
+    assert choose_language("en-GB", TEXTS["en"] * 5) == "en-GB"
 
 
 def test_english_that_only_the_template_states_is_corrected() -> None:
-    assert settled("en-US", TEXTS["es"] * 5) == "es"
-    assert settled("en", TEXTS["ja"] * 2) == "ja"
+    assert choose_language("en-US", TEXTS["es"] * 5) == "es"
+    assert choose_language("en", TEXTS["ja"] * 2) == "ja"
 
 
 def test_some_words_are_not_enough_to_contradict_a_page() -> None:
-    assert settled("en", TEXTS["es"]) == "en"
-    assert settled("en", TEXTS["es"] * 5 + TEXTS["en"] * 3) == "en"
+    assert choose_language("en", TEXTS["es"]) == "en"
+    assert choose_language("en", TEXTS["es"] * 5 + TEXTS["en"] * 3) == "en"
 
 
 def test_a_page_that_states_no_language_has_that_of_its_text() -> None:
@@ -85,4 +85,4 @@ def test_a_page_that_states_no_language_has_that_of_its_text() -> None:
 
 def test_a_long_text_is_told_by_its_beginning() -> None:
     with soon():
-        assert told(TEXTS["ru"] * 2 + "и" * 3_000_000) == "ru"
+        assert detect_language(TEXTS["ru"] * 2 + "и" * 3_000_000) == "ru"

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text.sanitize import clean, clean_line, collapse_whitespace, repair_mojibake
+from tests.scraper.extract.snapshots import WORDS, read
+from tests.scraper.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -63,9 +65,9 @@ def test_cleaning_twice_changes_nothing_more(text: str) -> None:
 
 
 def test_a_line_is_one_line_of_bounded_length() -> None:
-    assert line(" a\n\n b\u200b\t c ", 100) == "a b c"
-    assert line("word " * 100, 20) == "word word word word…"
-    assert len(line("x" * 1_000_000, 200)) == 200
+    assert clean_line(" a\n\n b\u200b\t c ", 100) == "a b c"
+    assert clean_line("word " * 100, 20) == "word word word word…"
+    assert len(clean_line("x" * 1_000_000, 200)) == 200
 
 
 @pytest.mark.parametrize(
@@ -75,3 +77,81 @@ def test_a_line_is_one_line_of_bounded_length() -> None:
 def test_what_is_unseen_goes_whatever_letters_stand_beside_it(unseen: str, beside: str) -> None:
     assert clean(f"{beside}{unseen} end") == (f"{beside} end", 1)
     assert clean(beside) == (beside, 0)
+
+
+TEXTS = [
+    "you’ll “see” – it…",
+    "déjà vu – oui",
+    "Grüße aus Köln – schön",
+    "東京 – “Tower”",
+    "Привет — мир",
+    "👍 – ok",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_was_misread_as_latin_is_mended(text: str) -> None:
+    assert repair_mojibake(f"before {text} after".encode().decode("latin-1")) == f"before {text} after"
+
+
+def test_what_was_misread_twice_is_mended() -> None:
+    twice = "you’ll".encode().decode("latin-1").encode().decode("latin-1")
+    assert repair_mojibake(twice) == "you’ll"
+
+
+@pytest.mark.parametrize("mark", "‘’“–—…•†")
+def test_marks_that_were_misread_as_windows_latin_are_mended(mark: str) -> None:
+    assert repair_mojibake(f"a {mark} b".encode().decode("cp1252")) == f"a {mark} b"
+
+
+def test_the_mark_whose_last_byte_windows_latin_does_not_have_is_mended() -> None:
+    assert repair_mojibake("â€œyesâ€\x9d") == "“yes”"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CAFÉ» et «À la carte»", "Âge, Ã, É¿", "5 â€ 6", "â€", "100 â‚¬", "naïve façade", "ÃŸ", "\x80\x99"],
+)
+def test_what_may_be_meant_so_stays(text: str) -> None:
+    assert repair_mojibake(text) == text
+
+
+def test_broken_pieces_of_letters_stay_beside_whole_ones() -> None:
+    assert repair_mojibake("\xc3\xa9 \xe2\x80\x99 \xe2\x80 \xe2A") == "é ’ \xe2\x80 \xe2A"
+
+
+def test_a_character_that_nobody_sees_is_no_gain_of_mending() -> None:
+    hidden = "ig\u200bnore\u202e \U000e0041".encode().decode("latin-1")
+    assert clean(hidden)[0] == "ignore "
+    assert clean("igâ€‹nore")[0] == "ignore"
+
+
+def test_title_and_text_of_a_page_are_mended() -> None:
+    page = f"<title>What you’ll see</title><h1>What you’ll see</h1><p>{WORDS} It’s here.</p>"
+    document = read(page.encode().decode("latin-1"))
+    assert document.title == clean_line("What you’ll see", 99)
+    assert "It’s here." in document.text
+    assert "It’s here." in document.markdown
+
+
+def test_long_texts_of_such_letters_come_to_an_end() -> None:
+    with soon():
+        assert repair_mojibake("\xe2\x80" * 300_000)
+    with soon():
+        assert repair_mojibake("\xf4\x80\x80\x80\xc2" * 200_000)
+
+
+_SENTENCE = "The morning ferry left with a hundred passengers, two bicycles and a crate of lemons."
+
+
+@pytest.mark.parametrize(
+    "white", [" ", "  ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1f", "\u00a0", "\u2003", "\u3000"]
+)
+def test_any_white_space_becomes_one_space(white: str) -> None:
+    for text in (
+        f"{_SENTENCE}{white}{_SENTENCE}",
+        f"{white}{_SENTENCE}{white}",
+        f"one{white}two",
+        white * 100,
+    ):
+        assert collapse_whitespace(text) == " ".join(text.split())

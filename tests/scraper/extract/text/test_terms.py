@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.text.terms import folded, stem, terms, terms_of_markdown
+from scraper.extract.text.terms import count_words, fold_text, split_markdown_terms, split_terms, stem
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from scraper.extract.text.terms import folded, stem, terms, terms_of_markdown
     ],
 )
 def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
-    assert terms(text) == found
+    assert split_terms(text) == found
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
     [("timetables", "timetable"), ("cats", "cat"), ("Lösungen", "Lösung"), ("политика", "политики")],
 )
 def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
-    assert stem(terms(one)[0]) == stem(terms(other)[0])
+    assert stem(split_terms(one)[0]) == stem(split_terms(other)[0])
 
 
 def test_different_words_have_different_stems() -> None:
@@ -42,12 +42,17 @@ def test_different_words_have_different_stems() -> None:
 
 
 def test_addresses_of_links_are_no_words() -> None:
-    assert terms_of_markdown("see [the guide](https://example.org/a_(b)/c?x=1) now") == [
+    assert split_markdown_terms("see [the guide](https://example.org/a_(b)/c?x=1) now") == [
         "see", "the", "guide", "now",
     ]  # fmt: skip
 
 
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
-    once = folded(text)
-    assert folded(once) == once
+    once = fold_text(text)
+    assert fold_text(once) == once
+
+
+def test_a_count_of_words_may_end_early_and_tells_that_there_are_more() -> None:
+    assert count_words("one two three", 3) == 3
+    assert count_words("one two three four five", 3) == 4

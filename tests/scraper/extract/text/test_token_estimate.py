@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.text.token_estimate import estimate, prefix_within
+from scraper.extract.text.token_estimate import estimate, fit_prefix
 
 # Each text ten times over; what it costs in cl100k and in o200k was counted with these encodings themselves.
 # The prose is article 1 of the Universal Declaration of Human Rights.
@@ -73,16 +73,16 @@ def test_the_estimate_is_near_what_two_encodings_count(text: str, cl100k: int, o
 
 def test_nothing_costs_nothing() -> None:
     assert estimate("") == 0
-    assert prefix_within("", 0, 100) == 0
-    assert prefix_within("text", 4, 100) == 0
-    assert prefix_within("text", 0, 0) == 0
+    assert fit_prefix("", 0, 100) == 0
+    assert fit_prefix("text", 4, 100) == 0
+    assert fit_prefix("text", 0, 0) == 0
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="ab 1,\nяこ字😀é", max_size=400), st.integers(0, 50), st.integers(0, 120))
 def test_a_prefix_keeps_its_budget_and_leaves_no_room(text: str, start: int, budget: int) -> None:
     start = min(start, len(text))
-    count = prefix_within(text, start, budget)
+    count = fit_prefix(text, start, budget)
     assert estimate(text[start : start + count]) <= budget
     if start + count < len(text):
         assert estimate(text[start : start + count + 1]) >= budget or count == 6 * budget

@@ -7,8 +7,8 @@ import math
 
 from lxml import etree
 
-from scraper.extract.page.build import Head, ScriptElement
-from scraper.extract.verdict.shell_score import FEATURES, measures
+from scraper.extract.page.page_tree import Head, ScriptElement
+from scraper.extract.verdict.shell_score import FEATURES, measure
 from tests.scraper.soon import soon
 
 _PROSE = "The ferry left in the morning with all that the island needs for a week, and came back empty. " * 4
@@ -17,7 +17,7 @@ _PROSE = "The ferry left in the morning with all that the island needs for a wee
 def letters_in_data(data: str) -> int:
     """Letters of the long texts in a page's data that its body does not show."""
     head = Head(scripts=(ScriptElement("application/json", data, ""),))
-    values = measures(head, etree.Element("body"), "")
+    values = measure(head, etree.Element("body"), "")
     return round(math.expm1(values[FEATURES.index("texts in data, not shown")]))
 
 

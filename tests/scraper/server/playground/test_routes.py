@@ -12,7 +12,7 @@ from mcp.server.auth.provider import AccessToken
 from starlette.requests import Request
 from starlette.types import Message
 
-from scraper.extract.comparison import ReadingComparison
+from scraper.extract.reader import ReadingComparison
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle.app_holder import household
 from scraper.server.playground.routes import Playground

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
 
 _NUMBER = re.compile(
@@ -25,7 +27,7 @@ _LEAST_NAME = 3
 """Letters before a number: `unit` and `802.758` are two, `x` and `1` may be one."""
 
 
-def part(root: Element) -> None:
+def insert_spaces(root: Element) -> None:
     """Set the spaces that style sheets make."""
     for passage in root.iter(*_PASSAGES):
         if len(passage) > 1 and passage[0].tag == "span" and not (passage.text or "").strip():
@@ -104,3 +106,53 @@ def _are_two(left: str, right: str) -> bool:
 
 def _is_code(element: Element) -> bool:
     return next(element.iterancestors("pre", "code"), None) is not None
+
+
+EMPHASIS_TAGS = {
+    **dict.fromkeys(("b", "strong"), frozenset({"b", "strong"})),
+    **dict.fromkeys(("em", "i"), frozenset({"em", "i"})),
+    **dict.fromkeys(("del", "s"), frozenset({"del", "s"})),
+}
+"""Which tags mean the same."""
+
+
+def join_emphasis(root: Element) -> None:
+    """Make pieces that touch one: `**a****b**` is read as something else."""
+    for first in list(root.iter(*EMPHASIS_TAGS)):
+        rest = list(_touching(first)) if first.getparent() is not None else []
+        if rest:
+            _take(first, rest)
+
+
+def _touching(first: Element) -> Iterator[Element]:
+    kinds = EMPHASIS_TAGS[first.tag]
+    one = first
+    while not one.tail and (behind := one.getnext()) is not None and behind.tag in kinds:
+        yield behind
+        one = behind
+
+
+def _take(first: Element, rest: Sequence[Element]) -> None:
+    """Move all that is in the rest into the first; each text is put together once."""
+    last = first[-1] if len(first) else None
+    texts = [(first.text if last is None else last.tail) or ""]
+    tail = rest[-1].tail
+    for piece in rest:
+        texts.append(piece.text or "")
+        inner = list(piece)
+        if inner:
+            _set_behind(first, last, "".join(texts))
+            last = inner[-1]
+            texts = [last.tail or ""]
+            first.extend(inner)
+        piece.tail = None
+        remove(piece)
+    _set_behind(first, last, "".join(texts))
+    first.tail = tail
+
+
+def _set_behind(first: Element, last: Element | None, text: str) -> None:
+    if last is None:
+        first.text = text
+    else:
+        last.tail = text

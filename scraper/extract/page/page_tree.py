@@ -6,18 +6,23 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
-from scraper.extract.dom.class_names import names_in
-from scraper.extract.dom.words import words_in
-from scraper.extract.dom.xpath import Element, elements, having, text_of
+from scraper.extract.dom.xpath import (
+    Element,
+    attribute_selector,
+    collect_class_names,
+    element_selector,
+    text_of,
+)
 from scraper.extract.math import formulas
-from scraper.extract.page import hidden, lazy_media, shadow_roots
-from scraper.extract.page.third_party_content import is_of_others
+from scraper.extract.page import hidden, lazy_media
+from scraper.extract.text.terms import count_words
 
 MAX_FRAMES = 50
 
@@ -31,11 +36,11 @@ _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
 """What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
 
-_SVG_TEXTS = elements(".//text")
+_SVG_TEXTS = element_selector(".//text")
 _MAX_SVG_TEXT = 2_000
 
-_MARKED_FRAMES = having("data-x-frame")
-_WITH_URL = elements(".//*[@href or @src or @srcset or @data-src]")
+_MARKED_FRAMES = attribute_selector("data-x-frame")
+_WITH_URL = element_selector(".//*[@href or @src or @srcset or @data-src]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,31 +91,31 @@ class PageTree:
     """Something in it is or may become a formula; what that goes by, tags and attributes, stays as it is."""
 
 
-def build(snapshot: Snapshot) -> PageTree:
+def build_page_tree(snapshot: Snapshot) -> PageTree:
     """The page in a snapshot of HTML."""
-    parsed = parsing.parse(snapshot.html)
+    parsed = parsing.parse_html(snapshot.html)
     root = parsed.root
     if root is None:
         body = etree.Element("body")
         return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
     head = _head(root)
-    base = base_of(root, snapshot.url)
-    shadow_roots.inline(root)
-    classes = names_in(root)
-    may_hold_formulas = formulas.settle(root, classes)
-    lazy_media.settle(root, base)
+    base = find_base_url(root, snapshot.url)
+    inline_shadow_roots(root)
+    classes = collect_class_names(root)
+    may_hold_formulas = formulas.normalize_formulas(root, classes)
+    lazy_media.resolve_lazy_media(root, base)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
         removed += _graft(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
-        classes = names_in(root) if snapshot.frames else classes
+        classes = collect_class_names(root) if snapshot.frames else classes
     else:
         removed += hidden.remove_styled(root)
     body = _body(root)
     asks = not snapshot.rendered and _drop_notes(body)
-    embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO))
+    embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
     _drop_unread(body, rendered=snapshot.rendered)
-    lifted = parsing.lift_deep(body)
+    lifted = parsing.flatten_deep_elements(body)
     return PageTree(
         snapshot.url,
         base,
@@ -158,7 +163,7 @@ def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
     for meta in metas:
         content = meta.get("content")
         name = meta.get("property") or meta.get("name")
-        if not name and (item := meta.get("itemprop")) and content and not is_of_others(meta):
+        if not name and (item := meta.get("itemprop")) and content and not is_third_party(meta):
             name = item
         name = name or meta.get("http-equiv")
         if name and content:
@@ -166,7 +171,7 @@ def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
     return found
 
 
-def base_of(root: Element, url: str) -> str:
+def find_base_url(root: Element, url: str) -> str:
     """The address against which a page's own are resolved."""
     for base in root.iter("base"):
         joined = _joined(url, base.get("href") or "")
@@ -223,10 +228,10 @@ def _needs_fallback(body: Element) -> bool:
     """
     fallbacks = [text_of(element) for element in body.iter("noscript")]
     notes = [text for text in fallbacks if len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text)]
-    instead = words_in(" ".join(fallbacks))
-    if instead - words_in(" ".join(notes)) < _FALLBACK_WORDS:
+    instead = count_words(" ".join(fallbacks))
+    if instead - count_words(" ".join(notes)) < _FALLBACK_WORDS:
         return False
-    return words_in(text_of(body)) - instead < _FALLBACK_WORDS
+    return count_words(text_of(body)) - instead < _FALLBACK_WORDS
 
 
 def _graft(root: Element, frames: Sequence[Frame]) -> int:
@@ -239,15 +244,15 @@ def _graft(root: Element, frames: Sequence[Frame]) -> int:
         frame = by_mark.pop(place.get("data-x-frame") or "", None)
         if frame is None:
             continue
-        inner = parsing.parse(frame.html).root
+        inner = parsing.parse_html(frame.html).root
         if inner is None:
             continue
-        shadow_roots.inline(inner)
-        formulas.settle(inner)
-        lazy_media.settle(inner, base_of(inner, frame.url))
+        inline_shadow_roots(inner)
+        formulas.normalize_formulas(inner)
+        lazy_media.resolve_lazy_media(inner, find_base_url(inner, frame.url))
         removed += hidden.remove_marked(inner)
         waiting += _MARKED_FRAMES(inner)
-        _replace(place, inner, base_of(inner, frame.url))
+        _replace(place, inner, find_base_url(inner, frame.url))
     return removed
 
 
@@ -263,3 +268,85 @@ def _replace(place: Element, inner: Element, base: str) -> None:
     place.tag = "div"
     place.text = body.text
     place.extend(list(body))
+
+
+_OWN_SLOTS = element_selector(".//slot[count(ancestor::template[@shadowrootmode]) = 1]")
+
+
+def inline_shadow_roots(root: Element) -> None:
+    """Put every shadow tree in the place of its host's content; children without a slot are not shown."""
+    templates = [one for one in root.iter("template") if one.get("shadowrootmode") is not None]
+    for template in templates:
+        host = template.getparent()
+        if host is not None:
+            _inline_one(host, template)
+
+
+def _inline_one(host: Element, template: Element) -> None:
+    text = (host.text or "") + (template.tail or "")
+    template.tail = None
+    host.remove(template)
+    slots = _OWN_SLOTS(template)
+    text, assigned = _by_slot(host, text)
+    for slot in slots:
+        name = slot.get("name") or ""
+        children = assigned.pop(name, [])
+        own_text = "" if name else text
+        if children or own_text.strip():
+            del slot[:]
+            slot.text = own_text
+            slot.extend(children)
+            text = text if name else ""
+    host.text = template.text
+    host.extend(list(template))
+
+
+def _by_slot(host: Element, text: str) -> tuple[str, dict[str, list[Element]]]:
+    """Empty the host; its text up to the first child of the default slot, and its children by slot name."""
+    assigned: dict[str, list[Element]] = {}
+    for child in list(host):
+        tail, child.tail = child.tail, None
+        host.remove(child)
+        name = child.get("slot") or ""
+        assigned.setdefault(name, []).append(child)
+        default = assigned.get("")
+        if tail and default:
+            default[-1].tail = (default[-1].tail or "") + tail
+        elif tail:
+            text += tail
+    return text, assigned
+
+
+THIRD_PARTY_PROPERTIES = frozenset(
+    "review reviews comment comments itemReviewed acceptedAnswer suggestedAnswer isRelatedTo isSimilarTo "
+    "mentions".split()
+)
+"""Under these stand works of other people."""
+
+THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
+"""Under these too, where there are several: a single one may be the page's own."""
+
+_BESIDE = frozenset({"nav", "aside"})
+_OWN = frozenset({"article", "main"})
+_MAX_AROUND = 30
+_MAX_NAMES = 200
+"""Elements around one, and characters of their names, that are looked at."""
+
+
+def is_third_party(element: Element) -> bool:
+    """Whether an element stands in a work of somebody else, by its microdata."""
+    names = (one.get("itemprop") for one in islice(element.iterancestors(), _MAX_AROUND))
+    return any(name and not THIRD_PARTY_PROPERTIES.isdisjoint(name[:_MAX_NAMES].split()) for name in names)
+
+
+def is_beside_content(element: Element) -> bool:
+    """Whether an element stands beside the content; the footer of an article is a part of it."""
+    in_footer = False
+    for around in islice(element.iterancestors(), _MAX_AROUND):
+        if around.tag in _BESIDE:
+            return True
+        if around.tag in _OWN:
+            in_footer = False
+        elif around.tag == "footer":
+            in_footer = True
+    return in_footer

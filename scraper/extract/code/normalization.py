@@ -8,11 +8,17 @@ from collections.abc import Iterator
 from itertools import islice
 from textwrap import dedent
 
-from scraper.extract.code import diffs, generators
-from scraper.extract.code.blocks import NUMBERING, code_text, is_bare_block, numbers_lines
-from scraper.extract.code.languages import is_language
+from lxml import etree
+
+from scraper.extract.code.blocks import (
+    NUMBERING,
+    extract_code,
+    is_bare_block,
+    is_language_name,
+    is_line_number_column,
+)
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, elements, text_of
+from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 _MAX_LABEL = 24
 _MAX_BAR = 60
@@ -21,8 +27,8 @@ _MAX_BAR = 60
 _MAX_CLIMB = 6
 _BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
-_BOXES = elements(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
-_OTHER_WORDS = elements(
+_BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
+_OTHER_WORDS = element_selector(
     ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
 )
 _NO_CODE = frozenset("pre table p ul ol h1 h2 h3 h4 h5 h6 img blockquote form".split())
@@ -31,10 +37,10 @@ _COPY = re.compile(
 )
 
 
-def settle(root: Element, names: str) -> None:
+def normalize_code_blocks(root: Element, names: str) -> None:
     """Make every block of code in the tree, whose classes are `names`, a `pre`."""
-    generators.settle(root, names)
-    diffs.settle(root, names)
+    _normalize_generated(root, names)
+    _add_diff_signs(root, names)
     for block in list(root.iter("pre")):
         _take_numbers(block)
         _take_labels(block)
@@ -64,7 +70,7 @@ def _is_column(beside: Element, block: Element) -> bool:
     around = block.getparent()
     alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
     several = len(text_of(beside).split()) > 1
-    return alone and several and beside is block.getprevious() and numbers_lines(beside, block)
+    return alone and several and beside is block.getprevious() and is_line_number_column(beside, block)
 
 
 def _take_labels(block: Element) -> None:
@@ -76,7 +82,7 @@ def _take_labels(block: Element) -> None:
     while place is not None and place is not block:
         for before in list(place.itersiblings(preceding=True)):
             label = _label(before)
-            if before.tag == "div" and _is_short(before) and (not label or is_language(label)):
+            if before.tag == "div" and _is_short(before) and (not label or is_language_name(label)):
                 if label and not block.get("data-lang"):
                     block.set("data-lang", label)
                 remove(before)
@@ -93,7 +99,7 @@ def _take_bar(block: Element) -> None:
     if bar is None:
         return
     label = _label(bar)
-    if is_language(label) and not block.get("data-lang"):
+    if is_language_name(label) and not block.get("data-lang"):
         block.set("data-lang", label)
     remove(bar)
 
@@ -138,7 +144,7 @@ def _bar_below(block: Element) -> Element | None:
     after = block.getnext()
     if after is None or (block.tail or "").strip() or "toolbar" not in (after.get("class") or "").split():
         return None
-    return after if _is_short(after) and (not _label(after) or is_language(_label(after))) else None
+    return after if _is_short(after) and (not _label(after) or is_language_name(_label(after))) else None
 
 
 def _names_language(bar: Element) -> bool:
@@ -152,7 +158,7 @@ def _names_language(bar: Element) -> bool:
         link.get("href") == "#" for link in bar.iterdescendants("a")
     )
     named = _BAR_CLASS.search((bar.get("class") or "").lower()) is not None
-    return (has_button or named) and is_language(_label(bar))
+    return (has_button or named) and is_language_name(_label(bar))
 
 
 def _label(bar: Element) -> str:
@@ -206,7 +212,7 @@ def _run_from(code: Element) -> Iterator[Element]:
 
 def _fragment(code: Element) -> str:
     raw = text_of(code)
-    text = code_text(code)
+    text = extract_code(code)
     text = dedent(text) if code.tag == "code" else text
     return f"{text}\n" if raw.endswith("\n\n") else text
 
@@ -262,3 +268,105 @@ def _lines_from(line: Element) -> Iterator[Element]:
 def _is_line(element: Element) -> bool:
     """Whether all that is said in an element is said by `code` in it."""
     return element.tag == "div" and not _OTHER_WORDS(element) and next(element.iter("code"), None) is not None
+
+
+_LINED = element_selector(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
+"""Doxygen's blocks of code."""
+_LISTINGS = element_selector(".//div[contains(@class, 'ltx_lstlisting')]")
+_LISTED_LANGUAGE = re.compile(r"ltx_lst_language_(\S+)")
+_SIGNATURES = element_selector(".//table[contains(concat(' ', @class, ' '), ' memname ')]")
+_AFTER_BRACKET = re.compile(r"(?<=\() | (?=\))|(?<= ) ")
+
+
+def _normalize_generated(root: Element, names: str) -> None:
+    """Make them blocks of code; `names` are the tree's classes."""
+    for box in _LINED(root) if "fragment" in names else ():
+        _settle_lined(box)
+    for box in _LISTINGS(root) if "ltx_lstlisting" in names else ():
+        _settle_listing(box)
+    for area in root.iter("textarea"):
+        if "\n" in (area.text or "").strip():  # an editor with an example in it; fields of forms are empty
+            area.tag = "pre"
+    for table in _SIGNATURES(root) if "memname" in names else ():
+        _settle_signature(table)
+
+
+def _settle_lined(box: Element) -> None:
+    """A box that holds lines of code, each in an element of its own, perhaps in parts that fold."""
+    lines: list[Element] = []
+    for part in box:
+        classes = (part.get("class") or "").split()
+        if "line" in classes:
+            lines.append(part)
+        elif "foldopen" in classes:
+            lines += [line for line in part.iter("div") if "line" in (line.get("class") or "").split()]
+        elif "ttc" not in classes:  # what shows over a name when one points at it
+            return
+    if lines:
+        for line in lines:
+            line.tail = None
+        box.tag, box.text, box[:] = "pre", None, lines
+
+
+def _settle_listing(box: Element) -> None:
+    """LaTeXML's listing: its lines are elements, its language stands in a class of its own."""
+    lines = [line for line in box if "ltx_listingline" in (line.get("class") or "").split()]
+    if not lines or next(box.iterdescendants("math"), None) is not None:
+        return
+    language = _LISTED_LANGUAGE.search(box.get("class") or "")
+    for line in lines:
+        line.tail = None
+        for number in [one for one in line if "ltx_tag" in (one.get("class") or "")]:
+            remove(number)
+    box.tag, box.text, box[:] = "pre", None, lines
+    if language:
+        box.set("data-lang", language.group(1))
+
+
+def _settle_signature(table: Element) -> None:
+    """A function with its parameters in the cells of a table, as Doxygen sets them: one line of code."""
+    words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
+    code = etree.Element("code")
+    code.text = _AFTER_BRACKET.sub("", " ".join(words.split()))
+    table.tag = "p"
+    table[:] = [code]
+    table.text = None
+
+
+_CHANGED = element_selector(
+    ".//*[self::span or self::div]"
+    "[contains(concat(' ', @class, ' '), ' diff ') or contains(concat(' ', @class, ' '), ' ec-line ')]"
+)
+_SIGNS = {"add": "+", "remove": "-", "ins": "+", "del": "-"}
+_LINES = frozenset({"line", "ec-line"})
+_MOST_LINES = 20_000
+
+
+def _add_diff_signs(root: Element, names: str) -> None:
+    """Write the signs before the lines, and before all others of their blocks a blank; it is a `diff` then.
+
+    `names` are the tree's classes.
+    """
+    if "diff" not in names and "ec-line" not in names:
+        return
+    changed = (line for line in _CHANGED(root)[:_MOST_LINES] if _sign(line) != " ")
+    blocks = (next(line.iterancestors("pre"), None) for line in changed)
+    for block in dict.fromkeys(block for block in blocks if block is not None):
+        lines = [line for line in block.iter("span", "div") if _is_diff_line(line)]
+        if any(text_of(line)[:1] in "+-" for line in lines if _sign(line) != " " and text_of(line)):
+            continue  # written out already
+        for line in lines:
+            place = line
+            while not place.text and len(place) and place[0].tag == "div":
+                place = place[0]
+            place.text = _sign(line) + (place.text or "")
+        for named in (block, *block.iter("code")):
+            named.set("data-lang", "diff")
+
+
+def _is_diff_line(element: Element) -> bool:
+    return not _LINES.isdisjoint((element.get("class") or "").split())
+
+
+def _sign(line: Element) -> str:
+    return next((_SIGNS[name] for name in (line.get("class") or "").split() if name in _SIGNS), " ")

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from scraper.extract.dom import parsing
-from scraper.extract.metadata import authors, date_parsing
+from scraper.extract.metadata import byline, date_parsing
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
 from tests.scraper.soon import soon
@@ -100,7 +100,7 @@ def test_what_stands_far_below_is_of_something_else() -> None:
     ],
 )  # fmt: skip
 def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int]) -> None:
-    moment = date_parsing.in_text(text)
+    moment = date_parsing.find_date(text)
     assert moment is not None and (moment.year, moment.month, moment.day) == (2024, *day)
 
 
@@ -108,13 +108,13 @@ def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int
     "text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""]
 )
 def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
-    assert date_parsing.in_text(text) is None
+    assert date_parsing.find_date(text) is None
 
 
 def test_elements_called_author_in_each_other_are_read_soon() -> None:
     links = "<a href=x>one of many links</a>" * 5_000
-    body = parsing.parse("<h1>T</h1>" + "<div class=author>" * 100 + links).root
+    body = parsing.parse_html("<h1>T</h1>" + "<div class=author>" * 100 + links).root
     assert body is not None
     near = list(islice(body.iter("*"), 130))
     with soon():
-        assert list(authors.seen(near)) == []
+        assert list(byline.seen(near)) == []

@@ -4,7 +4,7 @@ import pytest
 
 from browsers.model import Frame
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import build
+from scraper.extract.page import page_tree
 from tests.scraper.extract.snapshots import WORDS, page, read
 
 
@@ -62,7 +62,7 @@ def test_elements_deeper_than_the_bound_keep_their_text() -> None:
         "<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>"
     )
     assert document.degraded
-    built = build.build(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
+    built = page_tree.build_page_tree(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
     assert "".join(built.body.itertext()).count("y") >= 1_000
     assert "after" in document.text
 
@@ -74,7 +74,7 @@ def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() ->
     shown = read(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True).text
     assert "Thread" not in shown
     app = page(f"<main><p>The app's own text. {WORDS}</p></main>{fallback}", rendered=True)
-    assert "Thread" not in text_of(build.build(app).body)
+    assert "Thread" not in text_of(page_tree.build_page_tree(app).body)
     assert read(f"<div id=main>Loading</div>{note * 30}", rendered=True).text == "Loading"
 
 
@@ -84,5 +84,5 @@ def test_two_bodies_are_one_page() -> None:
 
 def test_a_long_text_for_readers_without_scripts_is_no_note() -> None:
     told = f"This page is about JavaScript. {WORDS}"
-    built = build.build(page(f"<main><p>Shown.</p></main><noscript>{told}</noscript>"))
+    built = page_tree.build_page_tree(page(f"<main><p>Shown.</p></main><noscript>{told}</noscript>"))
     assert "about JavaScript" in text_of(built.body) and not built.asks_for_scripts

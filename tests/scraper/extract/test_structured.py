@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from browsers.model import JsonResponse
-from scraper.extract.structured import from_snapshot
+from scraper.extract import structured
 from scraper.model import StructuredData
 from tests.scraper.extract.snapshots import URL, page, served
 
@@ -18,7 +18,7 @@ CUT = "there is more than the limits allow"
 
 
 def extract(html: str, **more: Any) -> StructuredData:
-    return from_snapshot.extract(page(html, **more))
+    return structured.extract(page(html, **more))
 
 
 def test_json_ld_has_relative_addresses_made_absolute_and_leaves_prose_alone() -> None:
@@ -171,13 +171,13 @@ def test_more_than_a_page_has_is_cut_and_said() -> None:
 
 def test_read_simply_the_head_is_all_there_and_nothing_that_takes_long() -> None:
     html = LD + '<meta property="og:title" content="T"><div itemscope><b itemprop="name">x</b></div>'
-    found = from_snapshot.extract_simply(page(html))
+    found = structured.extract_basic(page(html))
     assert found.json_ld and found.opengraph
     assert not found.microdata and found.product is None
 
 
 def test_text_that_is_no_page_holds_nothing() -> None:
-    assert from_snapshot.extract(served("text/plain", "only words")) == StructuredData(url=URL)
+    assert structured.extract(served("text/plain", "only words")) == StructuredData(url=URL)
 
 
 def test_facts_that_cannot_be_read_lose_none_of_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:

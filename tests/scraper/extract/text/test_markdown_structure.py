@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.text.outline import MAX_HEADINGS, of_markdown
+from scraper.extract.text.markdown_structure import (
+    MAX_HEADINGS,
+    find_atomic_blocks,
+    find_headings,
+    is_table_row,
+)
 from tests.scraper.soon import soon
 
 
 def test_headings_come_with_their_ranks_and_places() -> None:
     markdown = "# One\n\nText # no heading\n\n### Two\n"
-    found = of_markdown(markdown)
+    found = find_headings(markdown)
     assert [(one.level, one.text) for one in found] == [(1, "One"), (3, "Two")]
     assert [markdown[one.start :].split("\n")[0] for one in found] == ["# One", "### Two"]
 
 
 def test_what_looks_like_a_heading_in_code_is_none() -> None:
     markdown = "````\n# a comment\n```\n# another\n````\n\n# One"
-    assert [one.text for one in of_markdown(markdown)] == ["One"]
+    assert [one.text for one in find_headings(markdown)] == ["One"]
 
 
 @pytest.mark.parametrize("marker", ["- ", "12. ", "> ", ":   ", "> - "])
 def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
     inset = "".join(one if one == ">" else " " for one in marker)
     markdown = f"{marker}```\n{inset}# a comment\n{inset}```\n\n# One"
-    assert [one.text for one in of_markdown(markdown)] == ["One"]
+    assert [one.text for one in find_headings(markdown)] == ["One"]
 
 
 @pytest.mark.parametrize(
@@ -38,14 +43,27 @@ def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
     ],
 )
 def test_a_heading_is_told_without_its_markup(written: str, shown: str) -> None:
-    assert [one.text for one in of_markdown(f"# {written}")] == [shown]
+    assert [one.text for one in find_headings(f"# {written}")] == [shown]
 
 
 def test_there_are_only_so_many() -> None:
-    assert len(of_markdown("# a\n" * (MAX_HEADINGS + 1))) == MAX_HEADINGS
+    assert len(find_headings("# a\n" * (MAX_HEADINGS + 1))) == MAX_HEADINGS
 
 
 @pytest.mark.parametrize("piece", ["[\\[", "![", "[a](", "[a](b(", "#", "*", "\n"])
 def test_a_hostile_heading_is_read_soon(piece: str) -> None:
     with soon():
-        of_markdown("# " + piece * (200_000 // len(piece)))
+        find_headings("# " + piece * (200_000 // len(piece)))
+
+
+@pytest.mark.parametrize("marker", ["", "- ", "12. ", ":   "])
+def test_a_fence_is_known_behind_the_marker_of_an_item(marker: str) -> None:
+    inset = " " * len(marker)
+    markdown = f"{marker}```py\n{inset}x = 1\n{inset}```\n\nWords.\n"
+    found = find_atomic_blocks(markdown, len(markdown))
+    assert [markdown[one.start : one.end] for one in found] == [markdown.split("\n\n")[0]]
+    assert found[0].opening == f"{inset}```py\n"
+
+
+def test_a_row_is_known_behind_the_marker_of_a_term() -> None:
+    assert is_table_row(":   | a | b |")

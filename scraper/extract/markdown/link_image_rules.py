@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from scraper.extract.dom.urls import find_image_source
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.base_rules import Rules, Tags, around
+from scraper.extract.markdown.base_rules import Rules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import Node
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 MAX_LINKS = 1_000
 MAX_LINK_TEXT = 300
@@ -82,7 +83,7 @@ class LinkRules(Rules):
         linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
         if text[0] == "\n" and "_inline" not in parent_tags:
             return f"\n\n{linked}\n\n"
-        before, after = around(text)
+        before, after = edge_whitespace(text)
         return f"{before}{linked}{after}"
 
     def _card(self, text: str, url: str, element: Element) -> str:
@@ -104,7 +105,7 @@ class LinkRules(Rules):
         """The player of a video: a line that leads to its page."""
         element = el.element
         label = escape_label(
-            line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video"
+            clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video"
         )
         url = self.addresses.absolute(element.get("href"))
         if not url or "_noformat" in parent_tags or "a" in parent_tags:
@@ -121,7 +122,7 @@ class LinkRules(Rules):
     def _note(self, url: str, label: str, element: Element) -> None:
         if url not in self.links and len(self.links) < MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
-            self.links[url] = line(plain, MAX_LINK_TEXT)
+            self.links[url] = clean_line(plain, MAX_LINK_TEXT)
 
 
 def _card_in(text: str) -> str:
@@ -144,13 +145,13 @@ def _is_permalink(element: Element) -> bool:
 
 def _is_whole_heading(element: Element) -> bool:
     """Whether a heading holds nothing but a link, as markdown-it writes it: then its text is the title."""
-    around = element.getparent()
-    while around is not None and len(around) == 1:
-        if (around.text or "").strip() or (element.tail or "").strip():
+    parent = element.getparent()
+    while parent is not None and len(parent) == 1:
+        if (parent.text or "").strip() or (element.tail or "").strip():
             return False
-        if around.tag in _HEADINGS:
+        if parent.tag in _HEADINGS:
             return True
-        element, around = around, around.getparent()
+        element, parent = parent, parent.getparent()
     return False
 
 
@@ -158,3 +159,66 @@ def _points_at_own(element: Element, name: str) -> bool:
     """Whether a link is in the heading or term that it leads to."""
     title = next(element.iterancestors("dt", *_HEADINGS), None)
     return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))
+
+
+MAX_ALT = 200
+"""A longer alternative text is not a description but a place to put text that nobody sees."""
+
+MAX_IMAGES = 300
+_EMOJI_CHARACTERS = 4
+_EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
+_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
+"""Templates leave them in descriptions, where they mean nothing."""
+
+_UNSEEN_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
+"""Of a picture that counts visitors, whatever it is described as."""
+
+_SPECIAL = re.compile(r"[\\\[\]]")
+
+
+class ImageRules(Rules):
+    """The rule of `img`."""
+
+    def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Only described pictures; a heading keeps the description alone, an emoji is a character."""
+        element = el.element
+        alt = clean_line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
+        if not alt or _is_unseen(element):
+            return ""
+        label = _SPECIAL.sub(r"\\\g<0>", alt)
+        if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
+            return label
+        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _is_emoji(element):
+            return alt
+        source = find_image_source(_strings(element), _sources(element))
+        url = self.addresses.absolute(source)
+        if not url:
+            return f"![{label}]()" if source.startswith("data:") else ""
+        if len(self.images) < MAX_IMAGES:
+            self.images.setdefault(url, alt)
+        return f"![{label}]({url})"
+
+
+def _is_unseen(image: Element) -> bool:
+    """Whether it is a point, and none that a script replaces by the picture."""
+    if image.get("width") not in _UNSEEN_SIZES or image.get("height") not in _UNSEEN_SIZES:
+        return False
+    return not any(name == "srcset" or name.startswith("data-") for name in _strings(image))
+
+
+def _is_emoji(image: Element) -> bool:
+    return _EMOJI.search(f"{image.get('class') or ''} {image.get('src') or ''}"[:1_000]) is not None
+
+
+def _strings(element: Element) -> dict[str, str]:
+    return {str(name): str(value) for name, value in element.attrib.items()}
+
+
+def _sources(image: Element) -> str:
+    """The candidates of the `picture` around an image."""
+    parent = image.getparent()
+    if parent is None or parent.tag != "picture":
+        return ""
+    sources = (source.get("srcset") or source.get("data-srcset") for source in parent.iterchildren("source"))
+    return next((candidates for candidates in sources if candidates), "")

@@ -1,4 +1,4 @@
-"""Where the fenced blocks, displayed formulas and tables of a text stand, so that a cut can go round them."""
+"""The headings of a Markdown text and where they stand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,42 @@ import re
 from dataclasses import dataclass
 
 from scraper.extract.math.tex import MAX_TEX
+from scraper.extract.text.sanitize import clean_line
+from scraper.model import Heading
+
+MAX_HEADINGS = 500
+_MAX_TEXT = 200
+
+_HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
+"""Behind the end of a line rather than at the beginning of one: to the ends one can jump."""
+
+_LINK = re.compile(
+    r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+)
+"""What is escaped is matched too: a bracket in it opens nothing, and is not tried as one."""
+_MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
+
+
+def find_headings(markdown: str) -> tuple[Heading, ...]:
+    """ATX headings outside of code, with their offsets."""
+    if "#" not in markdown:
+        return ()
+    headings: list[Heading] = []
+    fence = ""
+    for match in _HEADING_OR_FENCE.finditer(f"\n{markdown}"):
+        hashes, text, ticks, rest = match.groups()
+        if ticks:
+            closes = ticks[0] == fence[:1] and len(ticks) >= len(fence) and not rest.strip()
+            fence = "" if closes else fence or ticks
+        elif not fence and len(headings) < MAX_HEADINGS:
+            headings.append(Heading(len(hashes), _plain(text), match.start()))
+    return tuple(headings)
+
+
+def _plain(text: str) -> str:
+    labels = _LINK.sub(lambda match: match["escaped"] or match["label"], text)
+    return clean_line(_MARKUP.sub("", labels), _MAX_TEXT)
+
 
 _MAX_HEAD = 1_000
 """A longer table head is not repeated on every page."""
@@ -48,22 +84,22 @@ class AtomicBlock:
         return _LIST_MARK.sub(" ", self.indent)
 
 
-def fences(markdown: str, until: int) -> list[AtomicBlock]:
+def find_atomic_blocks(markdown: str, until: int) -> list[AtomicBlock]:
     """The blocks of code and the displayed formulas that begin before `until`."""
     if not any(ticks[0] in markdown and ticks in markdown for ticks in _TICKS):
         return []
     found: list[AtomicBlock] = []
     opened: re.Match[str] | None = None
-    for line in _FENCE_LINE.finditer(markdown):
-        if opened is not None and _is_stray(opened, line.start()):
+    for fence_line in _FENCE_LINE.finditer(markdown):
+        if opened is not None and _is_stray(opened, fence_line.start()):
             opened = None
         if opened is None:
-            if line.start() >= until:
+            if fence_line.start() >= until:
                 break
-            if line["ticks"][0] in "~$" or "`" not in line["info"]:
-                opened = line
-        elif line["ticks"].startswith(opened["ticks"]) and not line["info"].strip():
-            found.append(_fence(opened, line.end()))
+            if fence_line["ticks"][0] in "~$" or "`" not in fence_line["info"]:
+                opened = fence_line
+        elif fence_line["ticks"].startswith(opened["ticks"]) and not fence_line["info"].strip():
+            found.append(_fence(opened, fence_line.end()))
             opened = None
     if opened is not None and opened["ticks"] != _DOLLARS:
         found.append(_fence(opened, len(markdown)))
@@ -75,19 +111,19 @@ def _is_stray(opened: re.Match[str], at: int) -> bool:
     return opened["ticks"] == _DOLLARS and at - opened.start() > MAX_TEX
 
 
-def is_row(line: str) -> bool:
+def is_table_row(text: str) -> bool:
     """Whether a line is the row of a table."""
-    return _ROW.match(line) is not None
+    return _ROW.match(text) is not None
 
 
-def table_head(markdown: str, at: int) -> str:
+def find_table_head(markdown: str, at: int) -> str:
     """Header and delimiter of the table whose later row begins at `at`; empty where there is none."""
-    if not is_row(markdown[at : at + _MAX_HEAD]):
+    if not is_table_row(markdown[at : at + _MAX_HEAD]):
         return ""
     first = second = at
     while first:
         before = markdown.rfind("\n", 0, first - 1) + 1
-        if not is_row(markdown[before : min(before + _MAX_HEAD, first)]):
+        if not is_table_row(markdown[before : min(before + _MAX_HEAD, first)]):
             break
         first, second = before, first
     rows_above = markdown[first:at]
