@@ -117,4 +117,4 @@ def test_elements_called_author_in_each_other_are_read_soon() -> None:
     assert body is not None
     near = list(islice(body.iter("*"), 130))
     with soon():
-        assert list(byline.seen(near)) == []
+        assert list(byline.find_author_names(near)) == []
