@@ -14,12 +14,13 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test check format docs quality benchmarks conformance clients site image image-test lock clean
+.PHONY: help setup serve test test-all check format docs quality benchmarks conformance clients site image image-test lock clean
 .PHONY: changelog coverage docs-site
 
 help:
 	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
 	@echo 'make test         all tests, in two processes (WORKERS=4: in four); sets up what is missing'
+	@echo 'make test-all     the same, with hostile inputs at full size'
 	@echo 'make setup        only what `make serve` sets up'
 	@echo 'make check        format, lint, types, import rules'
 	@echo 'make format       what of these the machine can mend by itself'
@@ -45,6 +46,10 @@ serve: setup
 
 test: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+# Hostile inputs at full size too; only these with ARGS="-m full_size".
+test-all: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "full_size or not full_size" $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

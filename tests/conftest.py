@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,21 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("same-everywhere")
+
+
+_BEGUN_S = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seconds", type=float, help="skip the tests that have not begun after so many seconds")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the test if the time for the whole run is over."""
+    limit_s = item.config.getoption("seconds")
+    if limit_s is not None and time.monotonic() - _BEGUN_S > limit_s:
+        pytest.skip("the time for this run is over")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -94,8 +110,12 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of a module fixture in one process; skip browser tests without Chromium."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out full sizes, keep tests of a module fixture in one process, skip browser tests without one."""
+    if "full_size" not in config.getoption("markexpr"):
+        full = [item for item in items if item.get_closest_marker("full_size")]
+        config.hook.pytest_deselected(items=full)
+        items[:] = [item for item in items if item not in set(full)]
     for item in items:
         if _shares_module_fixture(item):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

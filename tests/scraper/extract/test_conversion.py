@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.extract.dom import parsing
 from scraper.extract.markdown import converter
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.conversion import converted
 
 TAGS = (
@@ -74,42 +72,43 @@ DEEP = 200_000
 MANY = 20_000
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        pytest.param("<div>" * DEEP + "x", id="200,000 nested divs"),
-        pytest.param("<ul><li>" * MANY + "x", id="nested lists"),
-        pytest.param("<table><tr><td>" * MANY + "x", id="nested tables"),
-        pytest.param("<math>" + "<mrow>" * MANY + "x", id="a deep formula"),
-        pytest.param("<p " + " ".join(f"a{n}" for n in range(500_000)) + ">x</p>", id="500,000 attributes"),
-        pytest.param("<p>" + "word " * 10_000_000 + "x", id="one line of 50 MB"),
-        pytest.param("<p>x" + "<math><mi>a</mi></math>" * MANY, id="formulas in one paragraph"),
-        pytest.param("<p>x" + "$a \\( \\[ $$ \\begin{align}" * 5_000, id="formulas that never end"),
-        pytest.param("x<div><code>a</code><code>b</code></div>" * 5_000, id="lines of tokens"),
-        pytest.param("x<code>a\nb</code>" * 5_000, id="bare blocks"),
-        pytest.param(
-            "x<sup><a href='#a'>1</a></sup>" * 5_000 + "<hr>" * 5_000 + "<p id=a>1 x</p>",
-            id="marks and rules",
-        ),
-        pytest.param(
-            "".join(f"x<a href='#n{n}'><sup>{n % 999}</sup></a>" for n in range(3_000))
-            + "<p>"
-            + "".join(f"<a id=n{n}></a>y<br>" for n in range(3_000)),
-            id="notes in one block",
-        ),
-        pytest.param("<a href=/x>x" + "[" * DEEP + "</a>", id="brackets"),
-        pytest.param(f"x<sup><a href='#{'1' * DEEP}-'>1</a></sup>", id="a name of digits"),
-        pytest.param(
-            f"x<sup><a href='#n'>1</a></sup><p id=n>1 y{',' * DEEP}z<a href='#'>{' ' * DEEP}z</a>",
-            id="a note that trails off",
-        ),
-    ],
-)
-def test_hostile_pages_end_within_bounds(html: str) -> None:
+def notes_in_one_block(number: int) -> str:
+    marks = "".join(f"x<a href='#n{n}'><sup>{n % 999}</sup></a>" for n in range(number))
+    return marks + "<p>" + "".join(f"<a id=n{n}></a>y<br>" for n in range(number))
+
+
+def result_of(html: str) -> converter.ConvertedMarkdown:
     root = parsing.parse_html(f"<body>{html}").root
     assert root is not None
     body = root.find("body")
-    started = time.process_time()
-    found = converter.convert(root if body is None else body, "https://example.com/")
-    assert time.process_time() - started < 20
+    return converter.convert(root if body is None else body, "https://example.com/")
+
+
+@hostile_inputs(
+    {
+        "one line of 50 MB": (10_000_000, lambda n: "<p>" + "word " * n + "x"),
+        "formulas in one paragraph": (MANY, lambda n: "<p>x" + "<math><mi>a</mi></math>" * n),
+        "notes in one block": (3_000, notes_in_one_block),
+    },
+    {
+        "200,000 nested divs": lambda: "<div>" * DEEP + "x",
+        "nested lists": lambda: "<ul><li>" * MANY + "x",
+        "nested tables": lambda: "<table><tr><td>" * MANY + "x",
+        "a deep formula": lambda: "<math>" + "<mrow>" * MANY + "x",
+        "500,000 attributes": lambda: "<p " + " ".join(f"a{n}" for n in range(500_000)) + ">x</p>",
+        "formulas that never end": lambda: "<p>x" + "$a \\( \\[ $$ \\begin{align}" * 5_000,
+        "lines of tokens": lambda: "x<div><code>a</code><code>b</code></div>" * 5_000,
+        "bare blocks": lambda: "x<code>a\nb</code>" * 5_000,
+        "marks and rules": lambda: (
+            "x<sup><a href='#a'>1</a></sup>" * 5_000 + "<hr>" * 5_000 + "<p id=a>1 x</p>"
+        ),
+        "brackets": lambda: "<a href=/x>x" + "[" * DEEP + "</a>",
+        "a name of digits": lambda: f"x<sup><a href='#{'1' * DEEP}-'>1</a></sup>",
+        "a note that trails off": lambda: (
+            f"x<sup><a href='#n'>1</a></sup><p id=n>1 y{',' * DEEP}z<a href='#'>{' ' * DEEP}z</a>"
+        ),
+    },
+)
+def test_hostile_pages_end_within_bounds(hostile: Hostile[str]) -> None:
+    found = hostile.run(result_of, limit_s=20)
     assert "x" in found.markdown or len(found.markdown) > 1_000_000

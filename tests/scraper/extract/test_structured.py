@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from browsers.model import JsonResponse
 from scraper.extract import structured
 from scraper.model import StructuredData
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import URL, page, served
 
 LD = '<script type="application/ld+json">{"@type": "Thing", "name": "Anchor"}</script>'
@@ -123,12 +125,15 @@ def test_the_json_that_the_page_fetched_is_told_within_bounds() -> None:
     assert big["data"] is None and big["too_large"] == 300_002
 
 
-HOSTILE = {
+GROWING: dict[str, tuple[int, Callable[[int], str]]] = {
+    "deep scopes": (5_000, lambda n: LD + '<div itemscope itemprop="a"><b itemprop="n">x</b>' * n),
+    "many properties": (60_000, lambda n: LD + "<div itemscope>" + "<b itemprop=p>v</b>" * n),
+}
+CHEAP = {
     "nothing": "",
     "a file": "\x00\x01\ufffd" * 5_000,
     "a cut tag": LD + '<div itemscope itemtype="https://schema.org/Pro',
     "deep nesting": LD + "<div>" * 200_000,
-    "deep scopes": LD + '<div itemscope itemprop="a"><b itemprop="n">x</b>' * 5_000,
     "many attributes": LD + "<div " + " ".join(f"a{number}=1" for number in range(200_000)) + ">x</div>",
     "references everywhere": LD
     + f'<div id="a">{"<b itemprop=p>v</b>" * 2_000}</div>{"<div itemscope itemref=a></div>" * 400}',
@@ -141,19 +146,22 @@ HOSTILE = {
     "wide RDFa": LD
     + '<div vocab="https://schema.org/">'
     + '<p typeof="A"><b property="name">x</b></p>' * 8_000,
-    "many properties": LD + "<div itemscope>" + "<b itemprop=p>v</b>" * 60_000,
     "comments that never end": LD.replace("Anchor", "<!--" * 12_000).replace("Thing", "Product") + LD,
     "a value that never comes": LD + "<script>price:" + " " * 200_000 + "</script>",
     "half an object again and again": LD + "<script>" + 'var a = {"price": ' * 20_000 + "</script>",
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pages_cost_seconds_at_most_and_never_the_other_data(name: str) -> None:
-    found = extract(HOSTILE[name])
+def always(html: str) -> Callable[[], str]:
+    return lambda: html
+
+
+@hostile_inputs(GROWING, {name: always(html) for name, html in CHEAP.items()})
+def test_hostile_pages_cost_seconds_at_most_and_never_the_other_data(hostile: Hostile[str]) -> None:
+    found = hostile.run(extract, limit_s=20)
     assert pickle.loads(pickle.dumps(found)) == found
     assert json.dumps(found.json_ld)
-    if LD in HOSTILE[name]:
+    if LD in hostile.value:
         assert {"@type": "Thing", "name": "Anchor"} in found.json_ld
 
 

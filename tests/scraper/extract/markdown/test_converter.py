@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.conversion import converted, markdown_of
 from tests.scraper.extract.snapshots import URL, read
 
@@ -282,8 +283,9 @@ def test_what_is_left_out_leaves_no_gap() -> None:
     assert markdown_of("<p>a</p><table><tr><td></td></tr></table><div></div><p>b</p>") == "a\n\nb"
 
 
-def test_a_hundred_thousand_pieces_of_bold_are_one() -> None:
-    assert markdown_of("<p>" + f"<b>{'y' * 40}</b>" * 100_000 + "</p>") == f"**{'y' * 4_000_000}**"
+@hostile_inputs({"pieces of bold": (100_000, lambda n: "<p>" + f"<b>{'y' * 40}</b>" * n + "</p>")})
+def test_a_hundred_thousand_pieces_of_bold_are_one(hostile: Hostile[str]) -> None:
+    assert hostile.run(markdown_of, limit_s=20) == f"**{'y' * 40 * hostile.size}**"
 
 
 def test_a_long_number_above_the_line_is_no_power() -> None:
