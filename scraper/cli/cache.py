@@ -52,15 +52,15 @@ def stats(**flags: Any) -> int:
 @with_settings(without=SERVER_ONLY)
 def search(query: str, limit: int, form: str, **flags: Any) -> int:
     """Find kept pages by their words."""
-    from scraper.render import cache_search as render
-    from scraper.tools.common_parameters import new_region
+    from scraper.render import search as render
+    from scraper.tools.model import new_region
 
     _check(query)
     found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
     if form == "json":
-        click.echo(json.dumps(render.as_json(found), ensure_ascii=False))
+        click.echo(json.dumps(render.cache_hits_as_json(found), ensure_ascii=False))
     else:
-        click.echo(render.as_markdown(query, found, region=new_region(), now=datetime.now(UTC)))
+        click.echo(render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC)))
     return 0 if found.usable else 1
 
 
@@ -110,12 +110,12 @@ def clear(yes: bool, **flags: Any) -> int:
 
 def _check(query: str) -> None:
     """Refuse what the tool would refuse."""
-    from scraper.tools.arguments import StringArgument
     from scraper.tools.cache_search import MAX_QUERY_CHARS
+    from scraper.values import InvalidValueError, StringValue
 
     try:
-        StringArgument(MAX_QUERY_CHARS).read(query)
-    except ValueError as error:
+        StringValue(MAX_QUERY_CHARS).parse(query)
+    except InvalidValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
 
 

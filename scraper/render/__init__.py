@@ -1,1 +1,1 @@
-"""Answers: pure functions from data to Markdown or JSON of bounded size."""
+"""Render answers of tools as Markdown and JSON of bounded size."""

@@ -1,4 +1,4 @@
-"""Nested data made to fit a budget of tokens: texts and lists are shortened before anything is dropped."""
+"""Shorten nested JSON data to a budget of tokens: first texts and lists, then whole blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scraper.extract.text import token_estimate
 
 @dataclass(frozen=True, slots=True)
 class TruncatedJson:
-    """Blocks that fit; `shortened`: texts or lists in them were cut; `left_out`: blocks that had no room."""
+    """Blocks within a budget; `shortened`: texts or lists were cut; `left_out`: number of dropped blocks."""
 
     blocks: tuple[Any, ...]
     shortened: bool = False
@@ -32,30 +32,34 @@ _LEVELS = (
     _Bounds(160, 12, 8),
     _Bounds(80, 5, 6),
 )
-"""From next to nothing cut to the bones. What readers want are prices and dates, not article bodies."""
+"""Limits from mild to strict. Readers need prices and dates, not article bodies."""
 
-_NO_ROOM = 20
-"""Tokens below which no block says anything."""
+_MIN_BUDGET = 20
+"""Tokens. Below it, no block is useful."""
 
 
-def fitted(blocks: Sequence[Any], budget: int) -> TruncatedJson:
-    """The blocks within so many tokens, at the mildest level at which all fit; else the first ones."""
+def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:
+    """Return the blocks within a budget of tokens.
+
+    All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are
+    dropped.
+    """
     for level in _LEVELS:
-        short = [_short(block, level, 0) for block in blocks]
+        short = [_shorten(block, level, 0) for block in blocks]
         if _cost(short) <= budget:
             return TruncatedJson(tuple(short), shortened=short != list(blocks))
-    kept: list[Any] = []
+    fitting: list[Any] = []
     left = budget
-    for block in (_short(block, _LEVELS[-1], 0) for block in blocks):
+    for block in (_shorten(block, _LEVELS[-1], 0) for block in blocks):
         left -= _cost([block])
-        if left < 0 or budget < _NO_ROOM:
+        if left < 0 or budget < _MIN_BUDGET:
             break
-        kept.append(block)
-    return TruncatedJson(tuple(kept), shortened=True, left_out=len(blocks) - len(kept))
+        fitting.append(block)
+    return TruncatedJson(tuple(fitting), shortened=True, left_out=len(blocks) - len(fitting))
 
 
 def compact(data: Any) -> str:
-    """JSON without a character too many."""
+    """Serialize to JSON without spaces."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -63,7 +67,7 @@ def _cost(blocks: Sequence[Any]) -> int:
     return sum(token_estimate.estimate(compact(block)) for block in blocks)
 
 
-def _short(value: Any, bounds: _Bounds, depth: int) -> Any:
+def _shorten(value: Any, bounds: _Bounds, depth: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= bounds.text else value[: bounds.text - 1].rstrip() + "…"
     if not isinstance(value, dict | list | tuple):
@@ -71,6 +75,6 @@ def _short(value: Any, bounds: _Bounds, depth: int) -> Any:
     if depth >= bounds.depth:
         return "…"
     if isinstance(value, dict):
-        kept = list(value.items())[: bounds.items]
-        return {name[: bounds.text]: _short(part, bounds, depth + 1) for name, part in kept}
-    return [_short(part, bounds, depth + 1) for part in value[: bounds.items]]
+        items = list(value.items())[: bounds.items]
+        return {name[: bounds.text]: _shorten(part, bounds, depth + 1) for name, part in items}
+    return [_shorten(part, bounds, depth + 1) for part in value[: bounds.items]]

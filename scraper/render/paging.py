@@ -1,4 +1,4 @@
-"""A long text is handed out in pieces that join without gap or overlap, and each reads well alone."""
+"""Cut a long Markdown text into pieces that join without gap or overlap and are valid Markdown alone."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from scraper.extract.text.markdown_structure import (
 )
 
 KEEP_WHOLE = 6_000
-"""A block of code or a table row of up to this many characters stays whole, even beyond the length."""
+"""Characters of a code block or table row that stays whole even if it exceeds the length."""
 
 _LEAST_SHARE = 8
-"""A piece shorter than this part of the length is not worth a nicer place to cut."""
+"""Divisor of the length. A better place to cut is not used if the piece became shorter than this part."""
 
 _STOPS = ((". ", "? ", "! ", "。", "？", "！", "।", "؟ "), ("; ", ", ", "，", "、"), (" ",))
 
 
 @dataclass(frozen=True, slots=True)
 class TextCut:
-    """A piece of a text: `text` is exactly what stands from `start` to `end`.
+    """A piece of a text; `text` is exactly the characters from `start` to `end`.
 
-    `before` and `after` open and close again what the cut went through: a block of code, a table.
+    `before` and `after` open and close a code block or table that the cut divided.
     """
 
     text: str
@@ -39,24 +39,24 @@ class TextCut:
 
     @property
     def shown(self) -> str:
-        """The piece as Markdown of its own."""
+        """The piece as valid Markdown."""
         text = self.text if self.before else self.text.lstrip("\n")
         return f"{self.before}{text}{self.after}" if self.after else f"{self.before}{text.rstrip()}"
 
     @property
     def next_start(self) -> int | None:
-        """Where to go on; None at the end."""
+        """The start of the next piece; None at the end of the text."""
         return self.end if self.end < self.total else None
 
 
 def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> TextCut:
-    """The piece of at most `length` characters at `start`, cut where a paragraph ends.
+    """Return the piece of at most `length` characters at `start`, cut at the end of a paragraph.
 
-    Never inside a table row, and inside a block of code only when the block is longer than `length` and than
-    `keep_whole`: then between two of its lines. A `start` outside of the text is moved to its nearest end.
+    It is never cut inside a table row. It is cut inside a code block, between two lines, only if the block is
+    longer than `length` and `keep_whole`. A `start` outside of the text is moved to the nearest end.
 
     Raises:
-        BadArgument: a negative length.
+        InvalidArgumentError: The length is negative.
     """
     if length is not None and length < 0:
         raise InvalidArgumentError(
@@ -86,32 +86,32 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[At
         *islice(_paragraph_ends(markdown, start, limit, around), 1),
         *_last_line(markdown, start, limit),
     ):
-        if end > least and not _inside(end, around):
+        if end > least and not _is_inside(end, around):
             return end
     return _end_in_line(markdown, start, limit, keep_whole)
 
 
 def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: AtomicBlock) -> int:
-    """Before the block where it fits the next piece, behind it where it is short, else between its lines."""
+    """Cut before a code block if it fits the next piece, after it if it is short, else between its lines."""
     fits = block.end - block.start <= max(limit - start, keep_whole)
     if block.start > start and (fits or block.start - start >= (limit - start) // 2):
         return block.start
     if block.end - max(start, block.start) <= keep_whole:
         return min(block.end + 1, len(markdown))
-    line = markdown.rfind("\n", max(start, _body_of(markdown, block)), limit) + 1
+    line = markdown.rfind("\n", max(start, _body_start(markdown, block)), limit) + 1
     return line if line > start else limit
 
 
-def _body_of(markdown: str, block: AtomicBlock) -> int:
+def _body_start(markdown: str, block: AtomicBlock) -> int:
     return markdown.find("\n", block.start, block.end) + 1
 
 
 def _paragraph_ends(markdown: str, start: int, limit: int, around: list[AtomicBlock]) -> Iterator[int]:
-    """Where a block ends and another begins, last first; not behind a heading: it belongs to what follows."""
+    """Yield the ends of blocks, last first, except the end of a heading, which belongs to the next block."""
     at = limit + 2
     while (at := markdown.rfind("\n\n", start, at)) > start:
         line = markdown[markdown.rfind("\n", 0, at) + 1 : at]
-        if not line.startswith("#") and not _inside(at + 1, around):
+        if not line.startswith("#") and not _is_inside(at + 1, around):
             yield min(at + 2, limit)
         at += 1
 
@@ -123,7 +123,7 @@ def _last_line(markdown: str, start: int, limit: int) -> Iterator[int]:
 
 
 def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
-    """A line too long for the piece: a row stays whole, a sentence ends, at worst a word does."""
+    """Cut a long line after a sentence or a word; keep a table row whole."""
     line = max(start, markdown.rfind("\n", start, limit) + 1)
     if is_table_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
         after = markdown.find("\n", limit) + 1 or len(markdown)
@@ -141,7 +141,7 @@ def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
     return limit
 
 
-def _inside(at: int, around: list[AtomicBlock]) -> bool:
+def _is_inside(at: int, around: list[AtomicBlock]) -> bool:
     return any(fence.start < at < fence.end for fence in around)
 
 
@@ -149,7 +149,7 @@ def _before(markdown: str, start: int, end: int, around: list[AtomicBlock]) -> s
     if start in (0, end):
         return ""
     for fence in around:
-        if _body_of(markdown, fence) <= start < fence.end and fence.start < start:
+        if _body_start(markdown, fence) <= start < fence.end and fence.start < start:
             return fence.opening
     return find_table_head(markdown, start) if markdown[start - 1] == "\n" else ""
 

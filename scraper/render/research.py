@@ -1,101 +1,165 @@
-"""The answer of `research`: the sources first, numbered, then what those that were read say."""
+"""Render the answers of `research` and `compare`: pages with the excerpts that bear on a question."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean_line
-from scraper.model import Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
-from scraper.render import errors
-from scraper.render.excerpts import failure, page_object, section
+from scraper.extract.text.sanitize import line
+from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
+from scraper.render import fetch as render_page
+from scraper.render.errors import error_object, error_sentence
+from scraper.render.paging import TextCut
 from scraper.render.untrusted_region import EXPLANATION, seal
+from scraper.retrieval.text_fragments import link
 
 RULE = "\n\n---\n\n"
+GAP = "[…]"
+"""Mark where page text is left out."""
+PAGE_TOKENS = 130
+"""Tokens of a page's heading, header, facts and border, or of its object's names, at common length."""
+
+_NO_EXCERPTS = "Nothing of this page found room in the answer; `fetch` reads it whole."
+_PAGING_FIELDS = ("start", "returned_chars", "total_chars", "next_start")
+"""Fields of an answer of `fetch` that make no sense for excerpts."""
+_BRACKETS = re.compile(r"[\[\]]")
 
 _MAX_QUESTION = 500
 _MAX_URL = 2_000
+_MAX_SHOWN_URL = 200
 _MAX_ALSO = 5
 _MAX_TITLE = 200
 _MAX_SNIPPET = 240
+_MAX_HEADING = 160
 _MAX_HINT = 400
 _MAX_ERROR = 500
 _JSON_TOKENS = 40
-"""What a source's names take beside its text."""
+"""Tokens of a source's field names."""
 
 
-def as_markdown(brief: ResearchReport, *, region: str, now: datetime | None = None) -> str:
-    """Facts, the numbered sources, then a section for each page that was read or failed."""
+def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
+    """Return facts, the numbered sources and a section for each page that was read or failed."""
     opening = "\n".join(
         [
             "# Research brief",
             "",
-            f"Question: {clean_line(brief.question, _MAX_QUESTION)}",
-            *_facts(brief),
+            f"Question: {line(report.question, _MAX_QUESTION)}",
+            *_facts(report),
             EXPLANATION.format(region=region),
         ]
     )
-    ranks = _ranks(brief.search)
-    sections = [_section(page, brief, ranks, region, now) for page in brief.pages]
-    return RULE.join([f"{opening}\n\n{_sources(brief.search, region)}", *sections])
+    ranks = _ranks(report.search)
+    sections = [_section(page, report, ranks, region, now) for page in report.pages]
+    return RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
 
 
-def as_json(brief: ResearchReport) -> dict[str, object]:
-    """The brief for programs; `rank` joins documents and sources."""
-    ranks = _ranks(brief.search)
-    documents = [_document(page, brief, ranks) for page in brief.pages]
-    sources = [_source(rank, result, brief) for rank, result in enumerate(brief.search.results, start=1)]
+def as_json(report: ResearchReport) -> dict[str, object]:
+    """Return the report as an object; `rank` joins documents and sources."""
+    ranks = _ranks(report.search)
+    documents = [_document(page, report, ranks) for page in report.pages]
+    sources = [_source(rank, result, report) for rank, result in enumerate(report.search.results, start=1)]
     answer: dict[str, object] = {
-        "question": brief.question,
-        "engines": list(brief.search.engines),
+        "question": report.question,
+        "engines": list(report.search.engines),
         "sources": sources,
         "documents": documents,
-        "tokens_estimated": _estimated(documents) if brief.pages else sources_tokens(brief.search),
-        "errors": dict(brief.search.errors),
-        "pages_read": len(_read(brief)),
-        "independent_sources": _independent(brief),
-        "cached": brief.search.cached,
+        "tokens_estimated": _sum_tokens(documents) if report.pages else sources_tokens(report.search),
+        "errors": dict(report.search.errors),
+        "pages_read": len(_pages_read(report)),
+        "independent_sources": _count_independent(report),
+        "cached": report.search.cached,
     }
-    if brief.search.hint:
-        answer["hint"] = clean_line(brief.search.hint, _MAX_HINT)
-    if brief.search.retrieved_at is not None:
-        answer["retrieved_at"] = brief.search.retrieved_at.isoformat(timespec="seconds")
-    if brief.search.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in brief.search.warnings]
+    if report.search.hint:
+        answer["hint"] = line(report.search.hint, _MAX_HINT)
+    if report.search.retrieved_at is not None:
+        answer["retrieved_at"] = report.search.retrieved_at.isoformat(timespec="seconds")
+    if report.search.warnings:
+        answer["warnings"] = [line(warning, _MAX_HINT) for warning in report.search.warnings]
     return answer
 
 
+def comparison_as_markdown(
+    question: str, pages: Sequence[ReadPage], *, region: str, now: datetime | None = None
+) -> str:
+    """Return a section for each page in the requested order; a failed page is a note."""
+    read = sum(isinstance(page.outcome, Reading) for page in pages)
+    opening = "\n".join(
+        [
+            "# Comparison",
+            "",
+            f"Question: {line(question, _MAX_QUESTION)}",
+            f"Pages: {read} of {len(pages)} read",
+            EXPLANATION.format(region=region),
+        ]
+    )
+    sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
+    return RULE.join([opening, *sections])
+
+
+def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
+    """Return the comparison as an object; a failed page is an excerpt with `error`."""
+    excerpts = [_compared_object(page, pages) for page in pages]
+    return {
+        "question": question,
+        "urls": [page.url for page in pages],
+        "excerpts": excerpts,
+        "tokens_estimated": _sum_tokens(excerpts),
+    }
+
+
 def sources_tokens(answer: SearchAnswer) -> int:
-    """What the list of sources takes of an answer."""
-    listed = "\n\n".join(_listed(rank, result) for rank, result in enumerate(answer.results, start=1))
-    return token_estimate.estimate(listed) + _JSON_TOKENS * len(answer.results)
+    """Estimate the tokens of the list of sources."""
+    rows = "\n\n".join(_source_row(rank, result) for rank, result in enumerate(answer.results, start=1))
+    return token_estimate.estimate(rows) + _JSON_TOKENS * len(answer.results)
 
 
-def _facts(brief: ResearchReport) -> list[str]:
-    search = brief.search
-    asked = ", ".join(clean_line(name, _MAX_TITLE) for name in search.engines)
-    facts = [f"Engines: {asked}" + (" (kept search)" if search.cached else "")]
-    facts.append(f"Sources: {_counted(brief)}")
+def join_excerpts(page: ReadPage, *, linked: bool) -> str:
+    """Return the excerpts of a page as one text, each below its headings.
+
+    Args:
+        page: The page; one that failed has no excerpts.
+        linked: True if each heading links to the excerpt on the page.
+    """
+    if not isinstance(page.outcome, Reading):
+        return ""
+    parts: list[str] = []
+    end = 0
+    for excerpt in page.excerpts:
+        if page.outcome.document.markdown[end : excerpt.start].strip():
+            parts.append(GAP)
+        parts += [part for part in (_excerpt_label(page.outcome, excerpt, linked), excerpt.text) if part]
+        end = excerpt.end
+    if page.excerpts and page.outcome.document.markdown[end:].strip():
+        parts.append(GAP)
+    return "\n\n".join(parts)
+
+
+def _facts(report: ResearchReport) -> list[str]:
+    search = report.search
+    engines = ", ".join(line(name, _MAX_TITLE) for name in search.engines)
+    facts = [f"Engines: {engines}" + (" (cached search)" if search.cached else "")]
+    facts.append(f"Sources: {_source_counts(report)}")
     if search.errors:
-        told = "; ".join(
-            f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items()
+        errors = "; ".join(
+            f"{line(name, 40)}: {line(why, _MAX_TITLE)}" for name, why in search.errors.items()
         )
-        facts.append(f"Engine errors: {told}")
+        facts.append(f"Engine errors: {errors}")
     if search.hint:
-        facts.append(f"Hint: {clean_line(search.hint, _MAX_HINT)}")
-    facts += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in search.warnings]
-    if brief.pages:
+        facts.append(f"Hint: {line(search.hint, _MAX_HINT)}")
+    facts += [f"Warning: {line(warning, _MAX_HINT)}" for warning in search.warnings]
+    if report.pages:
         facts.append("Cite as [n].")
     return facts
 
 
-def _counted(brief: ResearchReport) -> str:
-    found = f"{len(brief.search.results)} found"
-    if not brief.pages:
+def _source_counts(report: ResearchReport) -> str:
+    found = f"{len(report.search.results)} found"
+    if not report.pages:
         return found
-    read, independent = len(_read(brief)), _independent(brief)
-    failed = len(brief.pages) - read
+    read, independent = len(_pages_read(report)), _count_independent(report)
+    failed = len(report.pages) - read
     pages = f"{read} page{'s' if read != 1 else ''}, {independent} independent"
     return f"{found}, {pages}" + (f", {failed} could not be read" if failed else "")
 
@@ -103,70 +167,143 @@ def _counted(brief: ResearchReport) -> str:
 def _sources(search: SearchAnswer, region: str) -> str:
     if not search.results:
         return "## Sources\n\n(none)"
-    rows = [_listed(rank, result) for rank, result in enumerate(search.results, start=1)]
+    rows = [_source_row(rank, result) for rank, result in enumerate(search.results, start=1)]
     return f"## Sources\n\n{seal(chr(10).join(rows), region)}"
 
 
-def _listed(rank: int, result: SearchResult) -> str:
-    lines = [f"[{rank}] {clean_line(result.title, _MAX_TITLE)}", f"<{clean_line(result.url, _MAX_URL)}>"]
-    told = [result.date.date().isoformat()] if result.date else []
-    told += [clean_line(result.source, 80)] if result.source else []
-    told += [clean_line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
-    return "\n".join([*lines, *([" · ".join(told)] if told else [])])
+def _source_row(rank: int, result: SearchResult) -> str:
+    lines = [f"[{rank}] {line(result.title, _MAX_TITLE)}", f"<{line(result.url, _MAX_URL)}>"]
+    facts = [result.date.date().isoformat()] if result.date else []
+    facts += [line(result.source, 80)] if result.source else []
+    facts += [line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
+    return "\n".join([*lines, *([" · ".join(facts)] if facts else [])])
 
 
-def _section(
-    page: ReadPage, brief: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
-) -> str:
-    heading = f"## [{ranks[page.url]}]"
-    if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {clean_line(errors.sentence(page.outcome), _MAX_ERROR)}"
-    if page.same_as is not None:
-        same = ranks[brief.pages[page.same_as].url]
-        return f"{heading}\n\nThe same text as [{same}]: not an independent source."
-    return f"{heading}\n\n{section(page, page.outcome, region, now)}"
-
-
-def _source(rank: int, result: SearchResult, brief: ResearchReport) -> dict[str, object]:
-    tried = {page.url: isinstance(page.outcome, Reading) for page in brief.pages}
+def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str, object]:
+    was_read = {page.url: isinstance(page.outcome, Reading) for page in report.pages}
     source: dict[str, object] = {
         "rank": rank,
-        "title": clean_line(result.title, _MAX_TITLE),
-        "url": clean_line(result.url, _MAX_URL),
-        "snippet": clean_line(result.snippet, _MAX_SNIPPET),
+        "title": line(result.title, _MAX_TITLE),
+        "url": line(result.url, _MAX_URL),
+        "snippet": line(result.snippet, _MAX_SNIPPET),
         "engines": list(result.engines),
         "score": result.score,
         "date": result.date.date().isoformat() if result.date else None,
-        "read": tried.get(result.url, False),
+        "read": was_read.get(result.url, False),
     }
     if result.also:
-        source["also"] = [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
+        source["also"] = [line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
     return source
 
 
-def _document(page: ReadPage, brief: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
+def _section(
+    page: ReadPage, report: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
+) -> str:
+    heading = f"## [{ranks[page.url]}]"
+    if not isinstance(page.outcome, Reading):
+        return f"{heading}\n\nError: {line(error_sentence(page.outcome), _MAX_ERROR)}"
+    if page.same_as is not None:
+        same = ranks[report.pages[page.same_as].url]
+        return f"{heading}\n\nThe same text as [{same}]: not an independent source."
+    return f"{heading}\n\n{_page_section(page, page.outcome, region, now)}"
+
+
+def _compared_section(number: int, page: ReadPage, region: str, now: datetime | None) -> str:
+    heading = f"## {number}. {line(page.url, _MAX_SHOWN_URL)}"
+    if not isinstance(page.outcome, Reading):
+        return f"{heading}\n\nError: {line(error_sentence(page.outcome), _MAX_ERROR)}"
+    parts = [heading]
+    if page.same_as is not None:
+        parts.append(f"The same text as page {page.same_as + 1}.")
+    return "\n\n".join([*parts, _page_section(page, page.outcome, region, now)])
+
+
+def _page_section(page: ReadPage, reading: Reading, region: str, now: datetime | None) -> str:
+    """Return the header of a page, then its excerpts in an untrusted region."""
+    piece = _as_cut(join_excerpts(page, linked=True))
+    header = "\n".join(render_page.header(reading, piece, now))
+    if not page.excerpts:
+        return f"{header}\n\n{_NO_EXCERPTS}"
+    return f"{header}\n\n{render_page.sealed_page(reading.document, piece, region)}"
+
+
+def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
     rank = ranks[page.url]
     if not isinstance(page.outcome, Reading):
-        return {"rank": rank, "url": clean_line(page.url, _MAX_URL), **failure(page)}
-    document = {"rank": rank, **page_object(page, page.outcome)}
+        return {"rank": rank, "url": line(page.url, _MAX_URL), **error_object(page.outcome)}
+    document = {"rank": rank, **_page_object(page, page.outcome)}
     if page.same_as is not None:
-        document["same_text_as"] = ranks[brief.pages[page.same_as].url]
+        document["same_text_as"] = ranks[report.pages[page.same_as].url]
     return document
 
 
-def _estimated(documents: list[dict[str, object]]) -> int:
-    counts = (document.get("tokens_estimated") for document in documents)
+def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, object]:
+    if not isinstance(page.outcome, Reading):
+        return {"url": line(page.url, _MAX_URL), "title": None, "excerpt": "", **error_object(page.outcome)}
+    fields = _page_object(page, page.outcome)
+    answer = {("excerpt" if name == "content" else name): value for name, value in fields.items()}
+    # In this answer, `excerpts` is the list of pages.
+    answer["passages"] = answer.pop("excerpts")
+    if page.same_as is not None:
+        answer["same_text_as"] = pages[page.same_as].url
+    return answer
+
+
+def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
+    """Return a page as an object: its excerpts as one text, and their places."""
+    fields = render_page.page_object(reading, _as_cut(join_excerpts(page, linked=False)))
+    return {
+        **{name: value for name, value in fields.items() if name not in _PAGING_FIELDS},
+        "truncated": reading.truncated or _is_cut(page, reading),
+        "excerpts": [
+            {
+                "start": excerpt.start,
+                "end": excerpt.end,
+                "heading": _heading(excerpt),
+                "url": _excerpt_url(reading, excerpt),
+            }
+            for excerpt in page.excerpts
+        ],
+    }
+
+
+def _excerpt_label(reading: Reading, excerpt: Excerpt, linked: bool) -> str:
+    heading = _heading(excerpt)
+    if linked and excerpt.fragment:
+        return f"[{heading or 'on the page'}]({_excerpt_url(reading, excerpt)})"
+    return f"{heading}:" if heading else ""
+
+
+def _excerpt_url(reading: Reading, excerpt: Excerpt) -> str:
+    return line(link(reading.url, excerpt.fragment), _MAX_URL)
+
+
+def _heading(excerpt: Excerpt) -> str:
+    return line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
+
+
+def _is_cut(page: ReadPage, reading: Reading) -> bool:
+    characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
+    return characters < len(reading.document.markdown.strip())
+
+
+def _as_cut(text: str) -> TextCut:
+    return TextCut(text, 0, len(text), len(text))
+
+
+def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:
+    counts = (page.get("tokens_estimated") for page in pages)
     return sum(count for count in counts if isinstance(count, int))
 
 
 def _ranks(search: SearchAnswer) -> Mapping[str, int]:
-    """The number of each source; the first of those that share a URL."""
+    """Return the rank of each URL; the first result with a URL counts."""
     return {result.url: rank for rank, result in reversed(list(enumerate(search.results, start=1)))}
 
 
-def _read(brief: ResearchReport) -> list[ReadPage]:
-    return [page for page in brief.pages if isinstance(page.outcome, Reading)]
+def _pages_read(report: ResearchReport) -> list[ReadPage]:
+    return [page for page in report.pages if isinstance(page.outcome, Reading)]
 
 
-def _independent(brief: ResearchReport) -> int:
-    return sum(page.same_as is None for page in _read(brief))
+def _count_independent(report: ResearchReport) -> int:
+    return sum(page.same_as is None for page in _pages_read(report))

@@ -1,17 +1,18 @@
-"""The answer of `search`: rows that engines gave, as a numbered list or as an object, within a budget."""
+"""Render the answers of `search`, `web_search`, `instant_answer` and `cache_search`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean_line
-from scraper.model import SearchAnswer, SearchResult
-from scraper.render.untrusted_region import EXPLANATION, seal
+from scraper.extract.text.sanitize import line
+from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
+from scraper.render.fetch import iso_date
+from scraper.render.untrusted_region import EXPLANATION, defuse, seal
 
 ANSWER_BUDGET = 6_000
-"""Tokens of rows: 50 of them with long snippets; a usual answer of ten has about a thousand."""
+"""Tokens of results, enough for 50 with long snippets. A common answer of ten has about a thousand."""
 
 MAX_TITLE = 200
 MAX_URL = 2_000
@@ -20,6 +21,17 @@ _MAX_HINT = 500
 _MAX_QUERY = 200
 _MAX_SOURCE = 80
 _MAX_ALSO = 5
+_MAX_TOPIC = 300
+_INSTANT_SOURCE = "_Source: DuckDuckGo Instant Answer API_"
+
+_MAX_NOTE = 300
+_NO_CACHE = (
+    "There is no cache to look into: it is switched off, or its file or database cannot be used now. "
+    "Use `search` or `fetch` instead."
+)
+_NO_HITS = (
+    "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
+)
 
 REASONS: Mapping[str, str] = {
     "captcha": "asked for a captcha",
@@ -36,120 +48,232 @@ REASONS: Mapping[str, str] = {
 
 
 def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = ANSWER_BUDGET) -> str:
-    """What we know ourselves, then the rows in their region. `region`: a random id made for this answer."""
+    """Return the facts of the search, then the results in an untrusted region.
+
+    Args:
+        answer: The answer to render.
+        region: Random id of the region, generated for this answer.
+        now: Current time, for the age of a cached answer.
+        budget: Maximum tokens of the results.
+    """
     head = [_headline(answer, now)]
     if answer.errors:
         head.append(errors_line(answer.errors))
-    head += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in answer.warnings]
+    head += [f"Warning: {line(warning, _MAX_HINT)}" for warning in answer.warnings]
     if answer.hint:
-        head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
+        head.append(f"Hint: {line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
     head.append(EXPLANATION.format(region=region))
-    rows = _fitting([result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
+    rows = _within_budget([result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
     return "\n".join(head) + "\n\n" + seal("\n\n".join(rows), region)
 
 
 def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
-    """The answer as an object; `errors`, `hint` and `warnings` only where there are any."""
+    """Return the answer as an object, with `errors`, `hint` and `warnings` only if there are any."""
     objects = [result_object(row) for row in answer.results]
-    fitting = len(_fitting([_counted_text(row) for row in objects], budget))
+    count = len(_within_budget([_counted_text(row) for row in objects], budget))
     data: dict[str, object] = {
-        "results": objects[:fitting],
+        "results": objects[:count],
         "engines": list(answer.engines),
         "cached": answer.cached,
     }
     if answer.errors:
         data["errors"] = dict(answer.errors)
     if answer.hint:
-        data["hint"] = clean_line(answer.hint, _MAX_HINT)
+        data["hint"] = line(answer.hint, _MAX_HINT)
     if answer.warnings:
-        data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
+        data["warnings"] = [line(warning, _MAX_HINT) for warning in answer.warnings]
     if answer.retrieved_at is not None:
         data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
     return data
 
 
+def web_search_as_markdown(answer: SearchAnswer) -> str:
+    """Return the answer of `web_search` in the form of its contract."""
+    heading = f'## Web Search Results for "{line(answer.query, _MAX_QUERY)}"'
+    if not answer.results:
+        return f"{heading}\n\nNo results found.\n\n_Source: DuckDuckGo_"
+    rows = []
+    for number, row in enumerate(answer.results, 1):
+        lines = [f"### {number}. {line(row.title, MAX_TITLE)}", f"**URL:** {line(row.url, MAX_URL)}"]
+        snippet = line(row.snippet, MAX_SNIPPET)
+        rows.append(defuse("\n".join([*lines, snippet] if snippet else lines)))
+    source = f"_Source: DuckDuckGo ({len(answer.results)} results)_"
+    return "\n\n".join([heading, "\n\n---\n\n".join(rows), "---", source])
+
+
+def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
+    """Return the answer of `instant_answer` in the form of its contract."""
+    heading = f'## Instant Answer for "{line(query, _MAX_QUERY)}"'
+    if answer.empty:
+        return f"{heading}\n\nNo instant answer available for this query.\n\n{_INSTANT_SOURCE}"
+    return "\n\n".join(
+        [heading, *(defuse(section) for section in _instant_sections(answer)), _INSTANT_SOURCE]
+    )
+
+
+def cache_hits_as_markdown(
+    query: str, found: PageHits, *, region: str, now: datetime, budget: int = ANSWER_BUDGET
+) -> str:
+    """Return the facts of a search of cached pages, then the hits in an untrusted region."""
+    if not found.usable:
+        return _NO_CACHE
+    hits = _hits_within_budget(found.hits, budget)
+    count = len(hits)
+    summary = f"{count} cached page{'' if count == 1 else 's'}" if count else "No cached page"
+    head = [f'{summary} for "{line(query, _MAX_QUERY)}".']
+    if found.note:
+        head.append(f"Note: {line(found.note, _MAX_NOTE)}")
+    if not count:
+        return "\n".join([*head, _NO_HITS])
+    head.append("Continue with fetch, from the `start` of each page.")
+    head.append(EXPLANATION.format(region=region))
+    rows = "\n\n".join(_hit_text(number, hit, now) for number, hit in enumerate(hits, 1))
+    return "\n".join(head) + "\n\n" + seal(rows, region)
+
+
+def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, object]]:
+    """Return an object for each hit in cached pages."""
+    return [
+        {
+            "url": line(hit.url, MAX_URL),
+            "title": line(hit.title, MAX_TITLE),
+            "snippet": line(hit.snippet, MAX_SNIPPET),
+            "start": hit.start,
+            "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
+        }
+        for hit in _hits_within_budget(found.hits, budget)
+    ]
+
+
 def errors_line(errors: Mapping[str, str]) -> str:
-    """Which engines failed, and how, in words."""
-    told = (f"{name} {REASONS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
-    return "Errors: " + "; ".join(told) + "."
+    """Return one line with the engines that failed and their reasons."""
+    reasons = (f"{name} {REASONS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
+    return "Errors: " + "; ".join(reasons) + "."
 
 
 def result_text(number: int, row: SearchResult) -> str:
-    """One row: title, address, snippet."""
-    lines = [
-        f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}",
-        f"<{clean_line(row.url, MAX_URL)}>",
-    ]
-    facts = [fact for fact in (dated(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
-    snippet = clean_line(row.snippet, MAX_SNIPPET)
-    told = " · ".join([*facts, snippet] if snippet else facts)
-    if told:
-        lines.append(told)
+    """Return a result as text: title, URL, snippet."""
+    lines = [f"{number}. {line(row.title, MAX_TITLE) or '(no title)'}", f"<{line(row.url, MAX_URL)}>"]
+    facts = [fact for fact in (iso_date(row.date), line(row.source or "", _MAX_SOURCE)) if fact]
+    snippet = line(row.snippet, MAX_SNIPPET)
+    details = " · ".join([*facts, snippet] if snippet else facts)
+    if details:
+        lines.append(details)
     if row.also:
-        lines.append("Also: " + " ".join(f"<{clean_line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
+        lines.append("Also: " + " ".join(f"<{line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
     return "\n".join(lines)
 
 
 def result_object(row: SearchResult) -> dict[str, object]:
-    """One row for programs; `date`, `source` and `also` only where they are known."""
+    """Return a result as an object, with `date`, `source` and `also` only if they are known."""
     data: dict[str, object] = {
-        "title": clean_line(row.title, MAX_TITLE),
-        "url": clean_line(row.url, MAX_URL),
-        "snippet": clean_line(row.snippet, MAX_SNIPPET),
+        "title": line(row.title, MAX_TITLE),
+        "url": line(row.url, MAX_URL),
+        "snippet": line(row.snippet, MAX_SNIPPET),
         "engines": list(row.engines),
         "score": row.score,
     }
     if row.date is not None:
-        data["date"] = dated(row.date)
+        data["date"] = iso_date(row.date)
     if row.source:
-        data["source"] = clean_line(row.source, _MAX_SOURCE)
+        data["source"] = line(row.source, _MAX_SOURCE)
     if row.also:
-        data["also"] = [clean_line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
+        data["also"] = [line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
     return data
 
 
-def dated(moment: datetime | None) -> str:
-    """The date in ISO 8601; the time only where it is known."""
-    if moment is None:
-        return ""
-    bare = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
-    return moment.date().isoformat() if bare else moment.isoformat(timespec="seconds")
-
-
 def _headline(answer: SearchAnswer, now: datetime) -> str:
-    query, names = clean_line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
+    query, names = line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
     if answer.results:
         count = len(answer.results)
-        told = f'{count} result{"" if count == 1 else "s"} for "{query}"'
+        summary = f'{count} result{"" if count == 1 else "s"} for "{query}"'
     elif set(answer.errors) >= set(answer.engines):
-        told = f'No engine answered "{query}": this says nothing about what there is'
+        summary = f'No engine answered "{query}": this says nothing about what there is'
     else:
-        told = f'No results for "{query}"'
-    return f"{told} (engines: {names}){_age(answer, now)}"
+        summary = f'No results for "{query}"'
+    return f"{summary} (engines: {names}){_age(answer, now)}"
 
 
 def _age(answer: SearchAnswer, now: datetime) -> str:
     if not answer.cached or answer.retrieved_at is None:
         return ""
-    minutes = max(0, int((now - answer.retrieved_at).total_seconds() // 60))
+    return f", cached {_ago(answer.retrieved_at, now)}"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    minutes = max(0, int((now - moment).total_seconds() // 60))
     if minutes < 120:
-        return f", cached {minutes} min ago"
-    return f", cached {minutes // 60} h ago" if minutes < 48 * 60 else f", cached {minutes // 1440} days ago"
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // 1440} days ago"
 
 
 def _counted_text(row: Mapping[str, object]) -> str:
-    """What of a row varies in length."""
+    """Return the texts of a result whose length varies."""
     return f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}"
 
 
-def _fitting(texts: Sequence[str], budget: int) -> list[str]:
-    """As many texts as the budget of tokens allows, the first always."""
-    kept: list[str] = []
-    for text in texts:
-        budget -= token_estimate.estimate(text) + 2
-        if budget < 0 and kept:
-            break
-        kept.append(text)
-    return kept
+def _within_budget(texts: Sequence[str], budget: int) -> list[str]:
+    """Return the texts that fit a budget of tokens, at least the first."""
+    return list(texts[: _count_fitting([token_estimate.estimate(text) + 2 for text in texts], budget)])
+
+
+def _count_fitting(costs: Sequence[int], budget: int) -> int:
+    """Return the number of leading costs within a budget, at least one."""
+    for count, cost in enumerate(costs):
+        budget -= cost
+        if budget < 0 and count:
+            return count
+    return len(costs)
+
+
+def _instant_sections(answer: InstantAnswer) -> Iterator[str]:
+    if answer.answer:
+        yield f"### Answer\n{answer.answer}"
+    if answer.abstract:
+        yield f"### Abstract\n{answer.abstract}"
+        yield from _source_lines(answer.source, answer.url)
+    if answer.definition:
+        yield f"### Definition\n{answer.definition}"
+        yield from _source_lines(answer.definition_source, answer.definition_url)
+    if answer.redirect:
+        yield f"### Redirect\n{answer.redirect}"
+    if answer.official:
+        yield f"### Official Site\n{answer.official}"
+    if answer.facts:
+        yield "\n".join(["### Facts", *(f"- **{label}:** {value}" for label, value in answer.facts)])
+    if answer.topics:
+        yield "\n".join(["### Related Topics", *_topic_lines(answer.topics)])
+
+
+def _source_lines(source: str, url: str) -> Iterator[str]:
+    lines = [f"**Source:** {source}" if source else "", f"**URL:** {url}" if url else ""]
+    if any(lines):
+        yield "\n".join(filter(None, lines))
+
+
+def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
+    """Yield a line for each topic; groups, which come last, have headings."""
+    group = ""
+    for topic in topics:
+        if topic.group != group:
+            group = topic.group
+            yield f"\n#### {group}"
+        rest = f" - {line(topic.text, _MAX_TOPIC)}" if topic.text else ""
+        yield f"- **{topic.title}**{rest}"
+
+
+def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
+    facts = f"read {_ago(_retrieved_at(hit), now)}, start={hit.start}"
+    title = line(hit.title, MAX_TITLE) or "(no title)"
+    return f"{number}. {title}\n<{line(hit.url, MAX_URL)}> ({facts})\n{line(hit.snippet, MAX_SNIPPET)}"
+
+
+def _hits_within_budget(hits: tuple[PageHit, ...], budget: int) -> tuple[PageHit, ...]:
+    texts = [f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET] for hit in hits]
+    return hits[: _count_fitting([token_estimate.estimate(text) + 20 for text in texts], budget)]
+
+
+def _retrieved_at(hit: PageHit) -> datetime:
+    return datetime.fromtimestamp(hit.retrieved_at, UTC)

@@ -1,4 +1,4 @@
-"""The answer of `extract_structured`: facts first, then each syntax with its blocks, within one budget."""
+"""Render the answer of `extract_structured`: facts, then the blocks of each syntax, within one budget."""
 
 from __future__ import annotations
 
@@ -6,45 +6,41 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract.text.sanitize import clean_line
+from scraper.extract.text.sanitize import line
 from scraper.model import StructuredData
 from scraper.render.fetch import BODY_BUDGET, characters_for
-from scraper.render.json_truncation import TruncatedJson, compact, fitted
+from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.untrusted_region import EXPLANATION, seal
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 
 _FACTS = ("product", "recipe")
-_OF_EVERY_FACT = ("value", "source", "confidence")
+_COMMON_FIELDS = ("value", "source", "confidence")
 _MAX_URL = 2_000
 _MAX_WARNING = 300
 _FACTS_SHARE = 0.5
 _XHR_SHARE = 0.3
 _HEADER_TOKENS = 150
 _CHARACTERS_A_TOKEN = 4.2
-"""The bound in characters, as tokens: what is dense in tokens is cut by these, what is not by those."""
+"""Characters per token, to convert the limit of characters into tokens. The lower limit applies."""
 
 _NOTHING = "The page says nothing in JSON-LD, microdata, OpenGraph or RDFa. Its text is read by `fetch`."
 
 
 def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
-    """Header, then in a region of untrusted text the facts by name and every block under its syntax."""
-    facts, blocks = _within(found, budget)
+    """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
+    facts, blocks = _divide_budget(found, budget)
     notes = [*_notes(found, blocks)]
-    header = [
-        f"URL: {clean_line(found.url, _MAX_URL)}",
-        "Method: browser",
-        *(f"Warning: {note}" for note in notes),
-    ]
+    header = [f"URL: {line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
-    sections = [_facts_section(name, told) for name, told in facts.items()]
+    sections = [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in (*SYNTAXES, "xhr") if blocks[name].blocks]
     return "\n".join(header) + "\n\n" + seal("\n\n".join(sections) or "(nothing)", region)
 
 
 def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """The four lists; `product`, `recipe`, `xhr` and `warnings` only where there are any."""
-    facts, blocks = _within(found, budget)
+    """Return the four lists, with `product`, `recipe`, `xhr` and `warnings` only if there are any."""
+    facts, blocks = _divide_budget(found, budget)
     answer: dict[str, object] = {"url": found.url}
     answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
     answer |= facts
@@ -56,22 +52,22 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
     return answer
 
 
-def _within(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
-    """Facts and blocks, sharing the budget: what small ones leave goes to the large ones."""
+def _divide_budget(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
+    """Divide the budget among facts and blocks; large blocks get what small ones leave."""
     left = min(budget, int(characters_for(budget) / _CHARACTERS_A_TOKEN)) - _HEADER_TOKENS
     facts: dict[str, Any] = {}
     for name in _FACTS:
-        told = getattr(found, name)
-        if told:
-            short = fitted([told], int(left * _FACTS_SHARE))
+        fields = getattr(found, name)
+        if fields:
+            short = truncate([fields], int(left * _FACTS_SHARE))
             if short.blocks:
                 facts[name] = short.blocks[0]
             left -= sum(len(compact(block)) for block in short.blocks) // 3
-    blocks = {"xhr": fitted(found.xhr, int(left * _XHR_SHARE))}
+    blocks = {"xhr": truncate(found.xhr, int(left * _XHR_SHARE))}
     left -= _size(blocks["xhr"])
-    waiting = sorted(SYNTAXES, key=lambda name: len(compact(getattr(found, name))))
-    for rank, name in enumerate(waiting):
-        blocks[name] = fitted(getattr(found, name), max(0, left) // (len(waiting) - rank))
+    by_size = sorted(SYNTAXES, key=lambda name: len(compact(getattr(found, name))))
+    for rank, name in enumerate(by_size):
+        blocks[name] = truncate(getattr(found, name), max(0, left) // (len(by_size) - rank))
         left -= _size(blocks[name])
     return facts, blocks
 
@@ -81,7 +77,7 @@ def _size(short: TruncatedJson) -> int:
 
 
 def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
-    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
+    notes = [line(warning, _MAX_WARNING) for warning in found.warnings]
     shortened = [name for name, short in blocks.items() if short.shortened]
     if shortened:
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
@@ -97,26 +93,26 @@ def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
     for key, fact in facts.items():
         value = fact["value"]
         more = "".join(
-            f", {extra} {_told(part)}" for extra, part in fact.items() if extra not in _OF_EVERY_FACT
+            f", {extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS
         )
         note = f" ({fact['source']}, {fact['confidence']:.2g}{more})"
         if isinstance(value, list):
-            lines += [f"- {key}:{note}", *(f"    - {_told(part)}" for part in value)]
+            lines += [f"- {key}:{note}", *(f"    - {_as_text(part)}" for part in value)]
         else:
-            lines.append(f"- {key}: {_told(value)}{note}")
+            lines.append(f"- {key}: {_as_text(value)}{note}")
     return "\n".join(lines)
 
 
-def _told(value: Any) -> str:
-    return clean_line(value, _MAX_URL) if isinstance(value, str) else compact(value)
+def _as_text(value: Any) -> str:
+    return line(value, _MAX_URL) if isinstance(value, str) else compact(value)
 
 
 def _section(name: str, short: TruncatedJson) -> str:
-    return "\n".join([f"## {name}", *(f"```json\n{_spread(block)}\n```" for block in short.blocks)])
+    return "\n".join([f"## {name}", *(f"```json\n{_one_line_per_key(block)}\n```" for block in short.blocks)])
 
 
-def _spread(block: Any) -> str:
-    """A line for each key of the block: readable without the spaces of full indentation."""
+def _one_line_per_key(block: Any) -> str:
+    """Return JSON with one line per key: readable, without the spaces of full indentation."""
     if not isinstance(block, dict):
         return compact(block)
     rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact(part)}" for name, part in block.items()]

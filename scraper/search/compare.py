@@ -9,7 +9,7 @@ from scraper.deadline import Deadline
 from scraper.errors import InvalidArgumentError
 from scraper.model import ReadPage
 from scraper.progress import ProgressCallback
-from scraper.render.excerpts import PAGE_TOKENS
+from scraper.render.research import PAGE_TOKENS
 from scraper.search.page_excerpts import RESERVE_S, excerpted
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from scraper.model import Reading, ResearchReport, SearchAnswer
 from scraper.progress import ProgressCallback
 from scraper.reading.batch import Outcome
 from scraper.render import research as render
-from scraper.render.excerpts import PAGE_TOKENS
 from scraper.retrieval.passages import LEAST_SHARE
 from scraper.search.hedged_reads import read_best
 from scraper.search.page_excerpts import RESERVE_S, excerpted
@@ -89,7 +88,7 @@ class Researcher:
         if not inquiry.fetch or not answer.results:
             return ResearchReport(inquiry.question, answer)
         outcomes = await self._read(inquiry, answer, principal, deadline, told)
-        left = budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes)
+        left = budget - render.sources_tokens(answer) - render.PAGE_TOKENS * len(outcomes)
         pages = await excerpted(
             self._workers,
             outcomes,

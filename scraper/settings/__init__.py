@@ -1,4 +1,4 @@
-"""What an operator can choose; everything else is decided here in the code."""
+"""Settings of the operator: environment variables and command line flags."""
 
 from scraper.settings.table import Setting, Settings, SettingsError, setting_table, unknown_variables
 

@@ -1,4 +1,4 @@
-"""How the libraries of an optional part get into the very Python that runs, which may not be the shell's."""
+"""Install commands for optional dependencies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def install_command(extra: str) -> str:
-    """The command that installs what `extra` needs, in a checkout as well."""
-    # An environment that uv made has no pip of its own.
+    """Return the command that installs an extra into the running Python, also in a checkout."""
+    # An environment created by uv has no pip.
     has_pip = importlib.util.find_spec("pip") is not None
     pip = f"{sys.executable} -m pip install" if has_pip else f"uv pip install --python {sys.executable}"
     return f"{pip} 'search-mcp[{extra}]'"

@@ -1,44 +1,42 @@
-"""What an operator can choose, each thing once: variable, flag, kind, default, unit and a line of help.
+"""Define every setting once: variable, flag, type, default, unit and help text.
 
-The fields of `Settings` are the table. Variables, command line options and documentation are made from it, so
-that none of them can know something that the others do not.
+The fields of `Settings` are the table. Variables, command line options and documentation come from it.
 """
+# ruff: noqa: RUF009 - _setting returns a field of the dataclass
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-from scraper.settings.cache_dir import cache_folder
-from scraper.settings.named_files import UnreadableFileError, text_in
-from scraper.settings.network_values import (
-    DatabaseUrlSetting,
-    HostMapSetting,
-    HostNamesSetting,
-    KeyPinSetting,
-    NetworksSetting,
-    OriginsSetting,
-    ProxySetting,
-    StateUrlSetting,
-    WebAddressSetting,
-)
-from scraper.settings.values import (
-    BooleanSetting,
-    ChoiceSetting,
-    FolderSetting,
-    IntegerSetting,
-    LanguageSetting,
-    ListSetting,
-    NumberSetting,
-    SettingType,
-    StringSetting,
-    TimeZoneSetting,
+from scraper.settings.files import UnreadableFileError, find_cache_folder, read_text_file
+from scraper.values import (
+    DATABASE_URL,
+    HOST_HEADER,
+    HOST_MAPPING,
+    KEY_PIN,
+    NETWORK,
+    ORIGIN,
+    PROXY_URL,
+    STATE_URL,
+    WEB_ADDRESS,
+    BooleanValue,
+    ChoiceValue,
+    CommaListValue,
+    IntegerValue,
+    InvalidValueError,
+    LanguageValue,
+    NumberValue,
+    PathValue,
+    StringValue,
+    TimeZoneValue,
+    ValueType,
+    closest_match,
 )
 
 if TYPE_CHECKING:
@@ -47,357 +45,296 @@ if TYPE_CHECKING:
 PREFIX = "SEARCH_MCP_"
 
 _CORES = os.cpu_count() or 2
-_MISSPELT = 0.6
-"""Similarity from which a wrong name counts as a misspelling (difflib's own default)."""
 
 
 class SettingsError(ValueError):
-    """A value that cannot be used; the message names where it stands and what would be right."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChoices:
-    """What a field of `Settings` says about itself besides its type and default."""
-
-    label: str
-    """The variable without its prefix."""
-    kind: SettingType
-    help: str
-    unit: str = ""
+    """A value cannot be used; the message names the variable or flag and an accepted value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing an operator can choose."""
+    """One setting of the operator."""
 
     name: str
-    """The field of `Settings`."""
+    """Field of `Settings`."""
     variable: str
     flag: str
-    kind: SettingType
+    kind: ValueType
     default: object
     help: str
     unit: str
     secret: bool
-    """Never shown or logged; may stand in a file, as orchestrators hand out secrets."""
+    """True if the value is never shown or logged; it may be in a file, as orchestrators mount secrets."""
 
     @property
     def file_variable(self) -> str:
-        """The variable that names the file in which a secret stands."""
+        """The variable that names the file of a secret."""
         return self.variable + "_FILE"
 
     @property
     def is_switch(self) -> bool:
-        """Whether the flag stands alone, without a value."""
-        return isinstance(self.kind, BooleanSetting)
+        """Return True if the flag has no value."""
+        return isinstance(self.kind, BooleanValue)
+
+
+def _setting(
+    label: str,
+    kind: ValueType,
+    help_text: str,
+    default: object = None,
+    *,
+    unit: str = "",
+    secret: bool = False,
+) -> Any:
+    """Declare a field of `Settings`.
+
+    Args:
+        label: The variable without its prefix.
+        kind: The type that parses the value.
+        help_text: One sentence for help and documentation.
+        default: The default, or a function that computes it.
+        unit: The unit of a number.
+        secret: True if the value is never shown.
+    """
+    metadata = {"label": label, "kind": kind, "help": help_text, "unit": unit}
+    if callable(default):
+        return dataclasses.field(default_factory=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The operator's choices, read once at the start and handed down."""
+    """Settings of the operator, read once at the start."""
 
-    data_dir: Annotated[
-        Path, SettingChoices("DATA", FolderSetting(), "Folder of kept pages, searches and indexes.")
-    ] = field(default_factory=cache_folder)
-    cache_ttl_h: Annotated[
-        float,
-        SettingChoices(
-            "CACHE_HOURS",
-            NumberSetting(0, 87_600),
-            "How old a cached page may be when a call does not say; 0 reads every page anew.",
-            "h",
-        ),
-    ] = 168.0
-    cache_mb: Annotated[
-        int,
-        SettingChoices(
-            "CACHE_MB",
-            IntegerSetting(0, 1_000_000),
-            "Size of the page cache above which the oldest pages are dropped; 0 keeps no cache.",
-            "MB",
-        ),
-    ] = 1_000
+    data_dir: Path = _setting(
+        "DATA", PathValue(), "Folder for cached pages, cached searches and indexes.", find_cache_folder
+    )
+    cache_ttl_h: float = _setting(
+        "CACHE_HOURS",
+        NumberValue(0, 87_600),
+        "Maximum age of a cached page if the call gives none; 0 reads every page again.",
+        168.0,
+        unit="h",
+    )
+    cache_mb: int = _setting(
+        "CACHE_MB",
+        IntegerValue(0, 1_000_000),
+        "Maximum size of the page cache; the oldest pages are evicted first; 0 disables the cache.",
+        1_000,
+        unit="MB",
+    )
 
-    tool_timeout_s: Annotated[
-        float,
-        SettingChoices(
-            "TOOL_TIMEOUT",
-            NumberSetting(1, 3_600),
-            "Deadline of a call; most clients give up after 60 s.",
-            "s",
-        ),
-    ] = 55.0
-    max_answer_tokens: Annotated[
-        int,
-        SettingChoices(
-            "MAX_ANSWER_TOKENS",
-            IntegerSetting(500, 25_000),
-            "Size of an answer when the call does not ask for more.",
-            "tokens",
-        ),
-    ] = 9_000
-    batch_limit: Annotated[
-        int, SettingChoices("BATCH_LIMIT", IntegerSetting(1, 1_000), "URLs in one fetch_batch.")
-    ] = 50
-    tools: Annotated[
-        tuple[str, ...],
-        SettingChoices("TOOLS", ListSetting(), "Tools to offer, separated by commas; all when not given."),
-    ] = ()
+    tool_timeout_s: float = _setting(
+        "TOOL_TIMEOUT",
+        NumberValue(1, 3_600),
+        "Deadline of a call; most clients give up after 60 s.",
+        55.0,
+        unit="s",
+    )
+    max_answer_tokens: int = _setting(
+        "MAX_ANSWER_TOKENS",
+        IntegerValue(500, 25_000),
+        "Size of an answer if the call does not request more.",
+        9_000,
+        unit="tokens",
+    )
+    batch_limit: int = _setting("BATCH_LIMIT", IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
+    tools: tuple[str, ...] = _setting(
+        "TOOLS", CommaListValue(), "Tools to offer, separated by commas; all by default.", ()
+    )
 
-    document_root: Annotated[
-        Path | None,
-        SettingChoices(
-            "DOCUMENT_ROOT",
-            FolderSetting(),
-            "Folder beneath which read_doc may read local files; none are read when not given.",
-        ),
-    ] = None
-    document_mb: Annotated[
-        int,
-        SettingChoices(
-            "DOCUMENT_MB", IntegerSetting(1, 1_000), "Size of the largest document that is read.", "MB"
-        ),
-    ] = 50
+    document_root: Path | None = _setting(
+        "DOCUMENT_ROOT",
+        PathValue(),
+        "Folder whose files read_doc may read; by default it reads no local files.",
+    )
+    document_mb: int = _setting(
+        "DOCUMENT_MB", IntegerValue(1, 1_000), "Maximum size of a document.", 50, unit="MB"
+    )
 
-    host: Annotated[str, SettingChoices("HOST", StringSetting(), "Address to listen on.")] = "127.0.0.1"
-    port: Annotated[
-        int, SettingChoices("PORT", IntegerSetting(0, 65_535), "Port to listen on; 0 takes a free one.")
-    ] = 8_000
-    token: Annotated[
-        str | None, SettingChoices("TOKEN", StringSetting(), "The token that callers must send.")
-    ] = field(default=None, repr=False)
-    tokens_file: Annotated[
-        Path | None, SettingChoices("TOKENS_FILE", FolderSetting(), "File of name:token lines, one a caller.")
-    ] = None
-    allow_unauthenticated: Annotated[
-        bool,
-        SettingChoices(
-            "ALLOW_UNAUTHENTICATED",
-            BooleanSetting(),
-            "Listen on an address that others reach, without asking for a token.",
-        ),
-    ] = False
-    allowed_hosts: Annotated[
-        tuple[str, ...],
-        SettingChoices(
-            "ALLOWED_HOSTS",
-            HostNamesSetting(),
-            "Host names under which the server may be called, besides loopback; name or name:port.",
-        ),
-    ] = ()
-    allowed_origins: Annotated[
-        tuple[str, ...],
-        SettingChoices("ALLOWED_ORIGINS", OriginsSetting(), "Origins of web pages that may call the server."),
-    ] = ()
-    issuer: Annotated[
-        str | None,
-        SettingChoices(
-            "ISSUER", WebAddressSetting(), "URL of an OAuth issuer whose tokens are taken besides our own."
-        ),
-    ] = None
-    issuer_keys: Annotated[
-        Path | None,
-        SettingChoices(
-            "ISSUER_KEYS", FolderSetting(), "File of the issuer's public keys, as a JSON Web Key Set."
-        ),
-    ] = None
-    public_url: Annotated[
-        str | None,
-        SettingChoices(
-            "PUBLIC_URL",
-            WebAddressSetting(),
-            "URL under which clients reach the server; the issuer's tokens must be made out to it.",
-        ),
-    ] = None
-    drain_s: Annotated[
-        float,
-        SettingChoices(
-            "DRAIN_SECONDS",
-            NumberSetting(0, 600),
-            "How long running calls may take to end when the server is told to stop.",
-            "s",
-        ),
-    ] = 9.0
-    call_limit: Annotated[
-        int,
-        SettingChoices(
-            "CALL_LIMIT",
-            IntegerSetting(1, 100_000),
-            "Calls under way at once; beyond, callers are told to come back, those with the most first.",
-        ),
-    ] = 200
-    calls_per_minute: Annotated[
-        int,
-        SettingChoices(
-            "CALLS_PER_MINUTE", IntegerSetting(0, 1_000_000), "Calls a minute from one caller; 0 is no bound."
-        ),
-    ] = 0
+    host: str = _setting("HOST", StringValue(), "Address to listen on.", "127.0.0.1")
+    port: int = _setting("PORT", IntegerValue(0, 65_535), "Port to listen on; 0 chooses a free one.", 8_000)
+    token: str | None = _setting("TOKEN", StringValue(), "Token that callers must send.", secret=True)
+    tokens_file: Path | None = _setting(
+        "TOKENS_FILE", PathValue(), "File with one line name:token for each caller."
+    )
+    allow_unauthenticated: bool = _setting(
+        "ALLOW_UNAUTHENTICATED",
+        BooleanValue(),
+        "Listen without a token on an address that other machines reach.",
+        False,
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        "ALLOWED_HOSTS",
+        CommaListValue(HOST_HEADER, "name,..."),
+        "Accepted values of the Host header besides loopback; name or name:port.",
+        (),
+    )
+    allowed_origins: tuple[str, ...] = _setting(
+        "ALLOWED_ORIGINS",
+        CommaListValue(ORIGIN, "origin,..."),
+        "Origins of web pages that may call the server.",
+        (),
+    )
+    issuer: str | None = _setting(
+        "ISSUER", WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
+    )
+    issuer_keys: Path | None = _setting(
+        "ISSUER_KEYS", PathValue(), "File of the issuer's public keys, as a JSON Web Key Set."
+    )
+    public_url: str | None = _setting(
+        "PUBLIC_URL",
+        WEB_ADDRESS,
+        "URL at which clients reach the server; the audience of the issuer's tokens must be this URL.",
+    )
+    drain_s: float = _setting(
+        "DRAIN_SECONDS",
+        NumberValue(0, 600),
+        "Time for running calls to finish when the server stops.",
+        9.0,
+        unit="s",
+    )
+    call_limit: int = _setting(
+        "CALL_LIMIT",
+        IntegerValue(1, 100_000),
+        "Maximum running calls; beyond it, callers with the most calls are rejected first.",
+        200,
+    )
+    calls_per_minute: int = _setting(
+        "CALLS_PER_MINUTE",
+        IntegerValue(0, 1_000_000),
+        "Maximum calls per minute and caller; 0 means no limit.",
+        0,
+    )
 
-    proxy: Annotated[
-        str | None,
-        SettingChoices(
-            "PROXY",
-            ProxySetting(),
-            "Proxy for everything that leaves: http://user:password@host:port or socks5://...",
-        ),
-    ] = field(default=None, repr=False)
-    proxy_dns: Annotated[
-        str,
-        SettingChoices(
-            "PROXY_DNS",
-            ChoiceSetting(("remote", "local")),
-            "Who looks up names when there is a proxy: remote is the proxy, local is this machine.",
-        ),
-    ] = "remote"
-    allow_nets: Annotated[
-        tuple[str, ...],
-        SettingChoices(
-            "ALLOW_NETS",
-            NetworksSetting(),
-            "Networks that may be visited although they are not public, e.g. 10.1.0.0/16,198.18.0.0/15.",
-        ),
-    ] = ()
-    test_hosts: Annotated[
-        tuple[tuple[str, str, int], ...],
-        SettingChoices(
-            "TEST_HOSTS",
-            HostMapSetting(),
-            "For tests: name=address:port pairs; the name is served from there instead of the web.",
-        ),
-    ] = ()
+    proxy: str | None = _setting(
+        "PROXY",
+        PROXY_URL,
+        "Proxy for all outgoing traffic: http://user:password@host:port or socks5://...",
+        secret=True,
+    )
+    proxy_dns: str = _setting(
+        "PROXY_DNS",
+        ChoiceValue(("remote", "local")),
+        "Where names are resolved if there is a proxy: remote is the proxy, local is this machine.",
+        "remote",
+    )
+    allow_nets: tuple[str, ...] = _setting(
+        "ALLOW_NETS",
+        CommaListValue(NETWORK, "address/bits,..."),
+        "Private networks that may be visited, e.g. 10.1.0.0/16,198.18.0.0/15.",
+        (),
+    )
+    test_hosts: tuple[tuple[str, str, int], ...] = _setting(
+        "TEST_HOSTS",
+        CommaListValue(HOST_MAPPING, "name=address:port,..."),
+        "For tests: name=address:port pairs; the name is served from this address instead of the web.",
+        (),
+    )
+    test_key_pin: str | None = _setting(
+        "TEST_KEY_PIN",
+        KEY_PIN,
+        "For tests: SHA-256 of the public key in a test host's certificate, in base64.",
+    )
 
-    test_key_pin: Annotated[
-        str | None,
-        SettingChoices(
-            "TEST_KEY_PIN",
-            KeyPinSetting(),
-            "For tests: SHA-256 of the public key that a test host's certificate holds, in base64.",
-        ),
-    ] = None
+    language: str = _setting("LANGUAGE", LanguageValue(), "Language to request from sites.", "en-US")
+    timezone: str | None = _setting(
+        "TIMEZONE", TimeZoneValue(), "Time zone that sites see; this machine's by default."
+    )
+    tier: str = _setting(
+        "TIER",
+        ChoiceValue(("light", "full")),
+        "Chromium that reads pages: light is fast, full is blocked by fewer sites.",
+        "light",
+    )
+    light_executable: str | None = _setting(
+        "LIGHT_CHROMIUM", StringValue(), "Path of chromium-headless-shell; found automatically by default."
+    )
+    full_executable: str | None = _setting(
+        "FULL_CHROMIUM", StringValue(), "Path of chromium; found automatically by default."
+    )
+    peek_slots: int = _setting(
+        "PEEK_SLOTS", IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16)
+    )
+    render_slots: int = _setting(
+        "RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8)
+    )
+    queue_limit: int = _setting(
+        "QUEUE_LIMIT", IntegerValue(0, 10_000), "Maximum waiting pages; beyond it, calls are rejected.", 64
+    )
 
-    language: Annotated[
-        str, SettingChoices("LANGUAGE", LanguageSetting(), "Language that sites are asked for.")
-    ] = "en-US"
-    timezone: Annotated[
-        str | None,
-        SettingChoices(
-            "TIMEZONE", TimeZoneSetting(), "Time zone that sites see; this machine's when not given."
-        ),
-    ] = None
-    tier: Annotated[
-        str,
-        SettingChoices(
-            "TIER",
-            ChoiceSetting(("light", "full")),
-            "Chromium that reads pages: light is quick, full is let through by more sites.",
-        ),
-    ] = "light"
-    light_executable: Annotated[
-        str | None,
-        SettingChoices(
-            "LIGHT_CHROMIUM", StringSetting(), "Path of chromium-headless-shell; looked for when not given."
-        ),
-    ] = None
-    full_executable: Annotated[
-        str | None,
-        SettingChoices("FULL_CHROMIUM", StringSetting(), "Path of chromium; looked for when not given."),
-    ] = None
-    peek_slots: Annotated[
-        int, SettingChoices("PEEK_SLOTS", IntegerSetting(1, 64), "Pages read at once without rendering.")
-    ] = min(4 * _CORES, 16)
-    render_slots: Annotated[
-        int, SettingChoices("RENDER_SLOTS", IntegerSetting(1, 64), "Pages rendered at once.")
-    ] = min(2 * _CORES, 8)
-    queue_limit: Annotated[
-        int,
-        SettingChoices(
-            "QUEUE_LIMIT",
-            IntegerSetting(0, 10_000),
-            "Pages that may wait; beyond, callers are told to come back.",
-        ),
-    ] = 64
+    database_url: str | None = _setting(
+        "DATABASE_URL",
+        DATABASE_URL,
+        "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
+        secret=True,
+    )
+    shared_url: str | None = _setting(
+        "SHARED_URL",
+        STATE_URL,
+        "Valkey or Redis in which servers share rate limits and host limits: redis://user:password@host/0.",
+        secret=True,
+    )
+    host_pages: int = _setting(
+        "HOST_PAGES",
+        IntegerValue(0, 1_000),
+        "Pages read at once from one host by all servers together; 0 means no shared limit.",
+        32,
+    )
+    host_gap_s: float = _setting(
+        "HOST_GAP", NumberValue(0, 3_600), "Minimum time between two visits to one host.", 0.0, unit="s"
+    )
+    robots: str = _setting(
+        "ROBOTS",
+        ChoiceValue(("off", "warn", "obey")),
+        "Treatment of robots.txt: ignore it, add a warning to the answer, or do not read forbidden pages.",
+        "off",
+    )
 
-    database_url: Annotated[
-        str | None,
-        SettingChoices(
-            "DATABASE_URL",
-            DatabaseUrlSetting(),
-            "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
-        ),
-    ] = field(default=None, repr=False)
-    shared_url: Annotated[
-        str | None,
-        SettingChoices(
-            "SHARED_URL",
-            StateUrlSetting(),
-            "Valkey or Redis through which servers share limits and politeness: redis://user:password@host/0.",
-        ),
-    ] = field(default=None, repr=False)
-    host_pages: Annotated[
-        int,
-        SettingChoices(
-            "HOST_PAGES",
-            IntegerSetting(0, 1_000),
-            "Pages read from one host at once, by all servers together; 0 is no bound but each server's own.",
-        ),
-    ] = 32
-    host_gap_s: Annotated[
-        float,
-        SettingChoices(
-            "HOST_GAP", NumberSetting(0, 3_600), "Least time between two visits to one host.", "s"
-        ),
-    ] = 0.0
-    robots: Annotated[
-        str,
-        SettingChoices(
-            "ROBOTS",
-            ChoiceSetting(("off", "warn", "obey")),
-            "What robots.txt means: nothing, a warning in the answer, or no for an answer.",
-        ),
-    ] = "off"
-
-    log_level: Annotated[
-        str,
-        SettingChoices(
-            "LOG_LEVEL", ChoiceSetting(("debug", "info", "warning", "error")), "How much is logged."
-        ),
-    ] = "info"
-    log_format: Annotated[
-        str,
-        SettingChoices("LOG_FORMAT", ChoiceSetting(("text", "json")), "Shape of the log lines on stderr."),
-    ] = "text"
-    traces: Annotated[
-        bool,
-        SettingChoices(
-            "TRACES",
-            BooleanSetting(),
-            "Send OpenTelemetry spans; the usual variables OTEL_EXPORTER_OTLP_... say where to.",
-        ),
-    ] = False
+    log_level: str = _setting(
+        "LOG_LEVEL",
+        ChoiceValue(("debug", "info", "warning", "error")),
+        "Lowest level that is logged.",
+        "info",
+    )
+    log_format: str = _setting(
+        "LOG_FORMAT", ChoiceValue(("text", "json")), "Format of the log lines on stderr.", "text"
+    )
+    traces: bool = _setting(
+        "TRACES",
+        BooleanValue(),
+        "Send OpenTelemetry spans; the variables OTEL_EXPORTER_OTLP_... define the destination.",
+        False,
+    )
 
     @classmethod
     def load(cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-        """The settings that variables and flags make; a flag (by field name; None: not given) goes first.
+        """Return the settings from flags and variables; a flag has priority over its variable.
+
+        Args:
+            environ: Environment variables.
+            flags: Values by field name; None means not given.
 
         Raises:
-            SettingsError: a value cannot be used.
+            SettingsError: A value cannot be used.
         """
-        given = flags or {}
         values: dict[str, Any] = {}
         for setting in setting_table():
-            flag, variable = given.get(setting.name), environ.get(setting.variable, "").strip()
+            flag = (flags or {}).get(setting.name)
+            variable = environ.get(setting.variable, "").strip()
             file = environ.get(setting.file_variable, "").strip() if setting.secret else ""
             if flag is not None:
-                values[setting.name] = _understood(setting, setting.flag, flag)
+                values[setting.name] = _parse(setting, setting.flag, flag)
             elif variable:
-                values[setting.name] = _understood(setting, setting.variable, variable)
+                values[setting.name] = _parse(setting, setting.variable, variable)
             elif file:
-                values[setting.name] = _understood(setting, setting.file_variable, _content(setting, file))
+                content = _read_secret(setting, file)
+                values[setting.name] = _parse(setting, setting.file_variable, content)
         return cls(**values)
 
     def browser_settings(self) -> BrowserSettings:
-        """The part that concerns the browsers."""
-        # Imported here: the door to the web takes longer to load than the command line may take to answer.
+        """Return the settings of the browsers."""
+        # Imported late, because `browsers` takes longer to load than the command line may take to answer.
         from browsers.settings import BrowserSettings
 
         return BrowserSettings(
@@ -418,45 +355,46 @@ class Settings:
 
 @functools.cache
 def setting_table() -> tuple[Setting, ...]:
-    """Every setting, in the order of the documentation."""
-    hints = get_type_hints(Settings, include_extras=True)
-    return tuple(_setting(entry, hints[entry.name].__metadata__[0]) for entry in dataclasses.fields(Settings))
-
-
-def _setting(entry: dataclasses.Field[Any], choice: SettingChoices) -> Setting:
-    computed = entry.default_factory is not dataclasses.MISSING
-    return Setting(
-        name=entry.name,
-        variable=PREFIX + choice.label,
-        flag="--" + choice.label.lower().replace("_", "-"),
-        kind=choice.kind,
-        default=entry.default_factory() if computed else entry.default,  # type: ignore[operator]
-        help=choice.help,
-        unit=choice.unit,
-        secret=not entry.repr,
+    """Return all settings in the order of the documentation."""
+    return tuple(
+        Setting(
+            name=entry.name,
+            variable=PREFIX + entry.metadata["label"],
+            flag="--" + entry.metadata["label"].lower().replace("_", "-"),
+            kind=entry.metadata["kind"],
+            default=entry.default
+            if entry.default_factory is dataclasses.MISSING
+            else entry.default_factory(),
+            help=entry.metadata["help"],
+            unit=entry.metadata["unit"],
+            secret=not entry.repr,
+        )
+        for entry in dataclasses.fields(Settings)
     )
 
 
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """A sentence for each variable that carries our prefix and means nothing to us."""
+    """Return a sentence for each variable with our prefix that is not a setting."""
     known = [setting.variable for setting in setting_table()]
     known += [setting.file_variable for setting in setting_table() if setting.secret]
     return tuple(
-        _unknown(name, known) for name in sorted(environ) if name.startswith(PREFIX) and name not in known
+        _explain_unknown(name, known)
+        for name in sorted(environ)
+        if name.startswith(PREFIX) and name not in known
     )
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    # Compared without the prefix: it is the same everywhere and would make all names look alike.
-    bare = {variable.removeprefix(PREFIX): variable for variable in known}
-    close = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=_MISSPELT)
-    hint = f" Did you mean {bare[close[0]]}?" if close else ""
+def _explain_unknown(name: str, known: list[str]) -> str:
+    # Compared without the prefix, which would make all names similar.
+    labels = [variable.removeprefix(PREFIX) for variable in known]
+    closest = closest_match(name.removeprefix(PREFIX), labels)
+    hint = f" Did you mean {PREFIX}{closest}?" if closest else ""
     return f"Unknown variable {name} is ignored.{hint}"
 
 
-def _content(setting: Setting, file: str) -> str:
+def _read_secret(setting: Setting, file: str) -> str:
     try:
-        content = text_in(Path(file)).strip()
+        content = read_text_file(Path(file)).strip()
     except UnreadableFileError as error:
         raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
     if not content:
@@ -464,11 +402,11 @@ def _content(setting: Setting, file: str) -> str:
     return content
 
 
-def _understood(setting: Setting, where: str, value: object) -> object:
+def _parse(setting: Setting, source: str, value: object) -> object:
     try:
-        return setting.kind.read(value)
-    except ValueError as error:
-        # What a secret's kind has to say may quote the secret: only what would be right is told.
+        return setting.kind.parse(value.strip() if isinstance(value, str) else value)
+    except InvalidValueError as error:
+        # The advice never repeats a secret.
         shown = "(not shown)" if setting.secret else repr(value)
         unit = f" ({setting.unit})" if setting.unit else ""
-        raise SettingsError(f"{where}={shown} cannot be used: {error}{unit}") from None
+        raise SettingsError(f"{source}={shown} cannot be used: {error.advice}{unit}") from None

@@ -1,1 +1,1 @@
-"""What callers can ask for: one file a tool, from arguments to an answer; knows no protocol."""
+"""Tools: from the arguments of a call to an answer, independent of the protocol."""

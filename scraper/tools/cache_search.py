@@ -1,17 +1,15 @@
-"""`cache_search`: words in, the pages read before that hold them out."""
+"""Tool `cache_search`: search the text of cached pages."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.render import cache_search as render
+from scraper.render import search as render
 from scraper.settings import Settings
-from scraper.tools.arguments import IntegerArgument, Parameter, Parameters, StringArgument
-from scraper.tools.common_parameters import FORMAT, compact, new_region
-from scraper.tools.descriptions import described
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool, new_region
+from scraper.tools.parameters import FORMAT, Parameter, Parameters
+from scraper.values import IntegerValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -20,32 +18,25 @@ MAX_HITS = 50
 MAX_QUERY_CHARS = 2_000
 
 
-def tool(settings: Settings) -> Tool:
-    """The tool."""
+def cache_search_tool(settings: Settings) -> Tool:
+    """Return `cache_search`."""
     parameters = Parameters(
         Parameter(
             "query",
-            StringArgument(MAX_QUERY_CHARS),
-            'Words that must all be there; "a phrase", prefix*, OR, NOT work.',
+            StringValue(MAX_QUERY_CHARS),
+            'All words must occur; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        Parameter("limit", IntegerArgument(1, MAX_HITS), "Pages to return.", default=10),
+        Parameter("limit", IntegerValue(1, MAX_HITS), "Pages to return.", default=10),
         FORMAT,
     )
-    return Tool(
-        name="cache_search",
-        title="Search pages read before",
-        description=described("cache_search"),
-        input_schema=parameters.schema(),
-        run=guarded("cache_search", parameters, _run),
-        open_world=False,
-    )
+    return make_tool("cache_search", "Search pages read before", parameters, _search, open_world=False)
 
 
-async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    found = await app.library.search(given["query"], principal=call.principal, limit=given["limit"])
-    if given["format"] == "json":
-        rows = render.as_json(found)
-        return ToolAnswer(compact(rows), rows)
-    text = render.as_markdown(given["query"], found, region=new_region(), now=datetime.now(UTC))
+async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    query = arguments["query"]
+    found = await app.library.search(query, principal=call.principal, limit=arguments["limit"])
+    if arguments["format"] == "json":
+        return json_answer(render.cache_hits_as_json(found))
+    text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, is_error=not found.usable)

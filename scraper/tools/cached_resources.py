@@ -1,7 +1,7 @@
-"""What is kept on this server as things with addresses: pages read before, documents of named indexes.
+"""List, search and read cached pages and documents of named indexes as resources with URIs.
 
-Addresses: `page://https://example.org/a` is the kept copy of that page, `index://NAME/ID` a document. Each
-caller sees their own.
+`page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index. Each
+caller sees only their own resources.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
-from scraper.extract.text.sanitize import clean_line
+from scraper.extract.text.sanitize import line
 from scraper.model import CachedPageSummary, PageHit
-from scraper.render import fetch as render_page
-from scraper.render import index_document as render_document
+from scraper.render.document import index_document_as_markdown
+from scraper.render.fetch import as_markdown as page_as_markdown
 from scraper.search.query_terms import content_words
 from scraper.store.indexes.model import IndexFaultError
-from scraper.tools.common_parameters import body_budget, new_region
+from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ INDEX = "index://"
 
 _TITLE_CHARS = 200
 _URL_CHARS = 2_000
-_FUSED = 60
-"""The usual constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+_RANK_CONSTANT = 60
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
 _START = re.compile(r"\?start=(\d{1,9})$")
 
 
 class InvalidCursorError(Exception):
-    """A cursor that none of our answers gave."""
+    """A cursor that this server did not return."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedResource:
-    """One thing that can be read at its address."""
+    """A cached page or a document of an index."""
 
     uri: str
     name: str
@@ -56,138 +56,142 @@ class CachedResource:
     modified: str | None = None
     """ISO 8601."""
     snippet: str = ""
-    """The passage that was asked for; text of the web."""
+    """The passage that matches the query; text from the web."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourcePage:
-    """Some of the things, and where the next part begins; None: that was all."""
+    """Some resources, and the cursor of the next page; None at the end."""
 
     items: tuple[CachedResource, ...]
     cursor: str | None = None
 
 
-async def listed(app: App, principal: str, cursor: str | None, limit: int) -> ResourcePage:
-    """Pages, newest first, then the documents of each index in the order in which they came.
+async def list_resources(app: App, principal: str, cursor: str | None, limit: int) -> ResourcePage:
+    """List pages, newest first, then the documents of each index in the order of their addition.
 
     Raises:
-        BadCursor: none of our parts ended there.
+        InvalidCursorError: This server did not return the cursor.
     """
-    place = _place(cursor)
+    position = _parse_cursor(cursor)
     items: list[CachedResource] = []
-    if "index" not in place:
-        pages = await app.library.recent(principal=principal, limit=limit + 1, before=place.get("before"))
-        items = [_page_item(facts) for facts in pages[:limit]]
+    if "index" not in position:
+        pages = await app.library.recent(principal=principal, limit=limit + 1, before=position.get("before"))
+        items = [_from_summary(page) for page in pages[:limit]]
         if len(pages) > limit:
             return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
-        place = {"index": "", "after": 0}
-    return await _with_documents(app, principal, items, place, limit)
+        position = {"index": "", "after": 0}
+    return await _append_documents(app, principal, items, position, limit)
 
 
-async def found(
+async def search(
     app: App, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
-    """What holds the words of a query, best first, from a place on; and whether there is more."""
-    wanted = offset + limit + 1
-    ways = [await _found_pages(app, principal, query, wanted)]
-    ways += [
-        await _found_documents(app, principal, facts.name, query, wanted)
-        for facts in await app.indexes.names(principal=principal)
+    """Find resources by words, best first.
+
+    Returns:
+        At most `limit` resources from `offset` on, and True if there are more.
+    """
+    count = offset + limit + 1
+    rankings = [await _search_pages(app, principal, query, count)]
+    rankings += [
+        await _search_documents(app, principal, index.name, query, count)
+        for index in await app.indexes.names(principal=principal)
     ]
-    every = _fused(ways)
-    return every[offset : offset + limit], len(every) > offset + limit
+    items = _fuse(rankings)
+    return items[offset : offset + limit], len(items) > offset + limit
 
 
 async def read(app: App, principal: str, uri: str) -> str | None:
-    """The text at an address as Markdown, sealed and of bounded size; None: nothing is kept there."""
+    """Return a resource as Markdown of bounded size in an untrusted region, or None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(app, principal, uri)
     return await _read_document(app, principal, uri) if uri.startswith(INDEX) else None
 
 
-def address_of_page(url: str) -> str:
-    """Where the kept copy of a page is read."""
+def page_uri(url: str) -> str:
+    """Return the URI of the cached copy of a page."""
     return PAGE + url.replace("#", "%23")
 
 
-def address_of_document(index: str, doc_id: str) -> str:
-    """Where a document of an index is read."""
+def document_uri(index: str, doc_id: str) -> str:
+    """Return the URI of a document of an index."""
     return f"{INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
-async def _with_documents(
-    app: App, principal: str, items: list[CachedResource], place: dict[str, Any], limit: int
+async def _append_documents(
+    app: App, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
-    name, after = str(place["index"]), int(place.get("after", 0))
-    for facts in await app.indexes.names(principal=principal):
-        if facts.name < name:
+    name, after = str(position["index"]), int(position.get("after", 0))
+    for index in await app.indexes.names(principal=principal):
+        if index.name < name:
             continue
-        begin = after if facts.name == name else 0
+        begin = after if index.name == name else 0
         room = limit - len(items)
-        ids = await _ids(app, principal, facts.name, begin, room + 1)
-        items += [_document_item(facts.name, doc_id) for doc_id in ids[:room]]
+        ids = await _document_ids(app, principal, index.name, begin, room + 1)
+        items += [_document_resource(index.name, doc_id) for doc_id in ids[:room]]
         if len(ids) > room:
-            return ResourcePage(tuple(items), _cursor({"index": facts.name, "after": begin + room}))
+            return ResourcePage(tuple(items), _cursor({"index": index.name, "after": begin + room}))
     return ResourcePage(tuple(items))
 
 
-async def _ids(app: App, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
+async def _document_ids(app: App, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
     try:
         return await app.indexes.documents(index, principal=principal, limit=limit, after=after)
     except IndexFaultError:
         return ()
 
 
-async def _found_pages(app: App, principal: str, query: str, limit: int) -> list[CachedResource]:
-    """Pages that hold every word; where none does, those that hold the words that matter."""
+async def _search_pages(app: App, principal: str, query: str, limit: int) -> list[CachedResource]:
+    """Find pages with all words of a query; if there are none, pages with any content word."""
     hits = (await app.library.search(query, principal=principal, limit=limit)).hits
     words = content_words(query)
     if not hits and len(words) > 1:
-        any_of = " OR ".join(f'"{word}"' for word in words)
-        hits = (await app.library.search(any_of, principal=principal, limit=limit)).hits
-    return [_hit_page(hit) for hit in hits]
+        any_word = " OR ".join(f'"{word}"' for word in words)
+        hits = (await app.library.search(any_word, principal=principal, limit=limit)).hits
+    return [_from_hit(hit) for hit in hits]
 
 
-async def _found_documents(
+async def _search_documents(
     app: App, principal: str, index: str, query: str, limit: int
 ) -> list[CachedResource]:
     try:
         hits = (await app.indexes.search(index, query, principal=principal, limit=limit)).hits
     except IndexFaultError:
         return []
-    return [_hit_document(index, hit.doc_id, hit.highlights) for hit in hits]
+    return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
 
 
-def _fused(ways: Sequence[Sequence[CachedResource]]) -> list[CachedResource]:
-    """Several ranked lists as one: scores of different measures do not compare, places do."""
+def _fuse(rankings: Sequence[Sequence[CachedResource]]) -> list[CachedResource]:
+    """Merge rankings by reciprocal rank fusion, because their scores are not comparable."""
     score: dict[str, float] = {}
     items: dict[str, CachedResource] = {}
-    for way in ways:
-        for rank, item in enumerate(way, 1):
-            score[item.uri] = score.get(item.uri, 0.0) + 1 / (_FUSED + rank)
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, 1):
+            score[item.uri] = score.get(item.uri, 0.0) + 1 / (_RANK_CONSTANT + rank)
             items.setdefault(item.uri, item)
     return [items[uri] for uri in sorted(score, key=lambda uri: -score[uri])]
 
 
 async def _read_page(app: App, principal: str, uri: str) -> str | None:
-    for url in _urls_of(uri):
+    for url in _page_urls(uri):
         reading = await app.library.page(url, principal=principal)
         if reading is not None:
-            return render_page.as_markdown(
+            return page_as_markdown(
                 reading, region=new_region(), now=datetime.now(UTC), budget=body_budget(app.settings)
             )
     return None
 
 
-def _urls_of(uri: str) -> list[str]:
-    """The page's address, as we wrote it and as clients that tidy addresses, or encode them, send it."""
+def _page_urls(uri: str) -> list[str]:
+    """Return the possible URLs of a page URI, because clients normalize or encode the URI we gave them."""
     match = _PAGE_ADDRESS.fullmatch(uri)
     if match is None:
         return []
     scheme, rest = match.groups()
-    written = f"{scheme}://{rest}"
+    uri_url = f"{scheme}://{rest}"
     urls = []
-    for text in (written, written.replace("%23", "#"), unquote(written)):
+    for text in (uri_url, uri_url.replace("%23", "#"), unquote(uri_url)):
         try:
             urls.append(parse_target(text))
         except InvalidUrlError:
@@ -204,78 +208,72 @@ async def _read_document(app: App, principal: str, uri: str) -> str | None:
         return None
     if document is None:
         return None
-    return render_document.as_markdown(
+    return index_document_as_markdown(
         document.content,
         index=name,
         doc_id=document.doc_id,
         metadata=document.metadata,
-        address=address_of_document(name, document.doc_id),
+        address=document_uri(name, document.doc_id),
         region=new_region(),
         start=int(start[1]) if start else 0,
         budget=body_budget(app.settings),
     )
 
 
-def _page_item(facts: CachedPageSummary) -> CachedResource:
-    return _page(facts.url, facts.title, facts.retrieved_at, size=facts.size_bytes)
+def _from_summary(page: CachedPageSummary) -> CachedResource:
+    return _page_resource(page.url, page.title, page.retrieved_at, size=page.size_bytes)
 
 
-def _hit_page(hit: PageHit) -> CachedResource:
-    return _page(hit.url, hit.title, hit.retrieved_at, snippet=hit.snippet)
+def _from_hit(hit: PageHit) -> CachedResource:
+    return _page_resource(hit.url, hit.title, hit.retrieved_at, snippet=hit.snippet)
 
 
-def _page(
-    url: str, title: str, moment: float, *, size: int | None = None, snippet: str = ""
+def _page_resource(
+    url: str, title: str, retrieved_at: float, *, size: int | None = None, snippet: str = ""
 ) -> CachedResource:
-    read_at = datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+    read_at = datetime.fromtimestamp(retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
-        address_of_page(url),
-        clean_line(url, _URL_CHARS),
+        page_uri(url),
+        line(url, _URL_CHARS),
         f"Web page, read {read_at}.",
-        clean_line(title, _TITLE_CHARS) or None,
+        line(title, _TITLE_CHARS) or None,
         size,
         read_at,
         snippet,
     )
 
 
-def _document_item(index: str, doc_id: str) -> CachedResource:
-    return CachedResource(
-        address_of_document(index, doc_id), clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
-    )
+def _document_resource(index: str, doc_id: str, highlights: Sequence[str] = ()) -> CachedResource:
+    name, about = line(doc_id, _TITLE_CHARS), f"Document of index {index}."
+    return CachedResource(document_uri(index, doc_id), name, about, snippet=" ".join(highlights))
 
 
-def _hit_document(index: str, doc_id: str, highlights: Sequence[str]) -> CachedResource:
-    name, about = clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
-    return CachedResource(address_of_document(index, doc_id), name, about, snippet=" ".join(highlights))
+def _cursor(position: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode()
 
 
-def _cursor(place: dict[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode()
-
-
-def _place(cursor: str | None) -> dict[str, Any]:
+def _parse_cursor(cursor: str | None) -> dict[str, Any]:
     if cursor is None:
         return {}
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
     except (ValueError, binascii.Error, RecursionError):
         raise InvalidCursorError from None
-    if _is_before(place) or _is_within(place):
-        return dict(place)
+    if _is_page_position(position) or _is_document_position(position):
+        return dict(position)
     raise InvalidCursorError
 
 
-def _is_before(place: object) -> bool:
-    return isinstance(place, dict) and place.keys() == {"before"} and _is_count(place["before"])
+def _is_page_position(position: object) -> bool:
+    return isinstance(position, dict) and position.keys() == {"before"} and _is_count(position["before"])
 
 
-def _is_within(place: object) -> bool:
-    if not isinstance(place, dict) or place.keys() != {"index", "after"}:
+def _is_document_position(position: object) -> bool:
+    if not isinstance(position, dict) or position.keys() != {"index", "after"}:
         return False
-    return isinstance(place["index"], str) and _is_count(place["after"])
+    return isinstance(position["index"], str) and _is_count(position["after"])
 
 
 def _is_count(value: object) -> bool:
-    # What SQLite holds, and no bool.
+    # An integer that SQLite can store; not a bool.
     return type(value) is int and 0 <= value < 1 << 62

@@ -1,75 +1,138 @@
-"""`fetch`: one URL in, the main content of its page out."""
+"""Tools that read web pages by URL: `fetch`, `fetch_batch` and `extract_structured`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.render import fetch as render
+from scraper.render import batch as render_batch
+from scraper.render import fetch as render_page
+from scraper.render import structured as render_structured
 from scraper.settings import Settings
-from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
-from scraper.tools.common_parameters import (
-    FORMAT,
-    RENDER,
+from scraper.tools.model import (
     RESULT_CHARS,
+    Tool,
+    ToolAnswer,
+    ToolCall,
     body_budget,
-    compact,
-    max_age,
-    max_age_s,
+    json_answer,
+    make_tool,
     new_region,
 )
-from scraper.tools.descriptions import described
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.tools.parameters import (
+    FORMAT,
+    RENDER,
+    Parameter,
+    Parameters,
+    max_age_parameter,
+    max_age_s,
+    string_parameter,
+)
 from scraper.urls import parse_target
+from scraper.values import BooleanValue, IntegerValue, StringListValue
 
 if TYPE_CHECKING:
     from scraper.app import App
 
 MAX_START = 100_000_000
 
+_URL = string_parameter("url", "Absolute http(s) URL.", required=True)
 
-def tool(settings: Settings) -> Tool:
-    """The tool, with this operator's defaults in its schema."""
+
+def fetch_tool(settings: Settings) -> Tool:
+    """Return `fetch` with the operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("url", StringArgument(), "Absolute http(s) URL.", required=True),
+        _URL,
         RENDER,
-        Parameter("force_refresh", BooleanArgument(), "Read it anew.", default=False),
-        max_age("Take a kept page only if younger; 0 reads anew.", settings),
+        Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
+        max_age_parameter(
+            "Use a cached page only if it is younger than this; 0 forces a new read.", settings
+        ),
         FORMAT,
-        Parameter("start", IntegerArgument(0, MAX_START), "Character to begin at.", default=0),
+        Parameter("start", IntegerValue(0, MAX_START), "First character to return.", default=0),
         Parameter(
             "length",
-            IntegerArgument(1, render.MAX_LENGTH),
-            "Characters to return, cut where a paragraph ends. Not given: what fits.",
+            IntegerValue(1, render_page.MAX_LENGTH),
+            "Characters to return, cut at a paragraph. Default: as many as fit.",
         ),
     )
-    return Tool(
-        name="fetch",
-        title="Read a web page",
-        description=described("fetch"),
-        input_schema=parameters.schema(),
-        run=guarded("fetch", parameters, _run, check=lambda given: parse_target(given["url"])),
-        result_chars=RESULT_CHARS,
+    return make_tool(
+        "fetch", "Read a web page", parameters, _fetch, check=_check_url, result_chars=RESULT_CHARS
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+def fetch_batch_tool(settings: Settings) -> Tool:
+    """Return `fetch_batch` with the operator's limit in its schema."""
+    parameters = Parameters(
+        Parameter("urls", StringListValue(settings.batch_limit), "Absolute http(s) URLs.", required=True),
+        replace(RENDER, about="As in `fetch`."),
+        FORMAT,
+    )
+    return make_tool("fetch_batch", "Read several web pages", parameters, _fetch_batch)
+
+
+def extract_structured_tool(settings: Settings) -> Tool:
+    """Return `extract_structured`."""
+    return make_tool(
+        "extract_structured",
+        "Structured data of a web page",
+        Parameters(_URL, FORMAT),
+        _extract_structured,
+        check=_check_url,
+    )
+
+
+def _check_url(arguments: Any) -> None:
+    parse_target(arguments["url"])
+
+
+async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    start, length, budget = arguments["start"], arguments["length"], body_budget(app.settings)
     reading = await app.fetcher.fetch(
-        given["url"],
-        render=given["render"],
-        force_refresh=given["force_refresh"],
-        continuing=given["start"] > 0,
-        max_age_s=max_age_s(given),
+        arguments["url"],
+        render=arguments["render"],
+        force_refresh=arguments["force_refresh"],
+        continuing=start > 0,
+        max_age_s=max_age_s(arguments),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    start, length, budget = given["start"], given["length"], body_budget(app.settings)
-    if given["format"] == "json":
-        page = render.as_json(reading, start=start, length=length, budget=budget)
-        return ToolAnswer(compact(page), page)
-    text = render.as_markdown(
+    if arguments["format"] == "json":
+        return json_answer(render_page.as_json(reading, start=start, length=length, budget=budget))
+    text = render_page.as_markdown(
         reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )
     return ToolAnswer(text)
+
+
+async def _fetch_batch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    urls, render, budget = arguments["urls"], arguments["render"], body_budget(app.settings)
+    outcomes = await app.fetcher.fetch_batch(
+        urls,
+        render=render,
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
+    if arguments["format"] == "json":
+        return json_answer(render_batch.as_json(items, budget=budget))
+    text = render_batch.as_markdown(
+        items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget
+    )
+    return ToolAnswer(text)
+
+
+async def _extract_structured(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    data = await app.structured.extract(
+        arguments["url"],
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    budget = body_budget(app.settings)
+    if arguments["format"] == "json":
+        return json_answer(render_structured.as_json(data, budget=budget))
+    return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget))

@@ -1,20 +1,37 @@
-"""The nouns of a tool call: what is asked, by whom, and what comes back."""
+"""Define a tool, a call of it and its answer, and turn errors into answers."""
 
 from __future__ import annotations
 
+import functools
+import logging
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
+from scraper.errors import ScraperError
 from scraper.progress import ProgressCallback
+from scraper.render.errors import error_sentence
+from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH
+from scraper.render.json_truncation import compact
+from scraper.settings import Settings
+from scraper.tools.parameters import Parameters
 
 if TYPE_CHECKING:
     from scraper.app import App
 
+log = logging.getLogger(__name__)
+
+RESULT_CHARS = MAX_LENGTH + 20_000
+"""Characters of the longest answer that can be requested, with header and JSON quoting."""
+_REGION_BYTES = 6
+"""48 random bits, generated after the page was read, cannot be guessed by the page."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """Who calls, how long they wait, and where to tell them how it goes."""
+    """Caller, deadline and progress callback of one call."""
 
     principal: str = "local"
     deadline_s: float = 55.0
@@ -23,7 +40,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the caller gets: one text, and the same thing as data where data was asked for."""
+    """The answer as text, and as data if JSON was requested."""
 
     text: str
     structured: dict[str, Any] | list[Any] | None = None
@@ -31,19 +48,54 @@ class ToolAnswer:
 
 
 Run = Callable[["App", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
+Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
+"""The function of a tool; it gets parsed arguments and may raise."""
+Check = Callable[[Mapping[str, Any]], object]
+"""Check of parsed arguments that types and bounds do not express; raises a ScraperError."""
 
 
-@runtime_checkable
-class ArgumentValidator(Protocol):
-    """A way to run that can tell what is wrong with arguments before anything is opened."""
+@dataclass(frozen=True, slots=True)
+class BoundTool:
+    """The function of a tool with its parameters; calling it raises only CancelledError."""
+
+    name: str
+    parameters: Parameters
+    work: Work
+    check: Check | None = None
+
+    async def __call__(self, app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        """Return the answer; an error becomes an answer."""
+        try:
+            return await self.work(app, self._parse(arguments), call)
+        except ScraperError as error:
+            return ToolAnswer(error_sentence(error), is_error=True)
+        except Exception:
+            number = secrets.token_hex(4)
+            log.exception("internal error %s in tool %s", number, self.name)
+            return ToolAnswer(
+                f"Internal error {number}: a fault of this server, recorded in its log. "
+                "Try other arguments, or another source.",
+                is_error=True,
+            )
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """The answer that these arguments would get; None where they seem right."""
+        """Return the error answer for wrong arguments, or None if they are valid."""
+        try:
+            self._parse(arguments)
+        except ScraperError as error:
+            return ToolAnswer(error_sentence(error), is_error=True)
+        return None
+
+    def _parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        values = self.parameters.parse(arguments)
+        if self.check is not None:
+            self.check(values)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One thing that can be asked for; `run` raises nothing but cancellation."""
+    """One tool as clients see it; `run` raises only CancelledError."""
 
     name: str
     title: str
@@ -51,16 +103,76 @@ class Tool:
     input_schema: Mapping[str, Any]
     run: Run
     open_world: bool = True
-    """Whether it reaches out to the web."""
+    """True if the tool reads the web."""
     read_only: bool = True
-    """Whether it leaves everything that callers can see as it was."""
+    """True if the tool changes nothing that callers can see."""
     destructive: bool = False
-    """Whether it may replace what was there."""
+    """True if the tool may replace data."""
     idempotent: bool = True
-    """Whether the same call twice does what it does once."""
+    """True if a repeated call has no further effect."""
     result_chars: int | None = None
-    """Characters that an answer may have, where that is more than some clients take unasked."""
+    """Maximum characters of an answer, if it exceeds the default limit of some clients."""
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """What is wrong with arguments, as far as can be told before anything is opened."""
-        return self.run.fault(arguments) if isinstance(self.run, ArgumentValidator) else None
+        """Return the error answer for arguments that are wrong without opening any service."""
+        return self.run.fault(arguments) if isinstance(self.run, BoundTool) else None
+
+
+def make_tool(
+    name: str,
+    title: str,
+    parameters: Parameters,
+    work: Work,
+    *,
+    check: Check | None = None,
+    description: str | None = None,
+    open_world: bool = True,
+    result_chars: int | None = None,
+) -> Tool:
+    """Return a read-only tool.
+
+    Args:
+        name: Name of the tool.
+        title: Title for people.
+        parameters: Its parameters.
+        work: Its function.
+        check: Further check of the parsed arguments.
+        description: Name of the description file if it differs from `name`.
+        open_world: True if the tool reads the web.
+        result_chars: Maximum characters of an answer.
+    """
+    return Tool(
+        name=name,
+        title=title,
+        description=read_description(description or name),
+        input_schema=parameters.schema(),
+        run=BoundTool(name, parameters, work, check),
+        open_world=open_world,
+        result_chars=result_chars,
+    )
+
+
+def read_description(name: str) -> str:
+    """Read the description of a tool from its file in `descriptions`."""
+    folder = resources.files(__package__).joinpath("descriptions")
+    return folder.joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def json_answer(data: dict[str, Any] | list[Any], *, is_error: bool = False) -> ToolAnswer:
+    """Return data as the answer."""
+    return ToolAnswer(compact(data), data, is_error)
+
+
+def new_region() -> str:
+    """Return a new id for the untrusted regions of one answer."""
+    return secrets.token_hex(_REGION_BYTES)
+
+
+def body_budget(settings: Settings) -> int:
+    """Return the tokens for page text in an answer; the rest is for header and region marks."""
+    return round(BODY_BUDGET * settings.max_answer_tokens / _default_answer_tokens())
+
+
+@functools.cache
+def _default_answer_tokens() -> int:
+    return Settings().max_answer_tokens

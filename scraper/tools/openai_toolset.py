@@ -1,7 +1,7 @@
-"""`search` and `fetch` as ChatGPT's connectors know them: one string in, one compact JSON text out.
+"""Tools `search` and `fetch` of ChatGPT connectors: one string as argument, one compact JSON text as answer.
 
-An id is the address itself, so every id that was ever given out can be fetched after a restart, on another
-server, and so can any address that somebody else found.
+The id of a result is its URL. So every id stays valid after a restart and on another server, and `fetch`
+accepts any other URL.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scraper import errors
-from scraper.extract.text.sanitize import clean_line
+from scraper.extract.text.sanitize import line
 from scraper.model import Reading
 from scraper.render.fetch import MAX_LENGTH, piece_of, published
+from scraper.render.json_truncation import compact
 from scraper.render.search import REASONS
 from scraper.render.untrusted_region import NOTICE
-from scraper.settings import Settings
-from scraper.tools.arguments import Parameter, Parameters, StringArgument
-from scraper.tools.common_parameters import compact
-from scraper.tools.descriptions import described
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
-from scraper.tools.search import blocked
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool
+from scraper.tools.parameters import Parameters, string_parameter
+from scraper.tools.search import is_blocked
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -29,84 +26,68 @@ MAX_RESULTS = 10
 _TITLE_CHARS = 300
 _WEB = ("http://", "https://")
 
-_QUERY = Parameters(Parameter("query", StringArgument(), "What to look for, in words.", required=True))
-_ID = Parameters(Parameter("id", StringArgument(), "An id of search, or any http(s) URL.", required=True))
 
-
-def pair(settings: Settings) -> tuple[Tool, Tool]:
-    """The two tools."""
+def openai_tools() -> tuple[Tool, Tool]:
+    """Return the two tools."""
+    query = string_parameter("query", "Search words.", required=True)
+    page_id = string_parameter("id", "An id from search, or any http(s) URL.", required=True)
     return (
-        Tool(
-            "search",
-            "Search the web",
-            described("openai_search"),
-            _QUERY.schema(),
-            guarded("search", _QUERY, _search),
-        ),
-        Tool(
-            "fetch",
-            "Read a search result",
-            described("openai_fetch"),
-            _ID.schema(),
-            guarded("fetch", _ID, _fetch),
-        ),
+        make_tool("search", "Search the web", Parameters(query), _search, description="openai_search"),
+        make_tool("fetch", "Read a search result", Parameters(page_id), _fetch, description="openai_fetch"),
     )
 
 
-async def _search(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     answer = await app.searcher.search(
-        given["query"],
+        arguments["query"],
         max_results=MAX_RESULTS,
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    if blocked(answer):
-        told = ", ".join(f"{name} {REASONS.get(why, 'failed')}" for name, why in answer.errors.items())
+    if is_blocked(answer):
+        reasons = ", ".join(f"{name} {REASONS.get(why, 'failed')}" for name, why in answer.errors.items())
         raise errors.BlockedBySiteError(
-            f"No engine answered ({told}); this is not an empty result.",
+            f"No engine answered ({reasons}); this is not an empty result.",
             reason="blocked",
             target=answer.query,
             next_step="Try again in some minutes.",
         )
     results = [
-        {"id": result.url, "title": clean_line(result.title, _TITLE_CHARS) or result.url, "url": result.url}
+        {"id": result.url, "title": line(result.title, _TITLE_CHARS) or result.url, "url": result.url}
         for result in answer.results
         if result.url.startswith(_WEB)
     ]
     return ToolAnswer(compact({"results": results}))
 
 
-async def _fetch(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     reading = await app.fetcher.fetch(
-        given["id"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+        arguments["id"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     piece = piece_of(reading.document, 0, MAX_LENGTH)
-    text = reading.document.markdown if piece.next_start is None else piece.shown
-    return ToolAnswer(
-        compact(
-            {
-                "id": given["id"],
-                "title": clean_line(reading.document.title or "", _TITLE_CHARS) or reading.url,
-                "text": text,
-                "url": reading.url,
-                "metadata": _metadata(reading, truncated=piece.next_start is not None or reading.truncated),
-            }
-        )
-    )
+    is_cut = piece.next_start is not None
+    page = {
+        "id": arguments["id"],
+        "title": line(reading.document.title or "", _TITLE_CHARS) or reading.url,
+        "text": piece.shown if is_cut else reading.document.markdown,
+        "url": reading.url,
+        "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
+    }
+    return ToolAnswer(compact(page))
 
 
 def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
-    """What else is known, all as strings: key and value pairs are what the contract speaks of."""
+    """Return further facts of a page; all values are strings, as the contract requires."""
     document = reading.document
-    known = {
+    facts = {
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
         "method": reading.method,
         "truncated": "true" if truncated else "false",
-        "author": clean_line(document.author or "", _TITLE_CHARS),
+        "author": line(document.author or "", _TITLE_CHARS),
         "published_date": published(document),
-        "site_name": clean_line(document.site_name or "", _TITLE_CHARS),
-        "warnings": " ".join(clean_line(warning, _TITLE_CHARS) for warning in reading.warnings),
+        "site_name": line(document.site_name or "", _TITLE_CHARS),
+        "warnings": " ".join(line(warning, _TITLE_CHARS) for warning in reading.warnings),
         "notice": NOTICE,
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in facts.items() if value}

@@ -1,65 +1,122 @@
-"""`research`: a question in, its sources and what they say of it out, in one call."""
+"""Tools that read several pages for one question: `research` and `compare`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.render import research as render
+from scraper.search.compare import MAX_URLS, MIN_URLS, checked, compare
 from scraper.search.research import MAX_DEPTH, Researcher, ResearchQuery
 from scraper.settings import Settings
-from scraper.tools.arguments import BooleanArgument, IntegerArgument, Parameter, Parameters, StringArgument
-from scraper.tools.common_parameters import FORMAT, body_budget, compact, max_age, max_age_s, new_region
-from scraper.tools.descriptions import described
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
-from scraper.tools.search import ENGINES_PARAMETER, blocked
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region
+from scraper.tools.parameters import (
+    FORMAT,
+    Parameter,
+    Parameters,
+    max_age_parameter,
+    max_age_s,
+    string_parameter,
+)
+from scraper.tools.search import ENGINES, is_blocked
+from scraper.values import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.app import App
 
+MAX_QUESTION_CHARS = 2_000
 
-def tool(settings: Settings) -> Tool:
-    """The tool, with this operator's defaults in its schema."""
+
+@dataclass(frozen=True, slots=True)
+class _ComparedUrls:
+    """URLs to compare; `search.compare` checks their number and recommends a tool for other numbers."""
+
+    label: str = "list"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema."""
+        return StringListValue(MAX_URLS).schema() | {"minItems": MIN_URLS}
+
+    def parse(self, value: object) -> tuple[str, ...]:
+        """Return the URLs, also if they are too few or too many.
+
+        Raises:
+            InvalidValueError: An item is not a string or is blank.
+        """
+        if value in ([], (), "[]"):
+            return ()
+        count = len(value) if isinstance(value, list | tuple) else MAX_URLS
+        return StringListValue(max(count, MAX_URLS)).parse(value)
+
+
+def research_tool(settings: Settings) -> Tool:
+    """Return `research` with the operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("question", StringArgument(), "What you want to know.", required=True),
-        Parameter("depth", IntegerArgument(1, MAX_DEPTH), "How many of the best pages to read.", default=3),
-        replace(ENGINES_PARAMETER, about="As in `search`."),
-        Parameter("fetch", BooleanArgument(), "false: only list the sources.", default=True),
-        Parameter("use_cache", BooleanArgument(), "Take kept searches and pages.", default=True),
-        max_age("Kept ones only if younger; 0: all anew.", settings),
+        string_parameter("question", "What you want to know.", required=True),
+        Parameter("depth", IntegerValue(1, MAX_DEPTH), "Pages to read.", default=3),
+        replace(ENGINES, about="As in `search`."),
+        Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
+        Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
+        max_age_parameter("Use them only if younger than this; 0 forces new reads.", settings),
         FORMAT,
     )
-    return Tool(
-        name="research",
-        title="Search and read the best pages",
-        description=described("research"),
-        input_schema=parameters.schema(),
-        run=guarded("research", parameters, _run),
+    return make_tool("research", "Search and read the best pages", parameters, _research)
+
+
+def compare_tool(settings: Settings) -> Tool:
+    """Return `compare`."""
+    parameters = Parameters(
+        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
+        Parameter("urls", _ComparedUrls(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
+        FORMAT,
+    )
+    return make_tool(
+        "compare",
+        "Compare web pages",
+        parameters,
+        _compare,
+        check=lambda arguments: checked(arguments["urls"]),
     )
 
 
-async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    inquiry = ResearchQuery(
-        given["question"],
-        depth=given["depth"],
-        engines=given["engines"],
-        fetch=given["fetch"],
-        use_cache=given["use_cache"],
-        max_age_s=max_age_s(given),
+async def _research(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    query = ResearchQuery(
+        arguments["question"],
+        depth=arguments["depth"],
+        engines=arguments["engines"],
+        fetch=arguments["fetch"],
+        use_cache=arguments["use_cache"],
+        max_age_s=max_age_s(arguments),
     )
-    brief = await Researcher(app.searcher, app.fetcher, app.workers).research(
-        inquiry,
+    report = await Researcher(app.searcher, app.fetcher, app.workers).research(
+        query,
         budget=body_budget(app.settings),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    is_error = blocked(brief.search)
-    if given["format"] == "json":
-        data = render.as_json(brief)
-        return ToolAnswer(compact(data), data, is_error=is_error)
+    is_error = is_blocked(report.search)
+    if arguments["format"] == "json":
+        return json_answer(render.as_json(report), is_error=is_error)
     return ToolAnswer(
-        render.as_markdown(brief, region=new_region(), now=datetime.now(UTC)), is_error=is_error
+        render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error
     )
+
+
+async def _compare(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    question = arguments["question"]
+    pages = await compare(
+        app.fetcher,
+        app.workers,
+        question,
+        arguments["urls"],
+        budget=body_budget(app.settings),
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    if arguments["format"] == "json":
+        return json_answer(render.comparison_as_json(question, pages))
+    text = render.comparison_as_markdown(question, pages, region=new_region(), now=datetime.now(UTC))
+    return ToolAnswer(text)

@@ -1,10 +1,11 @@
-"""`search`: words in, one list of pages out, with a word about each engine that refused."""
+"""Tools that query search engines: `search`, `engines`, `web_search` and `instant_answer`."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scraper import errors
 from scraper.engines.common.host_categories import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES
 from scraper.model import SearchAnswer
@@ -12,79 +13,130 @@ from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
 from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
-from scraper.tools.arguments import (
-    BooleanArgument,
-    ChoiceArgument,
-    IntegerArgument,
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool, new_region
+from scraper.tools.parameters import (
+    FORMAT,
     Parameter,
     Parameters,
-    StringArgument,
-    StringListArgument,
+    max_age_parameter,
+    max_age_s,
+    string_parameter,
 )
-from scraper.tools.common_parameters import FORMAT, compact, max_age, max_age_s, new_region
-from scraper.tools.descriptions import described
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.values import BooleanValue, ChoiceValue, IntegerValue, StringListValue
 
 if TYPE_CHECKING:
     from scraper.app import App
 
-ENGINES_PARAMETER = Parameter(
+ENGINES = Parameter(
     "engines",
-    StringListArgument(len(NAMES)),
-    f"Names of `engines`. Not given: {', '.join(DEFAULTS)}.",
+    StringListValue(len(NAMES)),
+    f"Names from `engines`. Default: {', '.join(DEFAULTS)}.",
 )
+WEB_SEARCH_ENGINE = "duckduckgo"
+MAX_WEB_RESULTS = 30
+
+_KEYWORDS = string_parameter("query", "検索キーワード", required=True)
 
 
-def tool(settings: Settings) -> Tool:
-    """The tool, with this operator's defaults in its schema."""
+def search_tool(settings: Settings) -> Tool:
+    """Return `search` with the operator's defaults in its schema."""
     parameters = Parameters(
-        Parameter("query", StringArgument(), "What to look for, in words.", required=True),
-        ENGINES_PARAMETER,
-        Parameter("max_results", IntegerArgument(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
-        Parameter("use_cache", BooleanArgument(), "Take a kept answer.", default=True),
-        max_age("Take a kept answer only if younger; 0 asks anew.", settings),
-        Parameter("freshness", ChoiceArgument(tuple(FRESHNESS)), "Only this recent."),
-        Parameter("include_domains", StringListArgument(MAX_DOMAINS), "Only these domains."),
-        Parameter("exclude_domains", StringListArgument(MAX_DOMAINS), "Not these domains."),
-        Parameter("category", ChoiceArgument(CATEGORIES), "Only this kind of page."),
-        Parameter("include_text", StringArgument(), "Must stand in title or snippet."),
-        Parameter("exclude_text", StringArgument(), "Must not stand there."),
+        string_parameter("query", "Search words.", required=True),
+        ENGINES,
+        Parameter("max_results", IntegerValue(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
+        Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
+        max_age_parameter(
+            "Use a cached answer only if it is younger than this; 0 forces a new search.", settings
+        ),
+        Parameter("freshness", ChoiceValue(tuple(FRESHNESS)), "Maximum age of pages."),
+        Parameter("include_domains", StringListValue(MAX_DOMAINS), "Only these domains."),
+        Parameter("exclude_domains", StringListValue(MAX_DOMAINS), "Not these domains."),
+        Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),
+        string_parameter("include_text", "Required in title or snippet."),
+        string_parameter("exclude_text", "Forbidden there."),
         FORMAT,
     )
-    return Tool(
-        name="search",
-        title="Search the web",
-        description=described("search"),
-        input_schema=parameters.schema(),
-        run=guarded("search", parameters, _run),
+    return make_tool("search", "Search the web", parameters, _search)
+
+
+def engines_tool(settings: Settings) -> Tool:
+    """Return `engines`."""
+    return make_tool("engines", "List search engines", Parameters(), _engines, open_world=False)
+
+
+def web_search_tool(settings: Settings) -> Tool:
+    """Return `web_search`."""
+    parameters = Parameters(
+        _KEYWORDS,
+        Parameter(
+            "max_results",
+            IntegerValue(1, MAX_WEB_RESULTS),
+            "返却する検索結果の最大数（デフォルト: 10）",
+            default=10,
+        ),
     )
+    return make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)
 
 
-async def _run(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+def instant_answer_tool(settings: Settings) -> Tool:
+    """Return `instant_answer`."""
+    return make_tool("instant_answer", "Ask for an instant answer", Parameters(_KEYWORDS), _instant_answer)
+
+
+def is_blocked(answer: SearchAnswer) -> bool:
+    """Return True if no engine answered: the empty list does not mean that nothing was found."""
+    return not answer.results and set(answer.errors) >= set(answer.engines)
+
+
+async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     answer = await app.searcher.search(
-        given["query"],
-        engines=given["engines"],
-        max_results=given["max_results"],
-        freshness=given["freshness"],
-        include_domains=given["include_domains"] or (),
-        exclude_domains=given["exclude_domains"] or (),
-        category=given["category"],
-        include_text=given["include_text"],
-        exclude_text=given["exclude_text"],
-        use_cache=given["use_cache"],
-        max_age_s=max_age_s(given),
+        arguments["query"],
+        engines=arguments["engines"],
+        max_results=arguments["max_results"],
+        freshness=arguments["freshness"],
+        include_domains=arguments["include_domains"] or (),
+        exclude_domains=arguments["exclude_domains"] or (),
+        category=arguments["category"],
+        include_text=arguments["include_text"],
+        exclude_text=arguments["exclude_text"],
+        use_cache=arguments["use_cache"],
+        max_age_s=max_age_s(arguments),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    if given["format"] == "json":
-        data = render.as_json(answer)
-        return ToolAnswer(compact(data), data, is_error=blocked(answer))
+    if arguments["format"] == "json":
+        return json_answer(render.as_json(answer), is_error=is_blocked(answer))
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, is_error=blocked(answer))
+    return ToolAnswer(text, is_error=is_blocked(answer))
 
 
-def blocked(answer: SearchAnswer) -> bool:
-    """Whether no engine answered: an empty list that must not be taken for "nothing found"."""
-    return not answer.results and set(answer.errors) >= set(answer.engines)
+async def _engines(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    app.searcher.make_ready()
+    return json_answer(list(app.searcher.engines))
+
+
+async def _web_search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    answer = await app.searcher.search(
+        arguments["query"],
+        engines=(WEB_SEARCH_ENGINE,),
+        max_results=arguments["max_results"],
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        progress=call.progress,
+    )
+    if is_blocked(answer):
+        reason = answer.errors[WEB_SEARCH_ENGINE]
+        raise errors.BlockedBySiteError(
+            f"DuckDuckGo {render.REASONS.get(reason, 'failed')} ({reason}); this is not an empty result.",
+            reason=reason,
+            target=answer.query,
+            next_step="Use `search` with other engines, or try again in some minutes.",
+        )
+    return ToolAnswer(render.web_search_as_markdown(answer))
+
+
+async def _instant_answer(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    query = arguments["query"]
+    answer = await app.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
+    return ToolAnswer(render.instant_answer_as_markdown(query, answer))

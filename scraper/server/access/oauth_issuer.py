@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from scraper.server.access.rules import WELL_KNOWN, ServerStartError
 from scraper.settings import Settings
-from scraper.settings.named_files import UnreadableFileError, text_in
+from scraper.settings.files import UnreadableFileError, read_text_file
 
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Public keys alone: with the others, who can check a token can make one."""
@@ -114,7 +114,7 @@ class _Keys:
         try:
             # Asked first: what is written meanwhile is noticed the next time.
             changed = _written_at(file)
-            held = jwt.PyJWKSet.from_dict(json.loads(text_in(file)))
+            held = jwt.PyJWKSet.from_dict(json.loads(read_text_file(file)))
         except UnreadableFileError as error:
             raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
         except (ValueError, AttributeError, jwt.PyJWTError) as error:

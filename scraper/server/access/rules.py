@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from scraper.settings.named_files import UnreadableFileError, text_in
+from scraper.settings.files import UnreadableFileError, read_text_file
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """RFC 9728; the path of the endpoint stands behind it."""
@@ -159,7 +159,7 @@ def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, .
 
 def _keys_in(path: Path) -> list[AccessKey]:
     try:
-        lines = text_in(path).splitlines()
+        lines = read_text_file(path).splitlines()
     except UnreadableFileError as error:
         raise ServerStartError(f"SEARCH_MCP_TOKENS_FILE={path} cannot be read: {error}") from None
     keys = []

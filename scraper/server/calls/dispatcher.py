@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import logging
 import math
 import time
@@ -23,7 +22,7 @@ from mcp.types import INTERNAL_ERROR
 from scraper.coordination.local_limits import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
-from scraper.render.errors import sentence
+from scraper.render.errors import error_sentence
 from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.progress import ProgressNotifier, Send, reporting
 from scraper.server.calls.rate_limit import TOO_MANY
@@ -31,6 +30,7 @@ from scraper.server.lifecycle.app_holder import AppHolder, AppOpenError
 from scraper.server.lifecycle.signals import first_of
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.values import closest_match
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -96,7 +96,7 @@ class _Busy(MCPError):
     outcome = "busy"
 
     def __init__(self, why: OverloadedError) -> None:
-        super().__init__(TOO_MANY, sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
+        super().__init__(TOO_MANY, error_sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
 
 
 class _Tally:
@@ -165,7 +165,7 @@ class CallDispatcher:
                     answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
             except OverloadedError as error:
                 line.ended("busy", 0)
-                return ToolAnswer(sentence(error), is_error=True)
+                return ToolAnswer(error_sentence(error), is_error=True)
             line.ended("error" if answer.is_error else "ok", len(answer.text))
             return answer
 
@@ -281,8 +281,8 @@ def _unknown(name: str, offered: Mapping[str, Tool]) -> ToolAnswer:
     if len(name) > _NAME_CHARS:
         # It is the client's word, and looking for what it is like takes time by its length.
         name = name[: _NAME_CHARS - 1] + "…"
-    close = difflib.get_close_matches(name, offered, n=1)
-    hint = f" Did you mean {close[0]}?" if close else ""
+    closest = closest_match(name, list(offered))
+    hint = f" Did you mean {closest}?" if closest else ""
     return ToolAnswer(f'Unknown tool "{name}".{hint} Known: {", ".join(offered)}.', is_error=True)
 
 

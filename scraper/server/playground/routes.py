@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.errors import ScraperError
-from scraper.render.errors import sentence
+from scraper.render.errors import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import client_gone
 from scraper.server.http.request_body import read_body
@@ -105,7 +105,7 @@ class Playground:
             async with _listened_to(request):
                 found = await self._calls.look("page/try", caller, work, limit_s=self._deadline_s)
         except ScraperError as error:
-            return _refused(422, sentence(error))
+            return _refused(422, error_sentence(error))
         except MCPError as error:
             return _refused(503, error.error.message)
         return JSONResponse(found, headers=_HEADERS)

@@ -19,7 +19,7 @@ from mcp.types import (
 )
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.errors import sentence
+from scraper.render.errors import error_sentence
 from scraper.server.protocol import schemas
 from scraper.server.protocol.cursors import refuse_cursor
 from scraper.tools.prompts import Prompt
@@ -44,7 +44,7 @@ def add(server: Server[Any], prompts: Sequence[Prompt]) -> None:
         try:
             text = prompt.message(params.arguments or {})
         except InvalidArgumentError as error:
-            raise MCPError(INVALID_PARAMS, sentence(error)) from None
+            raise MCPError(INVALID_PARAMS, error_sentence(error)) from None
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=prompt.about, messages=[message])
 

@@ -41,7 +41,7 @@ def add(server: Server[Any], calls: CallDispatcher) -> None:
             part = await calls.look(
                 context.method,
                 caller,
-                lambda app: cached_resources.listed(app, caller.principal, cursor, _PAGE_ITEMS),
+                lambda app: cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS),
             )
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None

@@ -28,10 +28,16 @@ from scraper.server.calls.rate_limit import RateLimiter
 from scraper.server.protocol import schemas
 from scraper.server.protocol.caller_identity import caller_of
 from scraper.tools import cached_resources
-from scraper.tools.find_tools import DEEPEST, MAX_QUERY_CHARS, PAGE_ITEMS, offer_of_prompt, offer_of_tool
+from scraper.tools.find_tools import (
+    MAX_DEPTH,
+    MAX_QUERY_CHARS,
+    PAGE_ITEMS,
+    searchable_prompt,
+    searchable_tool,
+)
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
-from scraper.tools.tool_ranking import ranked
+from scraper.tools.tool_ranking import rank
 
 Context = ServerRequestContext[Any, Any]
 
@@ -58,18 +64,18 @@ def add(
     prompts: Sequence[Prompt],
 ) -> None:
     """Serve the three methods and declare them."""
-    tool_offers = [offer_of_tool(tool) for tool in tools]
-    prompt_offers = [offer_of_prompt(prompt) for prompt in prompts]
+    tool_offers = [searchable_tool(tool) for tool in tools]
+    prompt_offers = [searchable_prompt(prompt) for prompt in prompts]
 
     async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
         query, start = await _asked(context, params, rate)
-        places, cursor = _page(ranked(query, tool_offers), query, start)
+        places, cursor = _page(rank(query, tool_offers), query, start)
         found = [schemas.tool(tools[at]) for at in places]
         return ListToolsResult(tools=found, next_cursor=cursor, **_FRESH)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
         query, start = await _asked(context, params, rate)
-        places, cursor = _page(ranked(query, prompt_offers), query, start)
+        places, cursor = _page(rank(query, prompt_offers), query, start)
         found = [schemas.prompt(prompts[at]) for at in places]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_FRESH)
 
@@ -79,10 +85,10 @@ def add(
         items, more = await calls.look(
             context.method,
             caller,
-            lambda app: cached_resources.found(app, caller.principal, query, start, PAGE_ITEMS),
+            lambda app: cached_resources.search(app, caller.principal, query, start, PAGE_ITEMS),
         )
         end = start + PAGE_ITEMS
-        cursor = _cursor(query, end) if more and end < DEEPEST else None
+        cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
         found = [schemas.resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_FRESH)
 
@@ -135,7 +141,7 @@ def _start(cursor: object, query: str) -> int:
         mark, place = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise _bad_cursor() from None
-    if mark != _mark(query) or type(place) is not int or not 0 < place < DEEPEST or place % PAGE_ITEMS:
+    if mark != _mark(query) or type(place) is not int or not 0 < place < MAX_DEPTH or place % PAGE_ITEMS:
         raise _bad_cursor()
     return place
 

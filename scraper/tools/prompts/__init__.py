@@ -1,4 +1,4 @@
-"""What a person can start with a few words: three tasks that these tools do together, each as one message."""
+"""Prompts: tasks that combine several tools, each as one message for the model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scraper.tools.model import Tool
 __all__ = ["Prompt", "PromptArgument", "prompts_for"]
 
 MAX_CHARS = 4_000
-"""Of one argument: a sentence or a list of links, not a document."""
+"""Characters of one argument: enough for a sentence or a list of links, not for a document."""
 
 _OPTIONAL = re.compile(r"\[\[(\w+):(.*?)\]\]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptArgument:
-    """What the person is asked for."""
+    """One argument of a prompt."""
 
     name: str
     about: str
@@ -29,36 +29,36 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One task; its message stands in a file of its name."""
+    """One task; the file of the same name contains its message."""
 
     name: str
     title: str
     about: str
     arguments: tuple[PromptArgument, ...]
     needs: frozenset[str]
-    """Tools without which it cannot be done."""
+    """Names of the tools that the task requires."""
 
-    def message(self, given: Mapping[str, str]) -> str:
-        """What the model is told.
+    def message(self, arguments: Mapping[str, str]) -> str:
+        """Return the message for the model.
 
         Raises:
-            BadArgument: a required argument is missing, one is unknown or too long.
+            InvalidArgumentError: A required argument is absent, or an argument is unknown or too long.
         """
-        self._check(given)
-        values = {name: value.strip() for name, value in given.items() if value.strip()}
+        self._check(arguments)
+        values = {name: value.strip() for name, value in arguments.items() if value.strip()}
         text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
-        kept = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
-        return re.sub(r"\{(\w+)\}", lambda slot: values[slot[1]], kept)
+        text = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
+        return re.sub(r"\{(\w+)\}", lambda slot: values[slot[1]], text)
 
-    def _check(self, given: Mapping[str, str]) -> None:
+    def _check(self, arguments: Mapping[str, str]) -> None:
         known = [argument.name for argument in self.arguments]
-        for name in given:
+        for name in arguments:
             if name not in known:
                 raise InvalidArgumentError(f'Unknown argument "{name[:60]}". Known: {", ".join(known)}.')
-            if len(given[name]) > MAX_CHARS:
+            if len(arguments[name]) > MAX_CHARS:
                 raise InvalidArgumentError(f"{name} has more than {MAX_CHARS:,} characters.")
         for argument in self.arguments:
-            if argument.required and not given.get(argument.name, "").strip():
+            if argument.required and not arguments.get(argument.name, "").strip():
                 raise InvalidArgumentError(f"{argument.name} must be given: {argument.about}")
 
 
@@ -69,16 +69,16 @@ _ALL = (
         "Find, read and weigh sources on a question, then answer it with citations.",
         (
             PromptArgument("question", "What you want to know.", required=True),
-            PromptArgument("since", 'How recent sources must be, such as "last month".'),
+            PromptArgument("since", 'Maximum age of sources, such as "last month".'),
         ),
         frozenset({"research", "fetch"}),
     ),
     Prompt(
         "compare_products",
         "Compare products",
-        "Read up on two to five products and set them side by side by what matters to you.",
+        "Read about two to five products and compare them by your criteria.",
         (
-            PromptArgument("products", "Their names or links, separated by commas.", required=True),
+            PromptArgument("products", "Names or links, separated by commas.", required=True),
             PromptArgument("criteria", "What matters, such as price, weight, battery."),
         ),
         frozenset({"search", "compare", "extract_structured"}),
@@ -86,10 +86,10 @@ _ALL = (
     Prompt(
         "extract_product_facts",
         "Extract product facts",
-        "Read one product page and list what it says: price, availability, brand, ids, properties.",
+        "Read one product page and list its facts: price, availability, brand, ids, properties.",
         (
             PromptArgument("url", "Link of the product page.", required=True),
-            PromptArgument("facts", "Which facts, when not all."),
+            PromptArgument("facts", "Facts to list, if not all."),
         ),
         frozenset({"extract_structured", "fetch"}),
     ),
@@ -97,6 +97,6 @@ _ALL = (
 
 
 def prompts_for(tools: Sequence[Tool]) -> tuple[Prompt, ...]:
-    """The prompts that can be followed with these tools, in a fixed order."""
-    offered = {tool.name for tool in tools}
-    return tuple(prompt for prompt in _ALL if prompt.needs <= offered)
+    """Return the prompts whose tools are available, in a fixed order."""
+    available = {tool.name for tool in tools}
+    return tuple(prompt for prompt in _ALL if prompt.needs <= available)

@@ -9,7 +9,7 @@ import pytest
 
 from scraper.engines.instant_answer import ask, parse
 from scraper.model import InstantAnswer
-from scraper.render.instant_answer import as_markdown
+from scraper.render.search import instant_answer_as_markdown as as_markdown
 from tests.site.search_world import instant_article
 
 EMPTY = {

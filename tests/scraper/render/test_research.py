@@ -9,7 +9,7 @@ from typing import Any
 
 from scraper import errors
 from scraper.model import Excerpt, ReadPage, ResearchReport, SearchAnswer, SearchResult
-from scraper.render import compare, research
+from scraper.render import research
 from tests.scraper.render.readings import READ_AT, reading
 
 REGION = "0123456789ab"
@@ -181,13 +181,13 @@ class TestCompare:
     PAGES = (read(0, excerpts=CHOSEN), ReadPage(URLS[1], errors.NoContentError("Nothing there.")))
 
     def test_markdown_has_a_section_a_page_and_notes_for_failures(self) -> None:
-        text = compare.as_markdown("ferry?", self.PAGES, region=REGION)
+        text = research.comparison_as_markdown("ferry?", self.PAGES, region=REGION)
         assert text.startswith("# Comparison\n\nQuestion: ferry?\nPages: 1 of 2 read\n")
         assert f"## 1. {URLS[0]}" in text and "The night ferry carries bicycles." in text
         assert text.endswith(f"## 2. {URLS[1]}\n\nError: Nothing there.")
 
     def test_json_holds_what_the_contract_names(self) -> None:
-        data: dict[str, Any] = compare.as_json("ferry?", self.PAGES)
+        data: dict[str, Any] = research.comparison_as_json("ferry?", self.PAGES)
         assert list(data) == ["question", "urls", "excerpts", "tokens_estimated"]
         assert data["urls"] == URLS[:2]
         first, failed = data["excerpts"]
@@ -199,12 +199,12 @@ class TestCompare:
 
     def test_copies_are_told(self) -> None:
         pages = (read(0, excerpts=CHOSEN), read(2, excerpts=CHOSEN, same_as=0))
-        assert "The same text as page 1." in compare.as_markdown("q", pages, region=REGION)
-        assert compare.as_json("q", pages)["excerpts"][1]["same_text_as"] == URLS[0]  # type: ignore[index]
+        assert "The same text as page 1." in research.comparison_as_markdown("q", pages, region=REGION)
+        assert research.comparison_as_json("q", pages)["excerpts"][1]["same_text_as"] == URLS[0]  # type: ignore[index]
 
 
 def research_tokens() -> int:
     from scraper.extract.text.token_estimate import estimate
-    from scraper.render.excerpts import content
+    from scraper.render.research import join_excerpts as content
 
     return estimate(content(BRIEF.pages[0], linked=True))

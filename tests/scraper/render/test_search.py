@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from scraper.extract.text.token_estimate import estimate
 from scraper.model import SearchAnswer, SearchResult
-from scraper.render import web_search
+from scraper.render import search
 from scraper.render.search import as_json, as_markdown
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -119,7 +119,7 @@ def test_web_search_has_the_form_of_its_contract() -> None:
             "Rust - Wikipedia", "https://en.wikipedia.org/wiki/Rust_(programming_language)", "Rust is.", (), 1
         ),
     )
-    assert web_search.as_markdown(SearchAnswer("Rust programming", rows, ("duckduckgo",))) == (
+    assert search.web_search_as_markdown(SearchAnswer("Rust programming", rows, ("duckduckgo",))) == (
         '## Web Search Results for "Rust programming"\n\n'
         "### 1. The Rust Programming Language\n**URL:** https://www.rust-lang.org/\nRust is fast.\n\n"
         "---\n\n"
@@ -128,6 +128,6 @@ def test_web_search_has_the_form_of_its_contract() -> None:
         "---\n\n"
         "_Source: DuckDuckGo (2 results)_"
     )
-    assert web_search.as_markdown(SearchAnswer("xyzzy12345noresult", (), ("duckduckgo",))) == (
+    assert search.web_search_as_markdown(SearchAnswer("xyzzy12345noresult", (), ("duckduckgo",))) == (
         '## Web Search Results for "xyzzy12345noresult"\n\nNo results found.\n\n_Source: DuckDuckGo_'
     )

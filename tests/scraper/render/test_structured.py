@@ -10,7 +10,7 @@ import pytest
 from scraper.extract.text import token_estimate
 from scraper.model import StructuredData
 from scraper.render import structured as render
-from scraper.render.json_truncation import fitted
+from scraper.render.json_truncation import truncate
 
 URL = "https://shop.example/kettle"
 FACTS = {
@@ -73,4 +73,4 @@ def test_a_fact_is_one_line_whatever_the_page_writes_into_it() -> None:
 
 def test_what_fits_is_not_touched() -> None:
     blocks = [{"a": "x" * 599, "b": list(range(200))}]
-    assert list(fitted(blocks, 10_000).blocks) == blocks and not fitted(blocks, 10_000).shortened
+    assert list(truncate(blocks, 10_000).blocks) == blocks and not truncate(blocks, 10_000).shortened

@@ -25,7 +25,7 @@ async def every(texts: KeptApp, limit: int, principal: str = "local") -> list[st
     uris: list[str] = []
     cursor = None
     while True:
-        part = await cached_resources.listed(texts.app, principal, cursor, limit)
+        part = await cached_resources.list_resources(texts.app, principal, cursor, limit)
         assert len(part.items) <= limit
         uris += [item.uri for item in part.items]
         if (cursor := part.cursor) is None:
@@ -60,7 +60,7 @@ async def test_nobody_lists_finds_or_reads_what_is_anothers(texts: KeptApp) -> N
     assert [await cached_resources.read(texts.app, "ann", uri) is None for uri in uris] == [False, False]
     for other in ("bob", "local"):
         assert await every(texts, 10, other) == []
-        assert (await cached_resources.found(texts.app, other, "tidal", 0, 10)) == ([], False)
+        assert (await cached_resources.search(texts.app, other, "tidal", 0, 10)) == ([], False)
         assert [await cached_resources.read(texts.app, other, uri) for uri in uris] == [None, None]
 
 
@@ -80,14 +80,14 @@ async def test_nobody_lists_finds_or_reads_what_is_anothers(texts: KeptApp) -> N
 )
 async def test_a_cursor_that_is_not_ours_is_refused(texts: KeptApp, cursor: str) -> None:
     with pytest.raises(cached_resources.InvalidCursorError):
-        await cached_resources.listed(texts.app, "local", cursor, 10)
+        await cached_resources.list_resources(texts.app, "local", cursor, 10)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cursor=st.one_of(st.text(max_size=40), st.binary(max_size=40).map(lambda raw: raw.hex())))
 async def test_no_cursor_breaks_the_list(texts: KeptApp, cursor: str) -> None:
     try:
-        await cached_resources.listed(texts.app, "local", cursor, 10)
+        await cached_resources.list_resources(texts.app, "local", cursor, 10)
     except cached_resources.InvalidCursorError:
         return
 
@@ -163,14 +163,14 @@ async def test_contents_are_searched_and_what_holds_every_word_comes_first(texts
     texts.keep("https://example.org/tide", "Power from the tides of the sea.", title="One")
     texts.keep("https://example.org/wind", "Power from wind.", title="Two")
     await texts.index("note", "My note on the tides and their power.")
-    items, more = await cached_resources.found(texts.app, "local", "power tides", 0, 10)
+    items, more = await cached_resources.search(texts.app, "local", "power tides", 0, 10)
     assert {item.uri for item in items} == {"page://https://example.org/tide", "index://default/note"}
     assert not more and all("[" in item.snippet or "tides" in item.snippet for item in items)
 
 
 async def test_a_question_in_a_sentence_finds_pages_that_hold_its_words(texts: KeptApp) -> None:
     texts.keep("https://example.org/tide", "Power from the tides of the sea.")
-    items, _ = await cached_resources.found(
+    items, _ = await cached_resources.search(
         texts.app, "local", "pages that explain how tides give electricity", 0, 10
     )
     assert [item.uri for item in items] == ["page://https://example.org/tide"]
@@ -178,10 +178,10 @@ async def test_a_question_in_a_sentence_finds_pages_that_hold_its_words(texts: K
 
 async def test_found_parts_join_without_gap_or_overlap(texts: KeptApp) -> None:
     await fill(texts, 12, 8)
-    whole, _ = await cached_resources.found(texts.app, "local", "tidal", 0, 100)
+    whole, _ = await cached_resources.search(texts.app, "local", "tidal", 0, 100)
     parts = []
     for offset in range(0, 30, 5):
-        part, more = await cached_resources.found(texts.app, "local", "tidal", offset, 5)
+        part, more = await cached_resources.search(texts.app, "local", "tidal", offset, 5)
         parts += part
         assert more == (offset + 5 < len(whole))
     assert len(whole) == 20 and sorted(item.uri for item in parts) == sorted(item.uri for item in whole)
@@ -193,7 +193,7 @@ async def test_files_that_cannot_be_used_leave_what_is_in_memory(tmp_path: Path)
     async with kept_app(tmp_path) as texts:
         await texts.index("note", "tidal text")
         assert await every(texts, 10) == ["index://default/note"]
-        items, _ = await cached_resources.found(texts.app, "local", "tidal", 0, 10)
+        items, _ = await cached_resources.search(texts.app, "local", "tidal", 0, 10)
         assert [item.uri for item in items] == ["index://default/note"]
         assert await cached_resources.read(texts.app, "local", "index://kept/none") is None
         assert await cached_resources.read(texts.app, "local", "page://https://example.org/") is None

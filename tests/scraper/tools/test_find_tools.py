@@ -78,7 +78,7 @@ async def test_tools_that_fit_less_come_after_the_first_ten(texts: KeptApp) -> N
     [
         ({"query": "qqqq zzzz"}, "None of the tools fits"),
         ({"query": "qqqq zzzz", "kind": "prompts"}, "None of the prompts fits"),
-        ({"query": "tides", "kind": "resources"}, "Nothing that is kept holds these words"),
+        ({"query": "tides", "kind": "resources"}, "No cached text has these words"),
     ],
 )
 async def test_nothing_found_is_said(texts: KeptApp, arguments: dict[str, str], told: str) -> None:

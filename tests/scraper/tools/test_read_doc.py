@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 
 from scraper.app import App
+from scraper.errors import InvalidArgumentError
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.read_doc import parse_page_ranges
 from tests.site.languages import LANGUAGES
 from tests.site.running import Site
 
@@ -136,3 +138,26 @@ async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: App, site: Site)
     assert not answer.is_error
     assert "`read_doc` is the tool" in answer.text
     assert "MARK-pdf-9" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        (None, ()),
+        ("3", (3,)),
+        ("3-5,9", (3, 4, 5, 9)),
+        (" 2 , 1;1–2 ", (1, 2)),
+        ("4..6", (4, 5, 6)),
+        ("2 to 3", (2, 3)),
+        ("1, 7-", (1, *range(7, 1_006))),
+        ("99999-", (99_999, 100_000)),
+    ],
+)
+def test_numbers_and_ranges_are_understood(text: str | None, pages: tuple[int, ...]) -> None:
+    assert parse_page_ranges(text) == pages
+
+
+@pytest.mark.parametrize("text", ["", "0", "5-3", "a", "0-", "-2", "1--2", "1-99999999", "1-2000", ","])
+def test_what_is_no_selection_is_told(text: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="pages must"):
+        parse_page_ranges(text)

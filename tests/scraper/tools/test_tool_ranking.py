@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scraper.tools import registry
-from scraper.tools.find_tools import offer_of_prompt, offer_of_tool
+from scraper.tools.find_tools import searchable_prompt, searchable_tool
 from scraper.tools.prompts import prompts_for
-from scraper.tools.tool_ranking import SearchableItem, ranked, uses_of
+from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
 
 TOOLS = registry.tools()
-OFFERS = [offer_of_tool(tool) for tool in TOOLS]
+OFFERS = [searchable_tool(tool) for tool in TOOLS]
 PROMPTS = prompts_for(TOOLS)
 
 WANTED = {
@@ -48,12 +48,12 @@ WANTED = {
 
 @pytest.mark.parametrize(("query", "tool"), WANTED.items(), ids=WANTED)
 def test_a_request_leads_to_its_tool(query: str, tool: str) -> None:
-    found = [OFFERS[at].name for at in ranked(query, OFFERS)]
+    found = [OFFERS[at].name for at in rank(query, OFFERS)]
     assert tool in found[:3], found
 
 
 def test_most_requests_have_their_tool_in_the_first_place() -> None:
-    first = [OFFERS[ranked(query, OFFERS)[0]].name == tool for query, tool in WANTED.items()]
+    first = [OFFERS[rank(query, OFFERS)[0]].name == tool for query, tool in WANTED.items()]
     assert sum(first) >= 0.85 * len(first)
 
 
@@ -66,28 +66,28 @@ def test_most_requests_have_their_tool_in_the_first_place() -> None:
     ],
 )
 def test_a_request_leads_to_its_prompt(query: str, prompt: str) -> None:
-    offers = [offer_of_prompt(offered) for offered in PROMPTS]
-    assert offers[ranked(query, offers)[0]].name == prompt
+    offers = [searchable_prompt(offered) for offered in PROMPTS]
+    assert offers[rank(query, offers)[0]].name == prompt
 
 
 @pytest.mark.parametrize("query", ["zzzz qqqq", "💥", "xylophon", "\x00", "+-!\"'"])
 def test_what_nothing_fits_finds_nothing(query: str) -> None:
-    assert ranked(query, OFFERS) == []
+    assert rank(query, OFFERS) == []
 
 
 def test_a_tool_that_is_called_by_its_name_comes_first() -> None:
     for at, tool in enumerate(TOOLS):
-        assert ranked(tool.name.upper(), OFFERS)[0] == at
+        assert rank(tool.name.upper(), OFFERS)[0] == at
 
 
 def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
-    assert all(uses_of(offered.name) for offered in (*TOOLS, *PROMPTS))
-    assert uses_of("no_such_tool") == ""
+    assert all(read_uses(offered.name) for offered in (*TOOLS, *PROMPTS))
+    assert read_uses("no_such_tool") == ""
 
 
 def test_the_order_is_the_same_each_time_and_nothing_is_found_in_nothing() -> None:
-    assert ranked("read a page", OFFERS) == ranked("read a page", OFFERS)
-    assert ranked("read a page", []) == []
+    assert rank("read a page", OFFERS) == rank("read a page", OFFERS)
+    assert rank("read a page", []) == []
 
 
 def test_words_of_arguments_and_of_other_scripts_count() -> None:
@@ -96,5 +96,5 @@ def test_words_of_arguments_and_of_other_scripts_count() -> None:
         SearchableItem("b", "B", "検索キーワード"),
         SearchableItem("c", "C", "password of a file"),
     ]
-    assert ranked("検索", offers) == [1]
-    assert ranked("passwords", offers) == [2]
+    assert rank("検索", offers) == [1]
+    assert rank("passwords", offers) == [2]

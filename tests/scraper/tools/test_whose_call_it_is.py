@@ -87,8 +87,8 @@ async def test_a_resource_is_looked_for_in_its_callers_name(uri: str) -> None:
 async def test_resources_are_listed_and_found_in_their_callers_name() -> None:
     names: list[str] = []
     for work in (
-        cached_resources.listed(app_of(names), "ann", None, 10),
-        cached_resources.found(app_of(names), "ann", "tides", 0, 5),
+        cached_resources.list_resources(app_of(names), "ann", None, 10),
+        cached_resources.search(app_of(names), "ann", "tides", 0, 5),
     ):
         with pytest.raises(RuntimeError, match="asked"):
             await work

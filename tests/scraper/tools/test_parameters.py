@@ -11,26 +11,18 @@ from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
 from scraper.tools import registry
-from scraper.tools.arguments import (
-    BooleanArgument,
-    ChoiceArgument,
-    IntegerArgument,
-    NumberArgument,
-    Parameter,
-    Parameters,
-    StringArgument,
-    StringListArgument,
-)
 from scraper.tools.model import ToolCall
+from scraper.tools.parameters import Parameter, Parameters, max_age_s
+from scraper.values import BooleanValue, ChoiceValue, IntegerValue, NumberValue, StringListValue, StringValue
 
 PARAMETERS = Parameters(
-    Parameter("url", StringArgument(), "Where.", required=True),
-    Parameter("render", ChoiceArgument(("auto", "http", "browser")), "How.", default="auto"),
-    Parameter("force_refresh", BooleanArgument(), "Anew.", default=False),
-    Parameter("max_age_hours", NumberArgument(0, 1_000), "How old."),
-    Parameter("length", IntegerArgument(1, 100_000), "How much."),
+    Parameter("url", StringValue(), "Where.", required=True),
+    Parameter("render", ChoiceValue(("auto", "http", "browser")), "How.", default="auto"),
+    Parameter("force_refresh", BooleanValue(), "Anew.", default=False),
+    Parameter("max_age_hours", NumberValue(0, 1_000), "How old."),
+    Parameter("length", IntegerValue(1, 100_000), "How much."),
 )
-LIST = Parameters(Parameter("urls", StringListArgument(3), "Where.", required=True))
+LIST = Parameters(Parameter("urls", StringListValue(3), "Where.", required=True))
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -40,12 +32,12 @@ JSON = st.recursive(
 
 
 def read(**arguments: Any) -> dict[str, Any]:
-    return PARAMETERS.read({"url": "https://example.org", **arguments})
+    return PARAMETERS.parse({"url": "https://example.org", **arguments})
 
 
 def fault(parameters: Parameters = PARAMETERS, **arguments: Any) -> str:
     with pytest.raises(InvalidArgumentError) as caught:
-        parameters.read(arguments)
+        parameters.parse(arguments)
     return str(caught.value)
 
 
@@ -89,7 +81,7 @@ def test_a_harmless_form_is_understood(arguments: dict[str, Any], name: str, mea
     ],
 )
 def test_a_list_is_taken_as_json_text_and_as_a_single_item_too(value: object, meant: tuple[str, ...]) -> None:
-    assert LIST.read({"urls": value}) == {"urls": meant}
+    assert LIST.parse({"urls": value}) == {"urls": meant}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +152,7 @@ def test_the_answer_to_a_huge_argument_is_small() -> None:
 @given(st.dictionaries(st.sampled_from(["url", "render", "length", "max_age_hours", "other"]), JSON))
 def test_whatever_is_sent_is_understood_or_explained(arguments: dict[str, Any]) -> None:
     try:
-        values = PARAMETERS.read(arguments)
+        values = PARAMETERS.parse(arguments)
     except InvalidArgumentError as error:
         assert 0 < len(str(error)) < 1_000
     else:
@@ -180,8 +172,8 @@ def test_schemas_are_strict_and_plain_enough_for_every_client(parameters: Parame
 
 
 def test_a_text_may_be_as_long_as_its_tool_takes_and_no_longer() -> None:
-    bounded = Parameters(Parameter("pages", StringArgument(5), "Which."))
-    assert bounded.read({"pages": "1-3,9"}) == {"pages": "1-3,9"}
+    bounded = Parameters(Parameter("pages", StringValue(5), "Which."))
+    assert bounded.parse({"pages": "1-3,9"}) == {"pages": "1-3,9"}
     assert fault(bounded, pages="1-3,90") == "pages must be a string of at most 5 characters, not 6."
 
 
@@ -200,3 +192,7 @@ async def test_a_text_that_would_hold_up_everyone_is_refused_before_any_work(too
     nothing: Any = None
     answer = await tested.run(nothing, taken, ToolCall())
     assert answer.is_error and answer.text.startswith(f"{name} must be a string of at most ")
+
+
+def test_an_age_is_given_in_hours_and_meant_in_seconds() -> None:
+    assert [max_age_s({"max_age_hours": hours}) for hours in (None, 0, 0.5)] == [None, 0, 1_800]

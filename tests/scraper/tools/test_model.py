@@ -10,11 +10,11 @@ import pytest
 
 from scraper import errors
 from scraper.app import App
-from scraper.tools.arguments import Parameter, Parameters, StringArgument
-from scraper.tools.error_boundary import guarded
-from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.model import BoundTool, ToolAnswer, ToolCall, new_region
+from scraper.tools.parameters import Parameter, Parameters
+from scraper.values import StringValue
 
-PARAMETERS = Parameters(Parameter("url", StringArgument(), "Where.", required=True))
+PARAMETERS = Parameters(Parameter("url", StringValue(), "Where.", required=True))
 NO_APP = cast(App, None)
 
 
@@ -25,7 +25,7 @@ async def answer(fault: BaseException | None, arguments: dict[str, Any] | None =
         return ToolAnswer(f"read {given['url']}")
 
     given = {"url": "u"} if arguments is None else arguments
-    return await guarded("fetch", PARAMETERS, work)(NO_APP, given, ToolCall())
+    return await BoundTool("fetch", PARAMETERS, work)(NO_APP, given, ToolCall())
 
 
 async def test_an_answer_goes_through() -> None:
@@ -65,3 +65,9 @@ async def test_a_fault_nobody_foresaw_is_logged_with_a_number_and_not_told(
 async def test_cancellation_is_not_an_answer() -> None:
     with pytest.raises(asyncio.CancelledError):
         await answer(asyncio.CancelledError())
+
+
+def test_the_marks_of_an_answer_cannot_be_known_from_another() -> None:
+    regions = {new_region() for _ in range(100)}
+    assert len(regions) == 100
+    assert all(re.fullmatch("[0-9a-f]{12}", region) for region in regions)

@@ -1,0 +1,62 @@
+"""Find the cache folder of the user, and read text files that settings name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+_NAME = "search-mcp"
+
+
+class UnreadableFileError(Exception):
+    """A file cannot be read; the message is the reason and the next step.
+
+    The message continues "<variable>=<file> cannot be read: ".
+    """
+
+
+def read_text_file(file: Path) -> str:
+    """Read a UTF-8 text file, without its byte order mark.
+
+    Raises:
+        UnreadableFileError: The file does not exist, is not readable or is not UTF-8.
+    """
+    try:
+        # Some editors begin every file with a byte order mark.
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        reason = "there is no such file. Correct the path, or make the file."
+    except (IsADirectoryError, NotADirectoryError):
+        reason = "the path leads to a folder, or through a file. Name a file."
+    except PermissionError:
+        reason = f"the user that this runs as (number {os.geteuid()}) may not. Let it read the file."
+    except UnicodeDecodeError:
+        reason = "it is no text in UTF-8. Save it as that."
+    except OSError as error:
+        reason = f"{error.strerror or type(error).__name__}. Name a file that can be read."
+    raise UnreadableFileError(reason)
+
+
+def find_cache_folder() -> Path:
+    """Return the cache folder of the user.
+
+    A user without a home, as in some services and containers, gets a private folder in the temporary folder.
+    """
+    try:
+        folder = platformdirs.user_cache_path(_NAME, appauthor=False)
+    except RuntimeError:
+        return _temporary_folder()
+    return folder if folder.is_absolute() else _temporary_folder()
+
+
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.gettempdir()) / f"{_NAME}-{os.getuid()}"
+    try:
+        is_ours = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
+    except FileNotFoundError:
+        return folder
+    # Another user who created the folder first could read the files in it.
+    return folder if is_ours else Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))

@@ -1,0 +1,156 @@
+"""Tools of named indexes: `search_index`, `search_add_document` and `search_create_index`.
+
+Their errors are values, `{"error": ...}`, as their contract requires, not tool errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scraper.settings import Settings
+from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError
+from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.tools.model import BoundTool, Run, Tool, ToolAnswer, ToolCall, json_answer, read_description
+from scraper.tools.parameters import Parameter, Parameters, ParametersValue, string_parameter
+from scraper.values import AnyString, BooleanValue, IntegerValue, ObjectValue, StringValue
+
+if TYPE_CHECKING:
+    from scraper.app import App
+
+MAX_HITS = 100
+MAX_MIN_LENGTH = 100
+
+_Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]
+
+_INDEX_NAME = Parameter("index_name", StringValue(), "Which index.", default=DEFAULT_INDEX)
+
+
+class _Backend(StringValue):
+    """Name of a backend; the contract has an error text of its own for an unknown one."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema."""
+        return {"type": "string", "enum": list(BACKENDS)}
+
+
+def search_index_tool(settings: Settings) -> Tool:
+    """Return `search_index`."""
+    parameters = Parameters(
+        Parameter("query", AnyString(), 'Words; +must, -not, "exact phrase".', required=True),
+        Parameter("k", IntegerValue(1, MAX_HITS), "Results to return.", default=10),
+        _INDEX_NAME,
+    )
+    return Tool(
+        name="search_index",
+        title="Search a named index",
+        description=read_description("search_index"),
+        input_schema=parameters.schema(),
+        run=_errors_as_values("search_index", parameters, _search),
+        open_world=False,
+    )
+
+
+def search_add_document_tool(settings: Settings) -> Tool:
+    """Return `search_add_document`."""
+    parameters = Parameters(
+        string_parameter("doc_id", "Document id; an existing one is replaced.", required=True),
+        Parameter("content", AnyString(), "Text to index.", required=True),
+        Parameter("metadata", ObjectValue(), "Returned with each hit."),
+        _INDEX_NAME,
+    )
+    return Tool(
+        name="search_add_document",
+        title="Add to a named index",
+        description=read_description("search_add_document"),
+        input_schema=parameters.schema(),
+        run=_require_content(_errors_as_values("search_add_document", parameters, _add_document)),
+        open_world=False,
+        read_only=False,
+        destructive=True,
+    )
+
+
+def search_create_index_tool(settings: Settings) -> Tool:
+    """Return `search_create_index`."""
+    tokenizer = ParametersValue(
+        Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
+        Parameter("min_length", IntegerValue(1, MAX_MIN_LENGTH), "Drop shorter words.", default=2),
+    )
+    parameters = Parameters(
+        string_parameter("index_name", "Letters, digits, - and _.", required=True),
+        Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
+        Parameter("tokenizer_config", tokenizer, "How to split words."),
+    )
+    return Tool(
+        name="search_create_index",
+        title="Make a named index",
+        description=read_description("search_create_index"),
+        input_schema=parameters.schema(),
+        run=_errors_as_values("search_create_index", parameters, _create_index),
+        open_world=False,
+        read_only=False,
+        idempotent=False,
+    )
+
+
+def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
+    """Return a tool's function whose answers are objects; an error is `{"error": ...}`."""
+
+    async def answer(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+        try:
+            return json_answer(await work(app, arguments, call))
+        except IndexFaultError as fault:
+            return json_answer({"error": str(fault)})
+
+    bound = BoundTool(name, parameters, answer)
+
+    async def run(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        result = await bound(app, arguments, call)
+        return json_answer({"error": result.text}) if result.is_error else result
+
+    return run
+
+
+def _require_content(run: Run) -> Run:
+    """Reject calls without content with the error text of the contract."""
+
+    async def checked(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        content = arguments.get("content")
+        if not isinstance(content, str) or not content.strip():
+            return json_answer({"error": "Content must be a non-empty string"})
+        return await run(app, arguments, call)
+
+    return checked
+
+
+async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    found = await app.indexes.search(
+        arguments["index_name"], arguments["query"], principal=call.principal, limit=arguments["k"]
+    )
+    if not arguments["query"].strip():
+        return {"results": [], "total_matches": 0}
+    results = [
+        {
+            "doc_id": hit.doc_id,
+            "score": hit.score,
+            "highlights": list(hit.highlights),
+            "metadata": dict(hit.metadata),
+        }
+        for hit in found.hits
+    ]
+    return {"results": results, "total_matches": found.total, "query_parsed": found.query.as_object()}
+
+
+async def _add_document(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    document = IndexDocument(arguments["doc_id"], arguments["content"], arguments["metadata"] or {})
+    added = await app.indexes.add(arguments["index_name"], document, principal=call.principal)
+    status = "re-indexed" if added.replaced else "indexed"
+    return {"status": status, "doc_id": document.doc_id, "token_count": added.token_count}
+
+
+async def _create_index(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    name, backend = arguments["index_name"], arguments["backend"]
+    tokenizer = Tokenizer(**(arguments["tokenizer_config"] or {}))
+    await app.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)
+    return {"status": "created", "index_name": name, "backend": backend}
