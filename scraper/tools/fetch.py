@@ -46,15 +46,13 @@ def fetch_tool(settings: Settings) -> Tool:
         _URL,
         RENDER,
         Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
-        max_age_parameter(
-            "Use a cached page only if it is younger than this; 0 forces a new read.", settings
-        ),
+        max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
         FORMAT,
         Parameter("start", IntegerValue(0, MAX_START), "First character to return.", default=0),
         Parameter(
             "length",
             IntegerValue(1, render_page.MAX_LENGTH),
-            "Characters to return, cut at a paragraph. Default: as many as fit.",
+            "Characters to return. Default: as many as fit.",
         ),
     )
     return make_tool(

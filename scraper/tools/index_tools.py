@@ -54,7 +54,7 @@ def search_index_tool(settings: Settings) -> Tool:
 def search_add_document_tool(settings: Settings) -> Tool:
     """Return `search_add_document`."""
     parameters = Parameters(
-        string_parameter("doc_id", "Document id; an existing one is replaced.", required=True),
+        string_parameter("doc_id", "Document id.", required=True),
         Parameter("content", AnyString(), "Text to index.", required=True),
         Parameter("metadata", ObjectValue(), "Returned with each hit."),
         _INDEX_NAME,

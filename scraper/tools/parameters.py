@@ -60,6 +60,7 @@ class Parameters:
     """All parameters of a tool."""
 
     def __init__(self, *parameters: Parameter) -> None:
+        """Keep the parameters in the order of the schema."""
         self._parameters = {parameter.name: parameter for parameter in parameters}
 
     def schema(self) -> dict[str, Any]:
@@ -104,6 +105,7 @@ class ParametersValue:
     label = "object"
 
     def __init__(self, *parameters: Parameter) -> None:
+        """Keep the parameters of the object."""
         self._parameters = Parameters(*parameters)
 
     def schema(self) -> dict[str, Any]:
@@ -125,7 +127,7 @@ class ParametersValue:
 RENDER = Parameter(
     "render",
     ChoiceValue(("auto", "http", "browser")),
-    "http: no scripts. browser: run scripts, slower. auto: run them only if needed.",
+    "http: no scripts. browser: run scripts. auto: only if needed.",
     default="auto",
 )
 FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")

@@ -42,7 +42,7 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 def read_doc_tool(settings: Settings) -> Tool:
     """Return `read_doc`."""
     parameters = Parameters(
-        string_parameter("source", "http(s) URL, or path in the operator's folder.", required=True),
+        string_parameter("source", "http(s) URL, or local path.", required=True),
         Parameter("start", IntegerValue(-MAX_OFFSET, MAX_OFFSET), "First character to return.", default=0),
         Parameter("length", IntegerValue(0, MAX_OFFSET), f"Characters to return, at most {MAX_LENGTH:,}."),
         FORMAT,

@@ -58,7 +58,7 @@ def research_tool(settings: Settings) -> Tool:
         replace(ENGINES, about="As in `search`."),
         Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
         Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
-        max_age_parameter("Use them only if younger than this; 0 forces new reads.", settings),
+        max_age_parameter("Their maximum age; 0 forces new reads.", settings),
         FORMAT,
     )
     return make_tool("research", "Search and read the best pages", parameters, _research)

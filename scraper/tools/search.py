@@ -43,11 +43,9 @@ def search_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         string_parameter("query", "Search words.", required=True),
         ENGINES,
-        Parameter("max_results", IntegerValue(1, MAX_RESULTS), "5 to 20 is useful.", default=10),
+        Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
         Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
-        max_age_parameter(
-            "Use a cached answer only if it is younger than this; 0 forces a new search.", settings
-        ),
+        max_age_parameter("Maximum age of a cached answer; 0 forces a new search.", settings),
         Parameter("freshness", ChoiceValue(tuple(FRESHNESS)), "Maximum age of pages."),
         Parameter("include_domains", StringListValue(MAX_DOMAINS), "Only these domains."),
         Parameter("exclude_domains", StringListValue(MAX_DOMAINS), "Not these domains."),

@@ -38,18 +38,19 @@ _JSON_TYPES: Mapping[type, str] = {
 
 
 class InvalidValueError(ValueError):
-    """A value that a type does not accept.
-
-    Args:
-        expected: Description of an accepted value; it continues "<name> must be".
-        problem: What is wrong with the value; it follows `expected`.
-        suggestion: The accepted word that is most similar to the value.
-        advice: Sentence for operators; by default "give" and `expected`. It never repeats a secret.
-    """
+    """A value that a type does not accept."""
 
     def __init__(
         self, expected: str, problem: str = "", *, suggestion: str | None = None, advice: str | None = None
     ) -> None:
+        """Build the message for callers and the advice for operators.
+
+        Args:
+            expected: Description of an accepted value; it continues "<name> must be".
+            problem: What is wrong with the value; it follows `expected`.
+            suggestion: The accepted word that is most similar to the value.
+            advice: Sentence for operators; by default "give" and `expected`. It never repeats a secret.
+        """
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
         super().__init__(f"{expected}{problem}{hint}")
         self.suggestion = suggestion

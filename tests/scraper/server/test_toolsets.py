@@ -28,7 +28,7 @@ FULL = [
     "cache_search", "engines", "web_search", "instant_answer", "search_index", "search_add_document",
     "search_create_index", "find_tools",
 ]  # fmt: skip
-TOKENS = 4_500
+TOKENS = 4_100
 PRODUCT = ("-m", "scraper.cli.main")
 PATIENT = """
 from scraper.cli.main import main
@@ -120,7 +120,7 @@ def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
             assert 1 <= schema["minItems"] <= schema["maxItems"]
         if schema["type"] == "object":
             # What a document is described with is the caller's own; everything else is closed.
-            own = schema.get("description") == "Comes back with each hit as it is."
+            own = schema.get("description") == "Returned with each hit."
             assert schema["additionalProperties"] is own
             assert own or set(schema.get("required", ())) <= set(schema["properties"])
     assert all("description" in value for value in tool.input_schema["properties"].values())

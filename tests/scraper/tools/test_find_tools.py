@@ -28,7 +28,7 @@ async def ask(texts: KeptApp, settings: Settings | None = None, **arguments: obj
 
 async def test_tools_come_with_what_they_need_and_what_they_do(texts: KeptApp) -> None:
     answer = await ask(texts, query="price and availability of a product")
-    assert answer.text.startswith("- extract_structured(url): What a web page says of itself")
+    assert answer.text.startswith("- extract_structured(url): Extract the machine-readable data")
     assert not answer.is_error and len(answer.text.splitlines()) <= 10
 
 
