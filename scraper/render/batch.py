@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render.errors import error_object, error_sentence
 from scraper.render.fetch import (
@@ -130,9 +130,9 @@ def _section(
     render_hint: str,
     chars: int,
 ) -> str:
-    heading = f"## {number}. {line(item.url, min(chars, _MAX_URL))}"
+    heading = f"## {number}. {clean_line(item.url, min(chars, _MAX_URL))}"
     if isinstance(item.outcome, ScraperError):
-        return f"{heading}\n\nError: {line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
+        return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
     if piece is None:
         piece = piece_of(item.outcome.document, 0, 0)
     url_chars, fact_chars = min(chars, MAX_URL), min(chars, MAX_FACT)
@@ -183,7 +183,7 @@ def _pieces(items: Sequence[BatchItem], budget: int, characters: int) -> list[Te
     tokens_each = _shares([token_estimate.estimate(text) + 1 for text in texts], max(0, budget))
     characters_each = _shares([len(text) for text in texts], characters)
     cuts = iter(
-        cut(text, 0, min(token_estimate.prefix_within(text, 0, share), characters), keep_whole=0)
+        cut(text, 0, min(token_estimate.fit_prefix(text, 0, share), characters), keep_whole=0)
         for text, share, characters in zip(texts, tokens_each, characters_each, strict=True)
     )
     return [next(cuts) if isinstance(item.outcome, Reading) else None for item in items]

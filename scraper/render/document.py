@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import outline as outlines
+from scraper.extract.text import markdown_structure as outlines
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
 from scraper.render.paging import TextCut, cut
@@ -104,7 +104,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
         "start": piece.start,
         "returned_chars": len(piece.text),
         "truncated": piece.next_start is not None,
-        "source": line(reading.url, _MAX_SOURCE),
+        "source": clean_line(reading.url, _MAX_SOURCE),
         "tokens_estimated": token_estimate.estimate(piece.text),
     }
     if piece.next_start is not None:
@@ -122,7 +122,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
-        answer["warnings"] = [line(warning, _MAX_FACT) for warning in reading.warnings]
+        answer["warnings"] = [clean_line(warning, _MAX_FACT) for warning in reading.warnings]
     return answer
 
 
@@ -140,15 +140,15 @@ def index_document_as_markdown(
     """Return a header, the text from `start` in an untrusted region, and the address of the next part."""
     text = clean(content)[0]
     start = max(0, min(start, len(text)))
-    affordable = token_estimate.prefix_within(text, start, budget)
+    affordable = token_estimate.fit_prefix(text, start, budget)
     piece = cut(text, start, min(affordable, characters_for(budget)), keep_whole=0)
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
     head.append(_INDEX_EXPLANATION.format(region=region))
-    facts = [f"Document: {line(doc_id, _MAX_ID)}"]
+    facts = [f"Document: {clean_line(doc_id, _MAX_ID)}"]
     if metadata:
-        facts.append(f"Metadata: {line(json.dumps(dict(metadata), ensure_ascii=False), _MAX_METADATA)}")
+        facts.append(f"Metadata: {clean_line(json.dumps(dict(metadata), ensure_ascii=False), _MAX_METADATA)}")
     body = "\n".join([*facts, "", piece.shown or "(no text)"])
     parts = ["\n".join(head), seal(body, region)]
     if piece.next_start is not None:
@@ -178,7 +178,7 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
     if part.length is not None:
         end = min(len(markdown), start + min(part.length, MAX_LENGTH))
         return TextCut(markdown[start:end], start, end, len(markdown))
-    affordable = token_estimate.prefix_within(markdown, start, budget)
+    affordable = token_estimate.fit_prefix(markdown, start, budget)
     return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
@@ -207,14 +207,14 @@ def _select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
             target="pages",
         )
     markdown = "\n\n".join(parts)
-    selected = replace(document, markdown=markdown, outline=outlines.of_markdown(markdown))
+    selected = replace(document, markdown=markdown, outline=outlines.find_headings(markdown))
     return replace(reading, document=selected)
 
 
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
     """Return the header lines, which hold no text of the document."""
     document = reading.document
-    lines = [f"Source: {line(reading.url, _MAX_SOURCE)}"]
+    lines = [f"Source: {clean_line(reading.url, _MAX_SOURCE)}"]
     pages = f", {document.page_count:,} {_unit(document)}" if document.page_count else ""
     lock = ", was locked" if document.encrypted else ""
     lines.append(f"Format: {document.format}{pages}{lock}")
@@ -226,7 +226,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
         lines.append(f"ocr_needed: {_join_pages(document.ocr_pages)} (pictures of text, which are not read)")
     if reading.cached:
         lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
-    lines += [f"Warning: {line(warning, _MAX_FACT)}" for warning in reading.warnings]
+    lines += [f"Warning: {clean_line(warning, _MAX_FACT)}" for warning in reading.warnings]
     return lines
 
 
@@ -258,4 +258,4 @@ def _join_pages(pages: tuple[int, ...]) -> str:
 
 
 def _fact(text: str | None) -> str | None:
-    return line(text, _MAX_FACT) or None if text else None
+    return clean_line(text, _MAX_FACT) or None if text else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.errors import ScraperError
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 
 MAX_CHARACTERS = 900
 """Characters of an error. Some clients cut long error texts; none was seen to cut below a thousand."""
@@ -11,7 +11,7 @@ MAX_CHARACTERS = 900
 
 def error_sentence(error: ScraperError) -> str:
     """Return what happened and what to do next, in one line."""
-    return line(error.sentence(), MAX_CHARACTERS)
+    return clean_line(error.sentence(), MAX_CHARACTERS)
 
 
 def error_object(error: ScraperError) -> dict[str, object]:

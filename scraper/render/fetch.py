@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.paging import KEEP_WHOLE, TextCut, cut
 from scraper.render.untrusted_region import EXPLANATION, NOTICE, seal
@@ -79,7 +79,7 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     document = reading.document
     content = piece.shown
     answer: dict[str, object] = {
-        "url": line(reading.url, MAX_URL_CHARS),
+        "url": clean_line(reading.url, MAX_URL_CHARS),
         "title": _fact(document.title),
         "content": content,
         "method": reading.method,
@@ -97,7 +97,7 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
-        answer["warnings"] = [line(warning, _MAX_WARNING) for warning in reading.warnings]
+        answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in reading.warnings]
     answer["notice"] = NOTICE
     return answer
 
@@ -107,7 +107,7 @@ def piece_of(document: Document, start: int, length: int | None, budget: int = B
     if length is not None:
         return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
     start = max(0, min(start, len(document.markdown)))
-    affordable = token_estimate.prefix_within(document.markdown, start, budget)
+    affordable = token_estimate.fit_prefix(document.markdown, start, budget)
     return cut(document.markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
@@ -125,9 +125,9 @@ def header(
     fact_chars: int = MAX_FACT,
 ) -> list[str]:
     """Return the header lines; of the site's own words they hold only the URL it redirected to."""
-    lines = [f"URL: {line(reading.url, url_chars)}"]
+    lines = [f"URL: {clean_line(reading.url, url_chars)}"]
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
-        lines.append(f"Requested: {line(reading.requested_url, url_chars)}")
+        lines.append(f"Requested: {clean_line(reading.requested_url, url_chars)}")
     lines.append(f"Method: {reading.method}")
     lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
@@ -140,7 +140,9 @@ def header(
         lines.append(f"Left out: {removed}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
-    lines += [f"Warning: {line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings]
+    lines += [
+        f"Warning: {clean_line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings
+    ]
     return lines
 
 
@@ -171,7 +173,7 @@ def iso_date(moment: datetime | None) -> str:
 
 
 def _fact(text: str | None, chars: int = MAX_FACT) -> str | None:
-    return line(text, chars) or None if text else None
+    return clean_line(text, chars) or None if text else None
 
 
 def _describe_removed(document: Document) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import fetch as render_page
 from scraper.render.errors import error_object, error_sentence
 from scraper.render.paging import TextCut
 from scraper.render.untrusted_region import EXPLANATION, seal
-from scraper.retrieval.text_fragments import link
+from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
 GAP = "[…]"
@@ -45,7 +45,7 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
         [
             "# Research brief",
             "",
-            f"Question: {line(report.question, _MAX_QUESTION)}",
+            f"Question: {clean_line(report.question, _MAX_QUESTION)}",
             *_facts(report),
             EXPLANATION.format(region=region),
         ]
@@ -72,11 +72,11 @@ def as_json(report: ResearchReport) -> dict[str, object]:
         "cached": report.search.cached,
     }
     if report.search.hint:
-        answer["hint"] = line(report.search.hint, _MAX_HINT)
+        answer["hint"] = clean_line(report.search.hint, _MAX_HINT)
     if report.search.retrieved_at is not None:
         answer["retrieved_at"] = report.search.retrieved_at.isoformat(timespec="seconds")
     if report.search.warnings:
-        answer["warnings"] = [line(warning, _MAX_HINT) for warning in report.search.warnings]
+        answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in report.search.warnings]
     return answer
 
 
@@ -89,7 +89,7 @@ def comparison_as_markdown(
         [
             "# Comparison",
             "",
-            f"Question: {line(question, _MAX_QUESTION)}",
+            f"Question: {clean_line(question, _MAX_QUESTION)}",
             f"Pages: {read} of {len(pages)} read",
             EXPLANATION.format(region=region),
         ]
@@ -138,17 +138,17 @@ def join_excerpts(page: ReadPage, *, linked: bool) -> str:
 
 def _facts(report: ResearchReport) -> list[str]:
     search = report.search
-    engines = ", ".join(line(name, _MAX_TITLE) for name in search.engines)
+    engines = ", ".join(clean_line(name, _MAX_TITLE) for name in search.engines)
     facts = [f"Engines: {engines}" + (" (cached search)" if search.cached else "")]
     facts.append(f"Sources: {_source_counts(report)}")
     if search.errors:
         errors = "; ".join(
-            f"{line(name, 40)}: {line(why, _MAX_TITLE)}" for name, why in search.errors.items()
+            f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items()
         )
         facts.append(f"Engine errors: {errors}")
     if search.hint:
-        facts.append(f"Hint: {line(search.hint, _MAX_HINT)}")
-    facts += [f"Warning: {line(warning, _MAX_HINT)}" for warning in search.warnings]
+        facts.append(f"Hint: {clean_line(search.hint, _MAX_HINT)}")
+    facts += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in search.warnings]
     if report.pages:
         facts.append("Cite as [n].")
     return facts
@@ -172,10 +172,10 @@ def _sources(search: SearchAnswer, region: str) -> str:
 
 
 def _source_row(rank: int, result: SearchResult) -> str:
-    lines = [f"[{rank}] {line(result.title, _MAX_TITLE)}", f"<{line(result.url, _MAX_URL)}>"]
+    lines = [f"[{rank}] {clean_line(result.title, _MAX_TITLE)}", f"<{clean_line(result.url, _MAX_URL)}>"]
     facts = [result.date.date().isoformat()] if result.date else []
-    facts += [line(result.source, 80)] if result.source else []
-    facts += [line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
+    facts += [clean_line(result.source, 80)] if result.source else []
+    facts += [clean_line(result.snippet, _MAX_SNIPPET)] if result.snippet else []
     return "\n".join([*lines, *([" · ".join(facts)] if facts else [])])
 
 
@@ -183,16 +183,16 @@ def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str
     was_read = {page.url: isinstance(page.outcome, Reading) for page in report.pages}
     source: dict[str, object] = {
         "rank": rank,
-        "title": line(result.title, _MAX_TITLE),
-        "url": line(result.url, _MAX_URL),
-        "snippet": line(result.snippet, _MAX_SNIPPET),
+        "title": clean_line(result.title, _MAX_TITLE),
+        "url": clean_line(result.url, _MAX_URL),
+        "snippet": clean_line(result.snippet, _MAX_SNIPPET),
         "engines": list(result.engines),
         "score": result.score,
         "date": result.date.date().isoformat() if result.date else None,
         "read": was_read.get(result.url, False),
     }
     if result.also:
-        source["also"] = [line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
+        source["also"] = [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
     return source
 
 
@@ -201,7 +201,7 @@ def _section(
 ) -> str:
     heading = f"## [{ranks[page.url]}]"
     if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {line(error_sentence(page.outcome), _MAX_ERROR)}"
+        return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
     if page.same_as is not None:
         same = ranks[report.pages[page.same_as].url]
         return f"{heading}\n\nThe same text as [{same}]: not an independent source."
@@ -209,9 +209,9 @@ def _section(
 
 
 def _compared_section(number: int, page: ReadPage, region: str, now: datetime | None) -> str:
-    heading = f"## {number}. {line(page.url, _MAX_SHOWN_URL)}"
+    heading = f"## {number}. {clean_line(page.url, _MAX_SHOWN_URL)}"
     if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {line(error_sentence(page.outcome), _MAX_ERROR)}"
+        return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
     parts = [heading]
     if page.same_as is not None:
         parts.append(f"The same text as page {page.same_as + 1}.")
@@ -230,7 +230,7 @@ def _page_section(page: ReadPage, reading: Reading, region: str, now: datetime |
 def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
     rank = ranks[page.url]
     if not isinstance(page.outcome, Reading):
-        return {"rank": rank, "url": line(page.url, _MAX_URL), **error_object(page.outcome)}
+        return {"rank": rank, "url": clean_line(page.url, _MAX_URL), **error_object(page.outcome)}
     document = {"rank": rank, **_page_object(page, page.outcome)}
     if page.same_as is not None:
         document["same_text_as"] = ranks[report.pages[page.same_as].url]
@@ -239,7 +239,12 @@ def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) 
 
 def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, object]:
     if not isinstance(page.outcome, Reading):
-        return {"url": line(page.url, _MAX_URL), "title": None, "excerpt": "", **error_object(page.outcome)}
+        return {
+            "url": clean_line(page.url, _MAX_URL),
+            "title": None,
+            "excerpt": "",
+            **error_object(page.outcome),
+        }
     fields = _page_object(page, page.outcome)
     answer = {("excerpt" if name == "content" else name): value for name, value in fields.items()}
     # In this answer, `excerpts` is the list of pages.
@@ -275,11 +280,11 @@ def _excerpt_label(reading: Reading, excerpt: Excerpt, linked: bool) -> str:
 
 
 def _excerpt_url(reading: Reading, excerpt: Excerpt) -> str:
-    return line(link(reading.url, excerpt.fragment), _MAX_URL)
+    return clean_line(link_to_quotation(reading.url, excerpt.fragment), _MAX_URL)
 
 
 def _heading(excerpt: Excerpt) -> str:
-    return line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
+    return clean_line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
 
 
 def _is_cut(page: ReadPage, reading: Reading) -> bool:

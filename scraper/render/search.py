@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
 from scraper.render.fetch import iso_date
 from scraper.render.untrusted_region import EXPLANATION, defuse, seal
@@ -59,9 +59,9 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
     head = [_headline(answer, now)]
     if answer.errors:
         head.append(errors_line(answer.errors))
-    head += [f"Warning: {line(warning, _MAX_HINT)}" for warning in answer.warnings]
+    head += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in answer.warnings]
     if answer.hint:
-        head.append(f"Hint: {line(answer.hint, _MAX_HINT)}")
+        head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
     head.append(EXPLANATION.format(region=region))
@@ -81,9 +81,9 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
     if answer.errors:
         data["errors"] = dict(answer.errors)
     if answer.hint:
-        data["hint"] = line(answer.hint, _MAX_HINT)
+        data["hint"] = clean_line(answer.hint, _MAX_HINT)
     if answer.warnings:
-        data["warnings"] = [line(warning, _MAX_HINT) for warning in answer.warnings]
+        data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
     if answer.retrieved_at is not None:
         data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
     return data
@@ -91,13 +91,16 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
 
 def web_search_as_markdown(answer: SearchAnswer) -> str:
     """Return the answer of `web_search` in the form of its contract."""
-    heading = f'## Web Search Results for "{line(answer.query, _MAX_QUERY)}"'
+    heading = f'## Web Search Results for "{clean_line(answer.query, _MAX_QUERY)}"'
     if not answer.results:
         return f"{heading}\n\nNo results found.\n\n_Source: DuckDuckGo_"
     rows = []
     for number, row in enumerate(answer.results, 1):
-        lines = [f"### {number}. {line(row.title, MAX_TITLE)}", f"**URL:** {line(row.url, MAX_URL)}"]
-        snippet = line(row.snippet, MAX_SNIPPET)
+        lines = [
+            f"### {number}. {clean_line(row.title, MAX_TITLE)}",
+            f"**URL:** {clean_line(row.url, MAX_URL)}",
+        ]
+        snippet = clean_line(row.snippet, MAX_SNIPPET)
         rows.append(defuse("\n".join([*lines, snippet] if snippet else lines)))
     source = f"_Source: DuckDuckGo ({len(answer.results)} results)_"
     return "\n\n".join([heading, "\n\n---\n\n".join(rows), "---", source])
@@ -105,7 +108,7 @@ def web_search_as_markdown(answer: SearchAnswer) -> str:
 
 def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
     """Return the answer of `instant_answer` in the form of its contract."""
-    heading = f'## Instant Answer for "{line(query, _MAX_QUERY)}"'
+    heading = f'## Instant Answer for "{clean_line(query, _MAX_QUERY)}"'
     if answer.empty:
         return f"{heading}\n\nNo instant answer available for this query.\n\n{_INSTANT_SOURCE}"
     return "\n\n".join(
@@ -122,9 +125,9 @@ def cache_hits_as_markdown(
     hits = _hits_within_budget(found.hits, budget)
     count = len(hits)
     summary = f"{count} cached page{'' if count == 1 else 's'}" if count else "No cached page"
-    head = [f'{summary} for "{line(query, _MAX_QUERY)}".']
+    head = [f'{summary} for "{clean_line(query, _MAX_QUERY)}".']
     if found.note:
-        head.append(f"Note: {line(found.note, _MAX_NOTE)}")
+        head.append(f"Note: {clean_line(found.note, _MAX_NOTE)}")
     if not count:
         return "\n".join([*head, _NO_HITS])
     head.append("Continue with fetch, from the `start` of each page.")
@@ -137,9 +140,9 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
     """Return an object for each hit in cached pages."""
     return [
         {
-            "url": line(hit.url, MAX_URL),
-            "title": line(hit.title, MAX_TITLE),
-            "snippet": line(hit.snippet, MAX_SNIPPET),
+            "url": clean_line(hit.url, MAX_URL),
+            "title": clean_line(hit.title, MAX_TITLE),
+            "snippet": clean_line(hit.snippet, MAX_SNIPPET),
             "start": hit.start,
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
         }
@@ -155,37 +158,40 @@ def errors_line(errors: Mapping[str, str]) -> str:
 
 def result_text(number: int, row: SearchResult) -> str:
     """Return a result as text: title, URL, snippet."""
-    lines = [f"{number}. {line(row.title, MAX_TITLE) or '(no title)'}", f"<{line(row.url, MAX_URL)}>"]
-    facts = [fact for fact in (iso_date(row.date), line(row.source or "", _MAX_SOURCE)) if fact]
-    snippet = line(row.snippet, MAX_SNIPPET)
+    lines = [
+        f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}",
+        f"<{clean_line(row.url, MAX_URL)}>",
+    ]
+    facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
+    snippet = clean_line(row.snippet, MAX_SNIPPET)
     details = " · ".join([*facts, snippet] if snippet else facts)
     if details:
         lines.append(details)
     if row.also:
-        lines.append("Also: " + " ".join(f"<{line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
+        lines.append("Also: " + " ".join(f"<{clean_line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
     return "\n".join(lines)
 
 
 def result_object(row: SearchResult) -> dict[str, object]:
     """Return a result as an object, with `date`, `source` and `also` only if they are known."""
     data: dict[str, object] = {
-        "title": line(row.title, MAX_TITLE),
-        "url": line(row.url, MAX_URL),
-        "snippet": line(row.snippet, MAX_SNIPPET),
+        "title": clean_line(row.title, MAX_TITLE),
+        "url": clean_line(row.url, MAX_URL),
+        "snippet": clean_line(row.snippet, MAX_SNIPPET),
         "engines": list(row.engines),
         "score": row.score,
     }
     if row.date is not None:
         data["date"] = iso_date(row.date)
     if row.source:
-        data["source"] = line(row.source, _MAX_SOURCE)
+        data["source"] = clean_line(row.source, _MAX_SOURCE)
     if row.also:
-        data["also"] = [line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
+        data["also"] = [clean_line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
     return data
 
 
 def _headline(answer: SearchAnswer, now: datetime) -> str:
-    query, names = line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
+    query, names = clean_line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
     if answer.results:
         count = len(answer.results)
         summary = f'{count} result{"" if count == 1 else "s"} for "{query}"'
@@ -260,14 +266,15 @@ def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
         if topic.group != group:
             group = topic.group
             yield f"\n#### {group}"
-        rest = f" - {line(topic.text, _MAX_TOPIC)}" if topic.text else ""
+        rest = f" - {clean_line(topic.text, _MAX_TOPIC)}" if topic.text else ""
         yield f"- **{topic.title}**{rest}"
 
 
 def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
     facts = f"read {_ago(_retrieved_at(hit), now)}, start={hit.start}"
-    title = line(hit.title, MAX_TITLE) or "(no title)"
-    return f"{number}. {title}\n<{line(hit.url, MAX_URL)}> ({facts})\n{line(hit.snippet, MAX_SNIPPET)}"
+    title = clean_line(hit.title, MAX_TITLE) or "(no title)"
+    url, snippet = clean_line(hit.url, MAX_URL), clean_line(hit.snippet, MAX_SNIPPET)
+    return f"{number}. {title}\n<{url}> ({facts})\n{snippet}"
 
 
 def _hits_within_budget(hits: tuple[PageHit, ...], budget: int) -> tuple[PageHit, ...]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
 from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
@@ -31,7 +31,11 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
     notes = [*_notes(found, blocks)]
-    header = [f"URL: {line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
+    header = [
+        f"URL: {clean_line(found.url, _MAX_URL)}",
+        "Method: browser",
+        *(f"Warning: {note}" for note in notes),
+    ]
     header.append(EXPLANATION.format(region=region))
     sections = [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in (*SYNTAXES, "xhr") if blocks[name].blocks]
@@ -77,7 +81,7 @@ def _size(short: TruncatedJson) -> int:
 
 
 def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
-    notes = [line(warning, _MAX_WARNING) for warning in found.warnings]
+    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
     shortened = [name for name, short in blocks.items() if short.shortened]
     if shortened:
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
@@ -104,7 +108,7 @@ def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _as_text(value: Any) -> str:
-    return line(value, _MAX_URL) if isinstance(value, str) else compact(value)
+    return clean_line(value, _MAX_URL) if isinstance(value, str) else compact(value)
 
 
 def _section(name: str, short: TruncatedJson) -> str:

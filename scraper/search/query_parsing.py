@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scraper.engines.common.query_operators import host_of_filter
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text.sanitize import clean, line
+from scraper.extract.text.sanitize import clean, clean_line
 from scraper.search.filters import FRESHNESS
 from scraper.values import closest_match
 
@@ -47,7 +47,7 @@ def text(query: str) -> str:
         )
     if _URL.match(found):
         raise InvalidArgumentError(
-            f'query is a URL: "{line(found, _ECHO_CHARS)}".',
+            f'query is a URL: "{clean_line(found, _ECHO_CHARS)}".',
             target="query",
             next_step="Read it with `fetch`, or ask in words.",
         )
@@ -71,7 +71,7 @@ def engines(
         if name not in known:
             closest = closest_match(name, list(known))
             hint = f' Did you mean "{closest}"?' if closest else ""
-            shown = line(name, _ECHO_CHARS)
+            shown = clean_line(name, _ECHO_CHARS)
             raise InvalidArgumentError(
                 f'engines names "{shown}", which is none.{hint}', target="engines", next_step=_known(known)
             )
@@ -94,7 +94,7 @@ def domains(name: str, given: Iterable[str]) -> tuple[str, ...]:
         host = _ascii(host_of_filter(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
-                f'{name} holds "{line(item, _ECHO_CHARS)}", which is no domain.',
+                f'{name} holds "{clean_line(item, _ECHO_CHARS)}", which is no domain.',
                 target=name,
                 next_step='Write domains as "python.org".',
             )
@@ -119,7 +119,7 @@ def one_of(name: str, value: str | None, words: Sequence[str]) -> str | None:
     """
     if value is None or value in words:
         return value
-    shown = line(value, _ECHO_CHARS)
+    shown = clean_line(value, _ECHO_CHARS)
     raise InvalidArgumentError(f'{name} must be one of {", ".join(words)}, not "{shown}".', target=name)
 
 

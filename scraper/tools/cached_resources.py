@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
 from scraper.render.document import index_document_as_markdown
 from scraper.render.fetch import as_markdown as page_as_markdown
@@ -234,9 +234,9 @@ def _page_resource(
     read_at = datetime.fromtimestamp(retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
         page_uri(url),
-        line(url, _URL_CHARS),
+        clean_line(url, _URL_CHARS),
         f"Web page, read {read_at}.",
-        line(title, _TITLE_CHARS) or None,
+        clean_line(title, _TITLE_CHARS) or None,
         size,
         read_at,
         snippet,
@@ -244,7 +244,7 @@ def _page_resource(
 
 
 def _document_resource(index: str, doc_id: str, highlights: Sequence[str] = ()) -> CachedResource:
-    name, about = line(doc_id, _TITLE_CHARS), f"Document of index {index}."
+    name, about = clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
     return CachedResource(document_uri(index, doc_id), name, about, snippet=" ".join(highlights))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scraper import errors
-from scraper.extract.text.sanitize import line
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render.fetch import MAX_LENGTH, piece_of, published
 from scraper.render.json_truncation import compact
@@ -54,7 +54,7 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
             next_step="Try again in some minutes.",
         )
     results = [
-        {"id": result.url, "title": line(result.title, _TITLE_CHARS) or result.url, "url": result.url}
+        {"id": result.url, "title": clean_line(result.title, _TITLE_CHARS) or result.url, "url": result.url}
         for result in answer.results
         if result.url.startswith(_WEB)
     ]
@@ -69,7 +69,7 @@ async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAns
     is_cut = piece.next_start is not None
     page = {
         "id": arguments["id"],
-        "title": line(reading.document.title or "", _TITLE_CHARS) or reading.url,
+        "title": clean_line(reading.document.title or "", _TITLE_CHARS) or reading.url,
         "text": piece.shown if is_cut else reading.document.markdown,
         "url": reading.url,
         "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
@@ -84,10 +84,10 @@ def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
         "method": reading.method,
         "truncated": "true" if truncated else "false",
-        "author": line(document.author or "", _TITLE_CHARS),
+        "author": clean_line(document.author or "", _TITLE_CHARS),
         "published_date": published(document),
-        "site_name": line(document.site_name or "", _TITLE_CHARS),
-        "warnings": " ".join(line(warning, _TITLE_CHARS) for warning in reading.warnings),
+        "site_name": clean_line(document.site_name or "", _TITLE_CHARS),
+        "warnings": " ".join(clean_line(warning, _TITLE_CHARS) for warning in reading.warnings),
         "notice": NOTICE,
     }
     return {name: value for name, value in facts.items() if value}

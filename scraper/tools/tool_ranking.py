@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.extract.text.terms import folded, terms
-from scraper.retrieval.bm25 import Question, ScoredChunk, scores
+from scraper.extract.text.terms import fold_text, split_terms
+from scraper.retrieval.bm25 import ChunkTerms, Question, score_chunks
 
 _TRIGRAM_WEIGHT = 0.35
 """Weight of spelling similarity relative to BM25; both are scaled to their best score.
@@ -48,7 +48,7 @@ class SearchableItem:
 
 def rank(query: str, items: Sequence[SearchableItem]) -> list[int]:
     """Return the indexes of the items that fit, best first, in a deterministic order."""
-    content = " ".join(word for word in terms(query) if word not in _STOP_WORDS)
+    content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS)
     if not content:
         content = query
     word_scores = _scale(_word_scores(content, items))
@@ -84,10 +84,10 @@ def _is_named(name: str, query: str) -> bool:
 def _word_scores(content: str, items: Sequence[SearchableItem]) -> list[float]:
     question = Question.of(content)
     pages = [
-        [ScoredChunk.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))]
+        [ChunkTerms.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))]
         for item in items
     ]
-    return [page[0] for page in scores(question, pages)]
+    return [page[0] for page in score_chunks(question, pages)]
 
 
 def _spelling_similarity(content: str, item: SearchableItem) -> float:
@@ -101,7 +101,7 @@ def _spelling_similarity(content: str, item: SearchableItem) -> float:
 def _trigrams(text: str) -> Counter[str]:
     """Count the trigrams of the words, with a space at both ends of each word."""
     found: Counter[str] = Counter()
-    for word in terms(folded(text)):
+    for word in split_terms(fold_text(text)):
         padded = f" {word} "
         found.update(padded[at : at + 3] for at in range(len(padded) - 2))
     return found
