@@ -17,7 +17,7 @@ from benchmarks.serp.pages import WITH_ROWS, SerpPage, drifted, load
 from benchmarks.serp.peers import PEERS, read_by
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score, share
 from benchmarks.serp.shape import left_out
-from scraper.engines.common import parser_choice
+from scraper.engines.common import response_parser
 from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
 from scraper.search.decoy_detection import are_decoys
@@ -171,7 +171,11 @@ def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figur
 
 def _parsed(page: SerpPage) -> EngineResponse:
     engine = ENGINES.get(page.engine)
-    return engine.parse(page.snapshot(), _NOW) if engine else parser_choice.read(page.snapshot(), _NOW)
+    return (
+        engine.parse(page.snapshot(), _NOW)
+        if engine
+        else response_parser.parse_response(page.snapshot(), _NOW)
+    )
 
 
 def _read(response: EngineResponse) -> ReadPage:

@@ -135,7 +135,7 @@ def _letters(text: str) -> str:
 
 def _undated(snippet: str) -> str:
     """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
-    return snippet_dates.cut(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
+    return snippet_dates.split_date(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
 
 
 def _overlap(one: str, other: str) -> float:

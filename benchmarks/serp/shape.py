@@ -10,7 +10,7 @@ from benchmarks.serp.pages import WITH_ROWS, SerpPage
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
 from scraper.engines.common import generic_parser, result_page
 from scraper.engines.common.generic_parser import ShapeWeights
-from scraper.engines.common.rows import results
+from scraper.engines.common.rows import results_from_rows
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
@@ -37,14 +37,14 @@ def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
 
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
-    read = result_page.build(saved.snapshot())
-    groups = generic_parser.groups(read)
+    read = result_page.build_result_page(saved.snapshot())
+    groups = generic_parser.link_groups(read)
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:
-        picked = generic_parser.pick(groups, weights)
+        picked = generic_parser.choose_group(groups, weights)
         if id(picked) not in known:
-            rows = results(generic_parser.rows_of(picked), _NOW)
+            rows = results_from_rows(generic_parser.rows_of(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])

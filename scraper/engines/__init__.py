@@ -1,1 +1,1 @@
-"""How each search engine is asked and read: data and pure functions, one file an engine."""
+"""Search engines: build requests and parse result pages. One file per engine; no I/O."""

@@ -1,14 +1,14 @@
-"""Baidu: the index of the Chinese web; the true address stands beside each link."""
+"""Baidu: index of the Chinese web. The target URL is in an attribute beside each opaque link."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import next_page_forms, parser_choice
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.redirect_unwrapping import is_web
-from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, worded
+from scraper.engines.common import request_builder, response_parser
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.redirect_unwrapping import is_web_url
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.extract.dom.xpath import Element
 
@@ -21,16 +21,16 @@ _NOWHERE = "nourl.ubs.baidu.com"
 
 
 def _true_address(block: Element) -> str:
-    """`mu` is the page itself, but for modules that have none."""
+    """Return the target URL in the attribute `mu`; empty for modules without one."""
     address = (block.get("mu") or "").strip()
-    return address if is_web(address) and _NOWHERE not in address else ""
+    return address if is_web_url(address) and _NOWHERE not in address else ""
 
 
 _NEXT = css("#page a.n:last-of-type")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
+        ResultLayout(
             rows=css(
                 "#content_left > .c-container:not([tpl='recommend_list']):not([cmatchid]):not(.EC_result)"
                 ":not([data-placeid])"
@@ -46,14 +46,14 @@ READING = parser_choice.ParsedResultPage(
         ),
     ),
     none=css(".content_none"),
-    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_link(page, _NEXT, _NAME),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """The web, or the news; there is neither language nor safe search to choose."""
+    """Build a web or news search. Baidu has no language and no safe search parameter."""
     parameters = {
-        "wd": worded(query, excludes=False, either=" | "),
+        "wd": query_text(query, excludes=False, either=" | "),
         "ie": "utf-8",
         "pn": str(_ROWS * (query.page - 1)) if query.page > 1 else "",
         "gpc": _span(query.freshness, now),
@@ -64,8 +64,8 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results."""
-    return parser_choice.read(snapshot, now, READING)
+    """Parse a page of web or news results."""
+    return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 def _span(freshness: str | None, now: datetime) -> str:

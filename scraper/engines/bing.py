@@ -1,4 +1,4 @@
-"""Bing: asked with market, language and country together; suspects get rows for the first word only."""
+"""Bing: requests name market, language and country. Suspected bots get results for the first word only."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines.common import next_page_forms, parser_choice, rss_results
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.locales import locale
-from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, worded
+from scraper.engines.common import request_builder, response_parser, rss_results
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.locales import parse_locale
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "bing"
@@ -23,10 +23,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NEXT = css("a.sb_pagN[href]")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
-            # On phones the heading stands in the link.
+        ResultLayout(
+            # On phones the heading is inside the link.
             rows=css("li.b_algo"),
             title=css("h2"),
             link=css("h2 a[href], a[href]:has(h2), .b_algoheader > a[href]"),
@@ -35,7 +35,7 @@ READING = parser_choice.ParsedResultPage(
             ),
             drops=css("span.algoSlug_icon"),
         ),
-        Layout(
+        ResultLayout(
             rows=css("div.news-card, div.newsitem"),
             title=css("a.title"),
             snippet=css("div.snippet"),
@@ -44,15 +44,15 @@ READING = parser_choice.ParsedResultPage(
         ),
     ),
     none=css("li.b_no"),
-    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_link(page, _NEXT, _NAME),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """The web, or the news."""
-    where = locale(query.language)
+    """Build a web or news search."""
+    where = parse_locale(query.language)
     place = {"mkt": where.tag, "setlang": where.language, "cc": where.country, "adlt": query.safe_search}
-    words = {"q": worded(query)}
+    words = {"q": query_text(query)}
     first = {"first": str(_ROWS * (query.page - 1) + 1)} if query.page > 1 else {}
     if query.category == "news":
         span = {"qft": _NEWS_SPANS.get(query.freshness or "", "")}
@@ -62,14 +62,14 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 
 def ask_feed(query: SearchQuery, now: datetime) -> Request:
-    """The same results as a feed, which the page itself offers; nothing is rendered for it."""
+    """Build a request for the same results as an RSS feed, without rendering."""
     request = ask(query, now)
     return replace(request, url=f"{request.url}&format=rss", mode=Mode.PEEK, tier=Tier.LIGHT)
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results, or the feed of them."""
-    return rss_results.read(snapshot) or parser_choice.read(snapshot, now, READING)
+    """Parse a page of web or news results, or their RSS feed."""
+    return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 def _span(freshness: str | None, now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""Brave: an index of its own, twenty rows a page; refuses many addresses at the first request."""
+"""Brave: independent index, twenty results per page. It blocks many IP addresses at the first request."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import next_page_forms, parser_choice, query_operators
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.request_builder import page_request, worded
+from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.request_builder import page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "brave"
@@ -19,10 +19,10 @@ _FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year":
 
 _NEXT = css("#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
-            # Modules are snippets too, but have no type. Up to 2025 titles were of class `title`.
+        ResultLayout(
+            # Modules are snippets without a type. Until 2025 titles had the class `title`.
             rows=css('div.snippet[data-type="web"], div.snippet[data-type="news"]'),
             title=css("div.search-snippet-title, div.title, span.title, span.snippet-title"),
             snippet=css("div.generic-snippet > div.content, div.snippet-description, p.snippet-description"),
@@ -30,17 +30,17 @@ READING = parser_choice.ParsedResultPage(
         ),
     ),
     none=css("#no-results, .no-results"),
-    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_link(page, _NEXT, _NAME),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """`offset` counts pages. Safe search is a cookie there, and stands at moderate."""
+    """Build a web or news search. `offset` counts pages; safe search is a cookie and stays moderate."""
     return page_request(
         _NAME,
         _NEWS if query.category == "news" else _WEB,
         {
-            "q": query_operators.quoted_bangs(worded(query)),
+            "q": query_operators.quote_bangs(query_text(query)),
             "source": "web",
             "tf": _FRESHNESS.get(query.freshness or "", ""),
             "offset": str(min(query.page - 1, _MAX_OFFSET)) if query.page > 1 else "",
@@ -50,8 +50,8 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results."""
-    return parser_choice.read(snapshot, now, READING)
+    """Parse a page of web or news results."""
+    return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 ENGINE = Engine(

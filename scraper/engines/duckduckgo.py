@@ -1,4 +1,4 @@
-"""DuckDuckGo: three faces of one index, two of them plain; the main one is drawn by scripts."""
+"""DuckDuckGo: three front ends of one index. Two are plain HTML; the main one needs JavaScript."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import next_page_forms, parser_choice, query_operators
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.locales import locale
-from scraper.engines.common.request_builder import form_request, page_request, worded
+from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.locales import parse_locale
+from scraper.engines.common.request_builder import form_request, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.extract.dom.xpath import element_selector
 
@@ -35,59 +35,59 @@ _REGIONS = MappingProxyType(
         "ko-KR": "kr-kr",
     }
 )
-"""Where the code is not country-language."""
+"""Region codes that are not country-language."""
 
 _NEXT = css("div.nav-link form, form.next_form")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
+        ResultLayout(
             rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
             title=css("a.result__a"),
             snippet=css(".result__snippet"),
         ),
-        Layout(
-            # A row of the table holds the link, the next one its text.
+        ResultLayout(
+            # One table row holds the link, the next row its text.
             rows=css("tr:not(.result-sponsored):has(a.result-link)"),
             title=css("a.result-link"),
             snippet=element_selector("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
         ),
-        Layout(
+        ResultLayout(
             rows=css('article[data-testid="result"]'),
             title=css('a[data-testid="result-title-a"]'),
             snippet=css('[data-result="snippet"]'),
         ),
     ),
     none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
-    next=lambda page: next_page_forms.hidden_form(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_form(page, _NEXT, _NAME),
     shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """The plain face, asked by its form: rows then carry direct addresses."""
+    """Build a POST request to the HTML front end; its results then have direct URLs."""
     return form_request(_NAME, _HTML, _form(query), query.language, referer=_HTML.removesuffix("html/"))
 
 
 def ask_lite(query: SearchQuery, now: datetime) -> Request:
-    """The table for old browsers: walled apart from the plain face."""
+    """Build a request to the lite front end, which blocks independently of the HTML front end."""
     return form_request(_NAME, _LITE, _form(query), query.language, referer=_LITE.removesuffix("lite/"))
 
 
 def ask_main(query: SearchQuery, now: datetime) -> Request:
-    """The face that scripts draw; it has no second page to ask for."""
+    """Build a request to the JavaScript front end, which has no second page."""
     form = _form(query)
     fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")}
     return page_request(_NAME, _MAIN, {**fields, "ia": "web"}, query.language, wait=_SETTLED)
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of any of the three."""
-    return parser_choice.read(snapshot, now, READING)
+    """Parse a page of any of the three front ends."""
+    return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 def _form(query: SearchQuery) -> Mapping[str, str]:
-    form = {"q": query_operators.quoted_bangs(worded(query)), "b": "", "kl": _region(query.language)}
+    form = {"q": query_operators.quote_bangs(query_text(query)), "b": "", "kl": _region(query.language)}
     df, kp = _FRESHNESS.get(query.freshness or ""), _SAFE.get(query.safe_search)
     form |= {"df": df} if df else {}
     form |= {"kp": kp} if kp else {}
@@ -106,7 +106,7 @@ def _form(query: SearchQuery) -> Mapping[str, str]:
 
 
 def _region(tag: str) -> str:
-    where = locale(tag)
+    where = parse_locale(tag)
     return _REGIONS.get(where.tag, f"{where.country.lower()}-{where.language}")
 
 

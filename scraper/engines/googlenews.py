@@ -1,4 +1,4 @@
-"""Google News: a feed of up to a hundred items without walls, whose links only a browser can follow."""
+"""Google News: RSS feed of up to 100 items. Only a browser can resolve its links."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import MappingProxyType
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines.common import parser_choice, query_operators, rss_results
-from scraper.engines.common.host_categories import asked_domains
-from scraper.engines.common.locales import Locale, locale
-from scraper.engines.common.request_builder import profile_of
+from scraper.engines.common import query_operators, response_parser, rss_results
+from scraper.engines.common.locales import Locale, parse_locale
+from scraper.engines.common.query_operators import category_domains
+from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "googlenews"
@@ -20,12 +20,12 @@ _EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """The feed; it has no second page, and country, language and edition have to agree."""
-    where = locale(query.language)
-    words = query_operators.with_words(
+    """Build a request for the feed, which has no second page. Country, language and edition must agree."""
+    where = parse_locale(query.language)
+    words = query_operators.join_query(
         query.text,
-        query_operators.sites(asked_domains(query.category, query.include_domains)),
-        query_operators.excluded_sites(query.exclude_domains),
+        query_operators.site_operator(category_domains(query.category, query.include_domains)),
+        query_operators.exclude_operators(query.exclude_domains),
         _WITHIN.get(query.freshness or "", ""),
     )
     parameters = {
@@ -38,15 +38,15 @@ def ask(query: SearchQuery, now: datetime) -> Request:
         url=f"{_URL}?{urlencode(parameters)}",
         tier=Tier.LIGHT,
         mode=Mode.PEEK,
-        site_profile=profile_of(_NAME),
+        site_profile=engine_profile(_NAME),
         language=query.language,
         headers={},
     )
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """The feed, or whatever stands in its place; headlines keep the publisher's name at their end."""
-    return rss_results.read(snapshot) or parser_choice.read(snapshot, now)
+    """Parse the feed, or the page in its place. Titles keep the publisher at their end."""
+    return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now)
 
 
 def _edition(where: Locale) -> str:

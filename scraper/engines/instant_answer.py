@@ -1,4 +1,4 @@
-"""DuckDuckGo's instant answers: how the API is asked, and what of its many shapes is worth showing."""
+"""DuckDuckGo Instant Answer API: build the request and parse the response."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scraper.model import InstantAnswer, RelatedTopic
 _ADDRESS = "https://api.duckduckgo.com/"
 _SITE = "https://duckduckgo.com/"
 _BODY_BYTES = 2_000_000
-"""The largest answer seen has 60 kB."""
+"""Bytes. The largest measured response has 60 kB."""
 
 MAX_TEXT = 3_000
 MAX_SHORT = 300
@@ -28,15 +28,15 @@ _ANCHOR = re.compile(r"<a\b[^>]*>(.*?)</a>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(
     r"</?(?:a|b|i|u|p|br|em|strong|code|pre|span|sup|sub|img|div|ul|ol|li|h[1-6])\b[^<>]*>", re.IGNORECASE
 )
-"""Tags by name: `vector<int>` is text."""
+"""HTML tags by name, since `vector<int>` is text."""
 _ABOUT_US = frozenset({"ip", "iploc"})
-"""Answers that describe whoever asks, which is this server."""
+"""Answer types that describe the client, which is this server."""
 _IDS = re.compile(r"^(?:instance.*|wikidata_\w+|wiki_maps_trigger|.*_profile|.*_id|.*_channel)$")
-"""Entries of an infobox that are for machines, and bare ids without an address."""
+"""Infobox entries for machines, and ids without a URL."""
 
 
 def ask(query: str, language: str) -> Request:
-    """The API's request: no scripts, so the answer as served."""
+    """Build the API request, without rendering."""
     parameters = {
         "q": query,
         "format": "json",
@@ -54,7 +54,7 @@ def ask(query: str, language: str) -> Request:
 
 
 def parse(text: str) -> InstantAnswer | None:
-    """The answer in the JSON of the API; None where the text is none: a refusal, not "nothing known"."""
+    """Parse the JSON response; return None if the text is not one (a block, not an empty answer)."""
     try:
         data = json.loads(text)
     except ValueError:
@@ -80,7 +80,7 @@ def parse(text: str) -> InstantAnswer | None:
 
 
 def _answer(data: Mapping[str, Any]) -> str:
-    """An answer in words; an object is one that a script of the site would compute."""
+    """Return a text answer; an object is computed by a script of the site and ignored."""
     if data.get("AnswerType") in _ABOUT_US or not isinstance(data.get("Answer"), str):
         return ""
     return _text(data["Answer"])
@@ -104,7 +104,7 @@ def _topics(items: list[Any], group: str = "") -> Iterator[RelatedTopic]:
 
 
 def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
-    """A topic; only the link in `Result` tells its title from the rest of its text."""
+    """Parse a topic. Only the link in `Result` separates the title from the text."""
     text = _text(item.get("Text"))
     anchor = _ANCHOR.search(str(item.get("Result") or ""))
     title = _text(anchor.group(1), MAX_SHORT) if anchor else text.partition(" - ")[0]
@@ -117,7 +117,7 @@ def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
 
 
 def _facts(infobox: object) -> Iterator[tuple[str, str]]:
-    """What stands in the infobox for people; `""` where there is none."""
+    """Yield label and value of the infobox entries for people. An empty infobox is `""`."""
     if not isinstance(infobox, dict):
         return
     for item in _listed(infobox.get("content")):
@@ -141,7 +141,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def _text(value: object, limit: int = MAX_TEXT) -> str:
-    """Plain words: tags go, entities are read."""
+    """Return plain text without tags, with entities decoded."""
     return clean_line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""What an engine is asked, and what its page came to: frozen data, no I/O."""
+"""Data classes of the search engines: queries, results, responses and engine definitions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from browsers.model import Request, Snapshot
 
 
 class EngineOutcome(enum.StrEnum):
-    """What a page of an engine is; a page that is not understood is an error, never `none`."""
+    """Outcome of one result page. A page that cannot be parsed is an error, never `none`."""
 
     OK = "ok"
     NONE = "none"
-    """The engine says that it found nothing."""
+    """The engine reports that it found nothing."""
     WALL = "wall"
-    """A captcha, a proof of work, a consent dialog, a limit; `detail` names it."""
+    """A captcha, proof of work, consent dialog or rate limit; `detail` names the reason."""
     ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is asked of an engine, before it is put in that engine's own words."""
+    """Search query, independent of the engine."""
 
     text: str
     page: int = 1
@@ -40,70 +40,70 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """One row of an engine's page; `rank` counts from 1 over organic rows."""
+    """One organic result. `rank` counts from 1."""
 
     rank: int
     title: str
     url: str
-    """The page itself: wrappers are taken off where they can be."""
+    """URL of the page, without the redirect of the engine where it can be decoded."""
     snippet: str = ""
     date: datetime | None = None
-    """Aware; relative dates are counted from the moment of the answer."""
+    """Aware. Relative dates are resolved against the time of the response."""
     source: str | None = None
-    """The publisher, where the engine names one."""
+    """Publisher, if the engine names one."""
     source_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EngineResponse:
-    """One page of one engine, read."""
+    """Parsed result page of one engine."""
 
     outcome: EngineOutcome
     results: tuple[EngineResult, ...] = ()
     next: Request | None = None
-    """How the engine itself would be asked for more; None where the page offers none."""
+    """Request for the next page; None if the page links to none."""
     detail: str = ""
-    """For walls and errors: the named reason.
+    """Reason of a block page or an error.
 
-    Walls: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the page's scripts have
-    not run), `layout_changed` (a page that nobody understands), `unreadable` (no text), `http_NNN`.
+    Block pages: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the scripts
+    of the page did not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`.
     """
     wall: str = ""
-    """Which wall it is, for people: `anubis`, `altcha`, `turnstile`."""
+    """Name of the block page for people: `anubis`, `altcha`, `turnstile`."""
     clears_itself: bool = False
-    """A browser that waits is let through: the page computes something and loads anew."""
+    """True if a waiting browser passes: the page computes a proof and reloads."""
     loosened: bool = False
-    """The engine found nothing for the query as it stands, and shows rows for a looser one."""
+    """True if the engine found nothing for the exact query and shows results of a relaxed query."""
     layout_changed: bool = False
-    """The engine's own reader and the reader by shape disagree: its markup has probably moved."""
+    """True if the layout parser and the generic parser disagree: the markup has probably changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomePageForm:
-    """A page whose form holds what a request needs, such as a code made for this visitor."""
+    """Home page whose form holds a value that a search request needs, such as a visitor code."""
 
     page: Callable[[SearchQuery, datetime], Request]
     ask: Callable[[Snapshot, SearchQuery, datetime], Request | None]
-    """The form, filled in; None where the page does not hold it."""
+    """Build the search request from the form; None if the page has no such form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One search engine: how it is asked, how its pages are read, how gently it is treated."""
+    """Definition of one search engine: requests, parser and request spacing."""
 
     name: str
     family: str
-    """Whose index it shows: engines of one family are not independent votes."""
+    """Owner of the index. Engines of one family do not count as independent votes."""
     ask: Callable[[SearchQuery, datetime], Request]
     parse: Callable[[Snapshot, datetime], EngineResponse]
-    """Reads a page; takes the moment of the answer for relative dates."""
+    """Parse a result page; the datetime is the time of the response."""
     spacing_s: float
-    """Least time between two requests."""
+    """Minimum seconds between two requests."""
     about: str = ""
-    """For people: what it is good for, one line."""
+    """One line for people: the strengths of the engine."""
     ready: str | None = None
-    """A CSS selector of a result page: what to wait for while a wall clears itself."""
+    """CSS selector of a result; wait for it while a block page resolves itself."""
     fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = field(default=())
-    """Other ways to ask, tried in turn when the first is walled."""
+    """Alternative requests, tried in order when the first is blocked."""
     entrance: HomePageForm | None = None
-    """The way through its home page, where asking plainly led nowhere."""
+    """Request through the home page, used when plain requests fail."""

@@ -1,14 +1,14 @@
-"""Mojeek: an index of its own crawler, so its votes are independent; weak for long questions."""
+"""Mojeek: independent index of its own crawler; weak for long questions."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import next_page_forms, parser_choice, query_operators
-from scraper.engines.common.host_categories import asked_domains
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.locales import locale
+from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.locales import parse_locale
+from scraper.engines.common.query_operators import category_domains
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
@@ -18,14 +18,14 @@ _ROWS = 10
 
 _NEXT = css(".pagination a[rel='next'], .pagination li:last-child a")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
+        ResultLayout(
             rows=css("ul.results-standard > li"),
             title=css("h2 a, a.title"),
             snippet=css("p.s"),
         ),
-        Layout(
+        ResultLayout(
             rows=css("section.news-search-result article"),
             title=css("h2 a, h3 a"),
             snippet=css("p.s"),
@@ -34,13 +34,13 @@ READING = parser_choice.ParsedResultPage(
         ),
     ),
     none=css(".no-results, p.no-results"),
-    next=lambda page: next_page_forms.next_link(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_link(page, _NEXT, _NAME),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """One address; `s` and `fmt` are sent only where they say something, for they attract the rate limit."""
-    where = locale(query.language)
+    """Build a web or news search. Send `s` and `fmt` only if needed: they trigger the rate limit."""
+    where = parse_locale(query.language)
     return page_request(
         _NAME,
         _URL,
@@ -58,16 +58,16 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results."""
-    return parser_choice.read(snapshot, now, READING)
+    """Parse a page of web or news results."""
+    return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 def _words(query: SearchQuery) -> str:
-    """Mojeek knows `site:` of one host and nothing else that is of use here."""
-    domains = asked_domains(query.category, query.include_domains)
+    """Return the query text with the one operator that Mojeek supports: `site:` of one host."""
+    domains = category_domains(query.category, query.include_domains)
     kind = "blog" if query.category == "blog" and "blog" not in query.text.lower() else ""
-    return query_operators.with_words(
-        query.text, kind, query_operators.sites(domains) if len(domains) == 1 else ""
+    return query_operators.join_query(
+        query.text, kind, query_operators.site_operator(domains) if len(domains) == 1 else ""
     )
 
 

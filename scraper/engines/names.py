@@ -1,9 +1,9 @@
-"""The engines' names, for those who only list them: nothing is loaded for that."""
+"""Names of the engines, for callers that only list them. Importing this loads no engine."""
 
 from __future__ import annotations
 
 NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
-"""In the order in which they are told to people."""
+"""In display order."""
 
 DEFAULTS = NAMES[:3]
-"""Asked when a caller names none."""
+"""Used when a caller names no engine."""

@@ -1,4 +1,4 @@
-"""All engines by name, in the order in which they are told to people."""
+"""All engines by name, in display order."""
 
 from __future__ import annotations
 

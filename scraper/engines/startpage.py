@@ -1,4 +1,4 @@
-"""Startpage: Google's index through a form; since 2026 behind a proof of work that a browser passes."""
+"""Startpage: Google's index. Since 2026 it requires a proof of work, which a browser computes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import next_page_forms, parser_choice
-from scraper.engines.common.layout_parser import Layout, css
-from scraper.engines.common.locales import locale
-from scraper.engines.common.request_builder import form_request, page_request, worded
-from scraper.engines.common.result_page import build
+from scraper.engines.common import request_builder, response_parser
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.locales import parse_locale
+from scraper.engines.common.request_builder import form_request, page_request, query_text
+from scraper.engines.common.result_page import build_result_page
 from scraper.engines.model import Engine, EngineResponse, HomePageForm, SearchQuery
 from scraper.extract.dom.xpath import element_selector
 
@@ -37,14 +37,14 @@ _LANGUAGES = MappingProxyType(
 _CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
 
-READING = parser_choice.ParsedResultPage(
+PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        Layout(
+        ResultLayout(
             rows=css("div.result"),
             title=css("a.result-title, a.result-link"),
             snippet=css("p.description"),
         ),
-        Layout(
+        ResultLayout(
             # Before 2024.
             rows=css(".w-gl__result"),
             title=css(".w-gl__result-title"),
@@ -52,23 +52,23 @@ READING = parser_choice.ParsedResultPage(
         ),
     ),
     none=css(".no-results, .no-results-title, [class*='no-results']"),
-    next=lambda page: next_page_forms.hidden_form(page, _NEXT, _NAME),
+    next=lambda page: request_builder.next_page_form(page, _NEXT, _NAME),
 )
 
 
 def ask(query: SearchQuery, now: datetime) -> Request:
-    """As a browser asks whose search engine Startpage is: by an address, without the form's code."""
+    """Build a GET request as a browser does for its default search engine, without the form code."""
     return page_request(_NAME, _SEARCH, {**_fields(query), "pl": "opensearch"}, query.language)
 
 
 def ask_home(query: SearchQuery, now: datetime) -> Request:
-    """The home page, whose form holds the request code."""
+    """Build a request for the home page, whose form holds the request code."""
     return page_request(_NAME, _HOME, {}, query.language, wait="input[name='sc']")
 
 
 def ask_with_code(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
-    """The form of the home page, filled in; None where it holds no request code."""
-    page = build(home)
+    """Build the form request from the home page; return None if it has no request code."""
+    page = build_result_page(home)
     codes = _CODE(page.root) if page.root is not None else []
     code = codes[0].get("value") if codes else ""
     if not code:
@@ -78,15 +78,15 @@ def ask_with_code(home: Snapshot, query: SearchQuery, now: datetime) -> Request 
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """A page of web or news results."""
-    return parser_choice.read(snapshot, now, READING)
+    """Parse a page of web or news results."""
+    return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
 def _fields(query: SearchQuery) -> dict[str, str]:
-    where = locale(query.language)
+    where = parse_locale(query.language)
     language = _LANGUAGES.get(where.language, "english")
     fields = {
-        "query": worded(query),
+        "query": query_text(query),
         "cat": "news" if query.category == "news" else "web",
         "with_date": _FRESHNESS.get(query.freshness or "", ""),
         "lui": language,

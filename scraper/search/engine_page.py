@@ -11,7 +11,7 @@ from typing import Protocol
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.deadline import Deadline
-from scraper.engines.common.request_builder import profile_of
+from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
 from scraper.reading.visiting.browser_protocol import BrowserClient
 from scraper.search.consent_forms import refusal
@@ -74,7 +74,7 @@ class EnginePages:
 
     def forget(self, asked: EnginePageRequest) -> bool:
         """Let the engine see a stranger in this caller's next visit; whether it had left any cookies."""
-        return self._browsers.forget(asked.principal, profile_of(asked.engine.name))
+        return self._browsers.forget(asked.principal, engine_profile(asked.engine.name))
 
     async def read(self, asked: EnginePageRequest, request: Request) -> EngineResponse:
         """The page behind a request; what goes wrong is an outcome, not an exception."""
@@ -183,7 +183,7 @@ def _shaped(asked: EnginePageRequest, request: Request) -> Request:
         # Also what is always rendered is looked at as served: nothing waits for rows that will not come.
         mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
         principal=asked.principal,
-        site_profile=request.site_profile or profile_of(asked.engine.name),
+        site_profile=request.site_profile or engine_profile(asked.engine.name),
         wait=request.wait or _or_no_wall(asked.engine.ready),
         deadline_s=max(0.1, min(request.deadline_s, left_s)),
         limits=replace(request.limits, settle_s=WALL_LIMIT_S),

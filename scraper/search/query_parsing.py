@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scraper.engines.common.query_operators import host_of_filter
+from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.search.filters import FRESHNESS
@@ -91,7 +91,7 @@ def domains(name: str, given: Iterable[str]) -> tuple[str, ...]:
         )
     found: dict[str, None] = {}
     for item in listed:
-        host = _ascii(host_of_filter(item))
+        host = _ascii(host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
                 f'{name} holds "{clean_line(item, _ECHO_CHARS)}", which is no domain.',

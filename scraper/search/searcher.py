@@ -17,7 +17,7 @@ from scraper.caching.single_flight import SingleFlight
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
 from scraper.deadline import Deadline
-from scraper.engines.common.host_categories import CATEGORIES
+from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.common.query_operators import MAX_QUERY_CHARS as ENGINES_READ_CHARS
 from scraper.engines.model import Engine, SearchQuery
 from scraper.model import SearchAnswer, SearchResult

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper import errors
-from scraper.engines.common.host_categories import CATEGORIES
+from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES
 from scraper.model import SearchAnswer
 from scraper.render import search as render

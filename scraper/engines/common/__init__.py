@@ -1,0 +1,1 @@
+"""Shared code of the engines: build requests, parse result pages."""

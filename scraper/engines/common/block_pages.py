@@ -1,6 +1,7 @@
-"""The walls that engines put up, known by what their pages are made of; plain words on a page prove nothing.
+"""Detect block pages of search engines by their markup.
 
-On 114 saved pages plain words ("captcha", "unusual traffic") called 43 good pages walls; these marks none.
+Plain words ("captcha", "unusual traffic") gave 43 false positives on 114 saved pages;
+these signatures gave none.
 """
 
 from __future__ import annotations
@@ -14,36 +15,36 @@ from scraper.engines.common.result_page import ResultPage
 
 @dataclass(frozen=True, slots=True)
 class BlockPage:
-    """One kind of wall; any one mark is enough, once a page is known to have no organic row."""
+    """Signature of one kind of block page. One matching field is sufficient on a page without rows."""
 
     name: str
     reason: str
     """`captcha`, `consent`, `rate_limited` or `refused`."""
     clears_itself: bool = False
     ids: frozenset[str] = frozenset()
-    """Ids and test ids."""
+    """Values of `id` and `data-testid`."""
     classes: frozenset[str] = frozenset()
     names: str = ""
-    """In any id or class."""
+    """Pattern searched in ids and classes."""
     addresses: str = ""
-    """In the address of a script, frame, picture or form."""
+    """Pattern searched in the URLs of scripts, frames, images and forms."""
     title: str = ""
-    """The whole title."""
+    """Pattern of the whole title."""
     opening: str = ""
-    """In the first of the visible text."""
+    """Pattern searched in the first visible text."""
     scripts: str = ""
-    """In the scripts that stand in the page."""
+    """Pattern searched in inline scripts."""
     urls: str = ""
-    """In the address of the page, or one that it was led to."""
+    """Pattern searched in the URL of the page and of its redirects."""
     yields: bool = False
-    """Its marks may stand on other pages too: one that says that nothing was found is none."""
+    """True if other pages match too: a "no results" message takes precedence."""
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-WALLS = (
+BLOCK_PAGES = (
     BlockPage(
         "anubis",
         "captcha",
@@ -169,7 +170,7 @@ WALLS = (
         opening=r"^\W*(?:access denied|403 forbidden|you have been blocked|sorry, you have been blocked)",
     ),
 )
-"""The particular before the general: the first that fits gives the name."""
+"""Specific signatures first; the first match is used."""
 
 _BY_STATUS = MappingProxyType(
     {
@@ -179,12 +180,12 @@ _BY_STATUS = MappingProxyType(
         503: BlockPage("status 503", "rate_limited"),
     }
 )
-"""What a status means on a page without rows that says nothing else."""
+"""Meaning of a status code on a page without rows and without a matching signature."""
 
 
-def find(page: ResultPage) -> BlockPage | None:
-    """The wall that a page without organic rows is; None when it is none that we know."""
-    found = next((wall for wall in WALLS if _fits(page, wall)), None)
+def find_block_page(page: ResultPage) -> BlockPage | None:
+    """Return the signature that matches a page without organic rows, or None."""
+    found = next((wall for wall in BLOCK_PAGES if _fits(page, wall)), None)
     return found or _BY_STATUS.get(page.status)
 
 

@@ -1,4 +1,4 @@
-"""Text of result pages: one line, without what a person does not see."""
+"""Text of elements on result pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKS = frozenset(
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section select table tbody td tfoot "
     "th thead tr ul br".split()
 )
-"""Elements that stand on lines of their own; `cite` and `button` do on all result pages."""
+"""Elements that start a new line; on result pages `cite` and `button` do too."""
 
 _ICONS = re.compile("[\ue000-\uf8ff]")
 _ADDRESS = re.compile(
@@ -29,23 +29,23 @@ _ADDRESS = re.compile(
 _CRUMBS = re.compile(r"^.{0,80}\s[›»⟩]\s")
 
 
-def tidy(text: str, limit: int = MAX_SNIPPET) -> str:
-    """One clean line of bounded length."""
+def one_line(text: str, limit: int = MAX_SNIPPET) -> str:
+    """Return one line without icons and control characters, cut to `limit`."""
     return clean_line(_ICONS.sub("", text), limit)
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is the address or the trail of breadcrumbs that engines print with a result."""
+    """Return True if a text is the URL or the breadcrumb trail of a result."""
     return _ADDRESS.match(text) is not None or (len(text) < 200 and _CRUMBS.match(text) is not None)
 
 
-def text_in(element: Element, limit: int = MAX_SNIPPET) -> str:
-    """All text in an element on one line."""
-    return tidy(" ".join(runs(element)), limit)
+def element_text(element: Element, limit: int = MAX_SNIPPET) -> str:
+    """Return the text of an element on one line."""
+    return one_line(" ".join(text_lines(element)), limit)
 
 
-def runs(block: Element, without: Element | None = None) -> Iterator[str]:
-    """The texts between line breaks in a block, in order; one element can be left out."""
+def text_lines(block: Element, without: Element | None = None) -> Iterator[str]:
+    """Yield the lines of text in a block, without the element `without`."""
     pieces: list[str] = []
     walker = etree.iterwalk(block, events=("start", "end"))
     for event, element in walker:

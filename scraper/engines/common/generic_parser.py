@@ -1,7 +1,7 @@
-"""Result pages read by their shape alone: rows are links that repeat, each with a text of its own.
+"""Parse a result page by its shape: rows are repeated links, each with its own text.
 
-No class name, id or label of any engine stands here, so that this reader holds when markup moves. The weights
-were found by leaving one engine out at a time, and come out nearly the same for each.
+This parser uses no class name, id or label of any engine, so it still works when markup changes. The weights
+were fitted with one engine left out at a time; each fit gave nearly the same values.
 """
 
 from __future__ import annotations
@@ -10,20 +10,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scraper.engines.common import ads, dom_text, redirect_unwrapping
+from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.engines.common.layout_parser import is_internal
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.row_locator import LONG, MAX_ROWS, Candidate, RowLocation, placed
-from scraper.engines.common.rows import EngineRow
+from scraper.engines.common.rows import (
+    MAX_ROWS,
+    MIN_SNIPPET_CHARS,
+    EngineRow,
+    LinkCandidate,
+    RowLocation,
+    is_ad_link,
+    is_labeled_as_ad,
+    locate_rows,
+)
 from scraper.extract.dom.xpath import Element, element_selector
 
 MAX_LINKS = 1_500
-"""Candidates looked at; real pages have fewer than 400."""
+"""Candidate links examined. Real pages have fewer than 400."""
 MAX_GROUPS = 40
 _JUDGED = 12
-"""Rows by which a group is judged: more would only repeat them."""
+"""Rows used to score a group. More rows do not change the score."""
 _USUAL_TITLE = 60
-"""Characters: icons have none, addresses fewer, texts that are links more."""
+"""Characters of a usual title. Icons have none, URLs fewer, linked paragraphs more."""
 _MIN_ROWS, _FOOTER = 3, 4
 _HALF, _MOST, _NEARLY_ALL = 0.5, 0.7, 0.9
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
@@ -35,7 +43,7 @@ _INNER_HEADING = element_selector(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='h
 
 @dataclass(frozen=True, slots=True)
 class ShapeWeights:
-    """What a row of results looks like, by how much each sign counts."""
+    """Weights of the features of a group of result links."""
 
     heading: float = 2.0
     text: float = 1.5
@@ -48,9 +56,9 @@ DEFAULT_WEIGHTS = ShapeWeights()
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Links of one shape, and how much they look like results."""
+    """Links of one shape with the features of their group, each from 0 to 1."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[LinkCandidate, ...]
     count: float
     heading: float
     text: float
@@ -59,26 +67,26 @@ class RowGroup:
 
     @property
     def is_told(self) -> bool:
-        """Whether at least half of the links have a heading or a text of their own, as navigation has not."""
+        """Return True if at least half of the links have a heading or a text; navigation has neither."""
         return max(self.heading, self.text) >= _HALF
 
     @property
     def is_convincing(self) -> bool:
-        """Whether nearly all have a heading, and most a text: no navigation does."""
+        """Return True if nearly all links have a heading and most have a text."""
         return self.heading >= _NEARLY_ALL and self.text >= _MOST
 
     @property
     def is_poor(self) -> bool:
-        """Whether so few links could as well be a footer with two results among them."""
+        """Return True if the group is so small that it may be a footer."""
         return len(self.candidates) <= _FOOTER and not self.is_convincing
 
     @property
     def is_beyond_doubt(self) -> bool:
-        """Whether every link has both."""
+        """Return True if every link has a heading, a text and a title of usual length."""
         return min(self.heading, self.text, self.title) == 1
 
     def score(self, weights: ShapeWeights) -> float:
-        """More is more like a list of results."""
+        """Return the weighted sum of the features; higher is more like a result list."""
         return (
             self.count
             + weights.heading * self.heading
@@ -90,24 +98,24 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class ShapeResult:
-    """What a page shows by its shape."""
+    """Rows found by shape."""
 
     rows: tuple[EngineRow, ...] = ()
     is_convincing: bool = False
-    """These are results, whatever else the page may say."""
+    """True if the rows are results regardless of the other content of the page."""
 
 
-def read(page: ResultPage, weights: ShapeWeights = DEFAULT_WEIGHTS) -> ShapeResult:
-    """The rows of a page that is not known to be a wall."""
-    group = pick(groups(page), weights)
+def parse_by_shape(page: ResultPage, weights: ShapeWeights = DEFAULT_WEIGHTS) -> ShapeResult:
+    """Return the rows of the best group of links."""
+    group = choose_group(link_groups(page), weights)
     rows = tuple(rows_of(group))
     return ShapeResult(rows, is_convincing=group is not None and bool(rows) and group.is_convincing)
 
 
-def pick(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
-    """The group that looks most like results; None when none does.
+def choose_group(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
+    """Return the group that looks most like results, or None.
 
-    One or two rows are taken for results where they have all that rows have and no list is worth the name.
+    One or two links count as results if they have all features and there is no good list.
     """
 
     def score(group: RowGroup) -> float:
@@ -122,11 +130,11 @@ def pick(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
 
 
 def rows_of(group: RowGroup | None) -> list[EngineRow]:
-    """The organic rows of a group, in order, none twice."""
+    """Return the unique organic rows of a group, in page order."""
     if group is None:
         return []
     rows: dict[tuple[str, str], EngineRow] = {}
-    places = placed(group.candidates, MAX_ROWS)
+    places = locate_rows(group.candidates, MAX_ROWS)
     own = {block for place in places for block in place.blocks}
     for place in places:
         if _is_advertised(place) or _is_nested(place, own):
@@ -137,28 +145,28 @@ def rows_of(group: RowGroup | None) -> list[EngineRow]:
     return list(rows.values())
 
 
-def groups(page: ResultPage) -> list[RowGroup]:
-    """The groups of links in a page that could be its results."""
+def link_groups(page: ResultPage) -> list[RowGroup]:
+    """Return the groups of links that may be results."""
     candidates = _candidates(page)
-    members: dict[tuple[int, ...], list[Candidate]] = {}
+    members: dict[tuple[int, ...], list[LinkCandidate]] = {}
     for indices in _grouped(candidates):
         members.setdefault(tuple(indices), [candidates[index] for index in indices])
     promising = sorted(filter(_may_be_results, members.values()), key=_promise, reverse=True)
     return [_judged(group) for group in promising[:MAX_GROUPS]]
 
 
-def _candidates(page: ResultPage) -> list[Candidate]:
+def _candidates(page: ResultPage) -> list[LinkCandidate]:
     if page.root is None:
         return []
     found = []
     for link in _LINKS(page.root)[:MAX_LINKS]:
         href = page.absolute(link.get("href"))
         url = redirect_unwrapping.unwrap(href) if href else ""
-        parts = redirect_unwrapping.split(url) if url else None
+        parts = redirect_unwrapping.split_url(url) if url else None
         if parts is None or is_internal(page, url):
             continue
         inner = _INNER_HEADING(link)
-        found.append(Candidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))
+        found.append(LinkCandidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))
     return found
 
 
@@ -171,11 +179,10 @@ def _heading_above(link: Element) -> Element | None:
     return None
 
 
-def _grouped(candidates: Sequence[Candidate]) -> Iterable[list[int]]:
-    """Groups of candidates that look alike, from fine to coarse.
+def _grouped(candidates: Sequence[LinkCandidate]) -> Iterable[list[int]]:
+    """Group candidates by shapes from fine to coarse.
 
-    Where icon, address and title each link to one page, and markup does not tell them apart, the title speaks
-    for all.
+    If icon, URL and title link to the same page with the same markup, only the title represents them.
     """
     speakers = _speakers(candidates)
     by_shape: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -187,8 +194,8 @@ def _grouped(candidates: Sequence[Candidate]) -> Iterable[list[int]]:
     return by_shape.values()
 
 
-def _speakers(candidates: Sequence[Candidate]) -> set[int]:
-    """Of each run of links to one page the one that looks most like a title."""
+def _speakers(candidates: Sequence[LinkCandidate]) -> set[int]:
+    """Return, for each run of links to the same URL, the index of the link that looks most like a title."""
     speakers = set()
     start = 0
     for index in range(1, len(candidates) + 1):
@@ -198,8 +205,8 @@ def _speakers(candidates: Sequence[Candidate]) -> set[int]:
     return speakers
 
 
-def _title_likeness(candidate: Candidate) -> tuple[bool, bool, int]:
-    text = dom_text.text_in(candidate.link, dom_text.MAX_TITLE)
+def _title_likeness(candidate: LinkCandidate) -> tuple[bool, bool, int]:
+    text = dom_text.element_text(candidate.link, dom_text.MAX_TITLE)
     return (
         candidate.heading is not None,
         bool(text) and not dom_text.is_address(text),
@@ -207,7 +214,7 @@ def _title_likeness(candidate: Candidate) -> tuple[bool, bool, int]:
     )
 
 
-def _shapes(candidate: Candidate) -> Iterable[tuple[str, ...]]:
+def _shapes(candidate: LinkCandidate) -> Iterable[tuple[str, ...]]:
     link, heading = candidate.link, candidate.heading
     tags: list[str] = [str(link.tag)]
     classes = link.get("class") or ""
@@ -226,38 +233,38 @@ def _shapes(candidate: Candidate) -> Iterable[tuple[str, ...]]:
         yield ("heading", above)
 
 
-def _may_be_results(group: Sequence[Candidate]) -> bool:
+def _may_be_results(group: Sequence[LinkCandidate]) -> bool:
     return len(group) >= _MIN_ROWS or all(candidate.heading is not None for candidate in group)
 
 
-def _promise(group: Sequence[Candidate]) -> float:
+def _promise(group: Sequence[LinkCandidate]) -> float:
     judged = group[:_JUDGED]
     headed = sum(candidate.heading is not None for candidate in judged) / len(judged)
     return len(judged) / _JUDGED + 2 * headed
 
 
-def _judged(group: Sequence[Candidate]) -> RowGroup:
-    judged = placed(group, _JUDGED)
+def _judged(group: Sequence[LinkCandidate]) -> RowGroup:
+    judged = locate_rows(group, _JUDGED)
     count = len(judged)
     hosts = {_host(place.candidate.url) for place in judged}
     return RowGroup(
         candidates=tuple(group),
         count=count / _JUDGED,
         heading=sum(place.candidate.heading is not None for place in judged) / count,
-        text=sum(len(place.snippet) >= LONG for place in judged) / count,
+        text=sum(len(place.snippet) >= MIN_SNIPPET_CHARS for place in judged) / count,
         title=sum(8 <= len(place.title) <= 160 for place in judged) / count,
         domains=len(hosts) / count,
     )
 
 
 def _host(url: str) -> str:
-    parts = redirect_unwrapping.split(url)
+    parts = redirect_unwrapping.split_url(url)
     return (parts.hostname or "") if parts else ""
 
 
 def _is_advertised(place: RowLocation) -> bool:
-    return ads.is_ad_link(place.candidate.href) or any(
-        ads.is_labelled(block, place.title) for block in place.blocks
+    return is_ad_link(place.candidate.href) or any(
+        is_labeled_as_ad(block, place.title) for block in place.blocks
     )
 
 

@@ -1,4 +1,4 @@
-"""An engine's own markup as data: which elements are rows, and where in them title, link and text stand."""
+"""Parse a result page by a layout: CSS selectors of rows, titles, links and snippets."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from typing import TypeAlias
 
 from cssselect import HTMLTranslator
 
-from scraper.engines.common import ads, dom_text
-from scraper.engines.common.redirect_unwrapping import is_opaque, split, unwrap
+from scraper.engines.common import dom_text
+from scraper.engines.common.redirect_unwrapping import is_opaque, split_url, unwrap
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.rows import EngineRow
+from scraper.engines.common.rows import EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.extract.dom.xpath import Element, element_selector
 
 Select: TypeAlias = Callable[[Element], list[Element]]
 
 MAX_ROWS = 200
-"""No engine shows more than a hundred; the rest of a hostile page costs nothing."""
+"""Rows. No engine shows more than a hundred; the limit bounds the cost of hostile pages."""
 
 _SENTENCE = 60
-"""Characters: labels and invitations are shorter."""
+"""Characters. Labels and calls to action are shorter."""
 
 _LINKS = element_selector("descendant-or-self::a[@href]")
 
 
 def css(selector: str) -> Select:
-    """What a CSS selector selects in an element, itself included."""
+    """Compile a CSS selector that matches in an element and the element itself."""
     return element_selector(HTMLTranslator().css_to_xpath(selector))
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """One face of an engine."""
+class ResultLayout:
+    """Selectors of one layout of an engine."""
 
     rows: Select
     title: Select
     link: Select | None = None
-    """Where the link is not the title's own: around it, or in it."""
+    """Selects the link if it is neither around nor in the title."""
     snippet: Select | None = None
-    """None, or nothing found: the longest text outside the title."""
+    """If None or without a match, the first sentence outside the title is used."""
     date: Select | None = None
     source: Select | None = None
     address: Callable[[Element], str] | None = None
-    """Reads the true address from the row, where the engine writes it beside the link."""
+    """Read the target URL from an attribute of the row."""
     drops: Select | None = None
-    """What is decoration in a snippet."""
+    """Selects decoration to remove from a snippet."""
 
 
-def read(page: ResultPage, layout: Layout) -> list[EngineRow]:
-    """The organic rows of a page by a layout, in order."""
+def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
+    """Return the organic rows that a layout finds, in page order."""
     if page.root is None:
         return []
     rows = (_row(page, layout, block) for block in _outermost(layout.rows(page.root)))
@@ -57,14 +57,14 @@ def read(page: ResultPage, layout: Layout) -> list[EngineRow]:
 
 
 def is_internal(page: ResultPage, url: str) -> bool:
-    """Whether an address leads to the engine's own pages rather than to a result."""
-    parts = split(url)
+    """Return True if a URL leads to a page of the engine instead of a result."""
+    parts = split_url(url)
     own = parts is None or (parts.hostname or "").removeprefix("www.") == page.host
     return own and not is_opaque(url)
 
 
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
-    """Rows in rows (deep links, clusters) belong to the outer one."""
+    """Yield rows that are not inside another row (deep links, clusters)."""
     taken: set[Element] = set()
     for block in blocks[:MAX_ROWS]:
         if not any(ancestor in taken for ancestor in block.iterancestors()):
@@ -72,18 +72,18 @@ def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
             yield block
 
 
-def _row(page: ResultPage, layout: Layout, block: Element) -> EngineRow | None:
+def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | None:
     title = next(iter(layout.title(block)), None)
     if title is None:
         return None
     link = _link(layout, block, title)
     href = page.absolute(link.get("href")) if link is not None else ""
     own = layout.address(block) if layout.address else ""
-    # What counts as a click for money or as a way back into the engine shows once the wrapper is off.
-    if not href or ads.is_ad_link(href) or (not own and is_internal(page, unwrap(href))):
+    # Paid clicks and internal links are recognized only after the redirect is decoded.
+    if not href or is_ad_link(href) or (not own and is_internal(page, unwrap(href))):
         return None
-    text = dom_text.text_in(title, dom_text.MAX_TITLE)
-    if not text or ads.is_labelled(block, text):
+    text = dom_text.element_text(title, dom_text.MAX_TITLE)
+    if not text or is_labeled_as_ad(block, text):
         return None
     return EngineRow(
         title=text,
@@ -94,7 +94,7 @@ def _row(page: ResultPage, layout: Layout, block: Element) -> EngineRow | None:
     )
 
 
-def _link(layout: Layout, block: Element, title: Element) -> Element | None:
+def _link(layout: ResultLayout, block: Element, title: Element) -> Element | None:
     if layout.link is not None:
         return next(iter(layout.link(block)), None)
     inner = _LINKS(title)
@@ -102,20 +102,20 @@ def _link(layout: Layout, block: Element, title: Element) -> Element | None:
     return inner[0] if inner else next(around, None)
 
 
-def _snippet(layout: Layout, block: Element, title: Element) -> str:
+def _snippet(layout: ResultLayout, block: Element, title: Element) -> str:
     for element in layout.snippet(block) if layout.snippet else ():
         dropped = next(iter(layout.drops(element)), None) if layout.drops else None
-        text = dom_text.tidy(" ".join(dom_text.runs(element, dropped)))
+        text = dom_text.one_line(" ".join(dom_text.text_lines(element, dropped)))
         if text:
             return text
     return _sentence(block, title)
 
 
 def _sentence(block: Element, title: Element) -> str:
-    """The first text in a row that is long enough to be one, for rows of a kind that was not foreseen."""
-    runs = (dom_text.tidy(run) for run in dom_text.runs(block, title))
+    """Return the first long text of a row, for rows without a known snippet element."""
+    runs = (dom_text.one_line(run) for run in dom_text.text_lines(block, title))
     return next((run for run in runs if len(run) >= _SENTENCE and not dom_text.is_address(run)), "")
 
 
 def _text(select: Select | None, block: Element) -> str:
-    return next((dom_text.text_in(element, 200) for element in select(block)), "") if select else ""
+    return next((dom_text.element_text(element, 200) for element in select(block)), "") if select else ""

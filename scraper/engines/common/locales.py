@@ -1,4 +1,4 @@
-"""A language tag in each engine's own codes."""
+"""Parse language tags into language and country."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _HOMES = (
     "sv:SE th:TH tr:TR uk:UA vi:VN zh:CN"
 )
 _HOME = MappingProxyType({pair[:2]: pair[3:] for pair in _HOMES.split()})
-"""The country taken where a tag names none."""
+"""Country of a language tag without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """A language and a country."""
+    """Language and country."""
 
     language: str
-    """In lower case: `en`."""
+    """Lower case: `en`."""
     country: str
-    """In upper case: `US`."""
+    """Upper case: `US`."""
 
     @property
     def tag(self) -> str:
-        """As browsers write it: `en-US`."""
+        """Return the tag as browsers write it: `en-US`."""
         return f"{self.language}-{self.country}"
 
 
-def locale(tag: str) -> Locale:
-    """The locale of a language tag; en-US where it is none."""
+def parse_locale(tag: str) -> Locale:
+    """Parse a language tag; return en-US if it is invalid."""
     match = _TAG.match(tag.strip())
     if match is None:
         return Locale("en", "US")

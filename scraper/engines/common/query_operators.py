@@ -1,16 +1,62 @@
-"""A person's query made fit to be sent: nothing in it that an engine would obey instead of search for."""
+"""Build query texts: search operators, category domains, length limit and escaped bangs."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+
+CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "github": ("github.com",),
+        "paper": (
+            "arxiv.org",
+            "dl.acm.org",
+            "link.springer.com",
+            "ieeexplore.ieee.org",
+            "ncbi.nlm.nih.gov",
+            "nature.com",
+            "sciencedirect.com",
+            "openreview.net",
+            "aclanthology.org",
+            "biorxiv.org",
+            "medrxiv.org",
+            "semanticscholar.org",
+            "plos.org",
+            "jstor.org",
+            "onlinelibrary.wiley.com",
+        ),
+        "forum": (
+            "reddit.com",
+            "news.ycombinator.com",
+            "stackoverflow.com",
+            "stackexchange.com",
+            "quora.com",
+            "superuser.com",
+            "serverfault.com",
+            "askubuntu.com",
+            "lobste.rs",
+        ),
+    }
+)
+"""Hosts of a category. Queries name the first five; filters use all."""
+
+_ASKED = 5
+
+
+def category_domains(category: str | None, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the caller's domains, or the first domains of the category if there are none."""
+    return wanted or CATEGORY_DOMAINS.get(category or "", ())[:_ASKED]
+
 
 MAX_QUERY_CHARS = 499
-"""DuckDuckGo refuses 500 and more; nobody else searches better for longer ones."""
+"""Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
 
 MAX_SITES = 5
-"""Longer lists of `site:` are answered badly or not at all: they are filtered afterwards alone."""
+"""Operators in one query. Engines handle longer lists badly or not at all; results are filtered instead."""
 
 _QUOTED = re.compile(r'("[^"]*")')
 _BANG = re.compile(r"(?<!\S)!+[\w.:+-]+")
@@ -19,24 +65,24 @@ _LONE = re.compile(r"(?<!\S)[!\\]+(?=\s|$)|^\s*\\+")
 _FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
 
 
-def with_words(text: str, *parts: str) -> str:
-    """The query on one line without control characters, with an engine's own words behind it.
+def join_query(text: str, *parts: str) -> str:
+    """Return the query on one line without control characters, followed by operators.
 
-    Where both together are longer than engines take, the query is cut: behind a word, if it has several.
+    Cut the query to `MAX_QUERY_CHARS` in total, at a word boundary if there is one.
     """
     tail = " ".join(part for part in parts if part)
     room = MAX_QUERY_CHARS - (len(tail) + 1 if tail else 0)
     return f"{_cut(_plain(text), max(room, 0))} {tail}".strip()
 
 
-def quoted_bangs(text: str) -> str:
-    """The query with `!w`, which would send us to another site, in quotes; `\\` and a lone `!` left out."""
+def quote_bangs(text: str) -> str:
+    r"""Quote bangs such as `!w`, which redirect to another site; remove `\` and a lone `!`."""
     pieces = _QUOTED.split(text)
     return " ".join("".join(piece if piece.startswith('"') else _tamed(piece) for piece in pieces).split())
 
 
-def sites(domains: Sequence[str], either: str = " OR ") -> str:
-    """`site:` of one of the domains; nothing when there are none or more than engines take."""
+def site_operator(domains: Sequence[str], either: str = " OR ") -> str:
+    """Return `site:` operators joined by `either`; empty if there are no domains or more than `MAX_SITES`."""
     hosts = _hosts(domains)
     if not hosts or len(hosts) > MAX_SITES:
         return ""
@@ -44,20 +90,20 @@ def sites(domains: Sequence[str], either: str = " OR ") -> str:
     return listed if len(hosts) == 1 else f"({listed})"
 
 
-def excluded_sites(domains: Sequence[str]) -> str:
-    """`-site:` of the first few domains; the rest is filtered afterwards."""
+def exclude_operators(domains: Sequence[str]) -> str:
+    """Return `-site:` operators of the first `MAX_SITES` domains."""
     return " ".join(f"-site:{host}" for host in _hosts(domains)[:MAX_SITES])
 
 
-def host_of_filter(domain: str) -> str:
-    """The host in what was given as a domain: a URL, `www.` and a leading `*.` are understood."""
+def host_of_domain(domain: str) -> str:
+    """Return the host of a domain filter; accept URLs, `www.` and a leading `*.`."""
     match = _FILTER_HOST.match(domain.strip().removeprefix("*.").removeprefix("."))
     host = match.group(1).lower().strip(".") if match else ""
     return host.removeprefix("www.")
 
 
 def _hosts(domains: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(host for host in map(host_of_filter, domains) if host))
+    return list(dict.fromkeys(host for host in map(host_of_domain, domains) if host))
 
 
 def _tamed(piece: str) -> str:
@@ -81,5 +127,5 @@ def _cut(text: str, room: int) -> str:
     if len(text) <= room:
         return text
     head, _, rest = text[: room + 1].rpartition(" ")
-    # A text without spaces (Chinese, Japanese) is cut where it must be.
+    # A text without spaces (Chinese, Japanese) is cut at the limit.
     return head if head and len(rest) < room // 2 else text[:room].strip()

@@ -1,4 +1,4 @@
-"""Engines wrap the addresses they show, to count clicks: what can be unwrapped without asking them is."""
+"""Decode the redirect URLs with which engines count clicks."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OPAQUE = b"AU_yqL"
 _HTTP_BYTES = re.compile(rb"https?://[\x21-\x7e]+")
 
 
-def split(url: str) -> SplitResult | None:
-    """The parts of an address; None where it is none."""
+def split_url(url: str) -> SplitResult | None:
+    """Split a URL; return None if it is invalid."""
     try:
         parts = urlsplit(url)
         _ = parts.hostname, parts.port
@@ -33,35 +33,35 @@ def split(url: str) -> SplitResult | None:
     return parts
 
 
-def is_web(url: str) -> bool:
-    """Whether it is an address of a web page."""
-    return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split(url) is not None
+def is_web_url(url: str) -> bool:
+    """Return True if a text is an http or https URL."""
+    return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split_url(url) is not None
 
 
 def is_wrapper(parts: SplitResult) -> bool:
-    """Whether an address looks like one that only leads on to another."""
+    """Return True if the path looks like that of a redirect."""
     return _WRAPPING_PATH.search(parts.path) is not None
 
 
 def unwrap(url: str) -> str:
-    """The address that a wrapper leads to, as far as it can be read from it; any other as it stands."""
+    """Return the target of a redirect URL if it can be decoded, else the URL."""
     for _ in range(_MAX_WRAPPINGS):
-        parts = split(url) if len(url) <= _MAX_CHARS else None
+        parts = split_url(url) if len(url) <= _MAX_CHARS else None
         inner = _inside(parts) if parts is not None else ""
-        if not is_web(inner):
+        if not is_web_url(inner):
             return url
         url = inner
     return url
 
 
 def needs_resolving(url: str) -> bool:
-    """Whether only the engine itself can tell where an address leads: it must be visited to know."""
+    """Return True if the target of a URL is known only to the engine: it must be visited."""
     return is_opaque(unwrap(url))
 
 
 def is_opaque(url: str) -> bool:
-    """Whether an address, already unwrapped, is a wrapper still: a new Google News or a Baidu link."""
-    parts = split(url)
+    """Return True if a decoded URL is still a redirect: a new Google News or a Baidu link."""
+    parts = split_url(url)
     if parts is None:
         return False
     host = _host(parts)
@@ -87,21 +87,21 @@ def _inside(parts: SplitResult) -> str:
     if (_is_google(host) and parts.path in {"/url", "/imgres", "/search/url"}) or (
         is_wrapper(parts) and _is_engine(host)
     ):
-        return next((value for name in _FIELDS if is_web(value := _field(parts, name))), "")
+        return next((value for name in _FIELDS if is_web_url(value := _field(parts, name))), "")
     return ""
 
 
 def _from_bing(value: str) -> str:
-    """`a1` and the address in base64 for URLs, its padding left out."""
+    """Decode a Bing target: `a1` and URL-safe base64 without padding."""
     return _decoded(value[2:]).decode("utf-8", "replace") if value.startswith("a1") else ""
 
 
 def _from_news_id(identity: str) -> str:
-    """The address in an old article id, which is a message of protocol buffers; new ids are opaque."""
+    """Decode the URL in an old article id, a protocol buffers message; new ids are opaque."""
     payload = _decoded(identity)
     if not payload.startswith(b"\x08\x13\x22") or _OPAQUE in payload[:12]:
         return ""
-    # One byte of length below 128, two above; an address for AMP pages may follow behind D2 01.
+    # The length takes one byte below 128, else two; an AMP URL may follow after D2 01.
     start, length = (5, payload[3] & 0x7F | payload[4] << 7) if payload[3] & 0x80 else (4, payload[3])
     match = _HTTP_BYTES.fullmatch(payload[start : start + length])
     return match.group().decode("ascii") if match else ""

@@ -1,4 +1,4 @@
-"""What the engines' requests have in common."""
+"""Build requests for result pages and for the next page of results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,49 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
 from scraper.engines.common import query_operators
-from scraper.engines.common.host_categories import asked_domains
+from scraper.engines.common.layout_parser import Select
+from scraper.engines.common.query_operators import category_domains
+from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
+from scraper.extract.dom.xpath import Element, element_selector
+
+_INPUTS = element_selector(".//input[@name]")
+_MAX_FIELDS = 60
+
+
+def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | None:
+    """Return a request that submits the last selected form; of two forms, the first leads back."""
+    forms = select(page.root) if page.root is not None else []
+    target = page.absolute(forms[-1].get("action")) if forms else ""
+    fields = _fields(forms[-1]) if forms else {}
+    if not target or not fields:
+        return None
+    return Request(
+        url=target,
+        method="POST",
+        form=fields,
+        tier=Tier.FULL,
+        mode=Mode.RENDER,
+        site_profile=engine_profile(engine),
+        headers={},
+    )
+
+
+def next_page_link(page: ResultPage, select: Select, engine: str) -> Request | None:
+    """Return a request for the first selected link."""
+    links = select(page.root) if page.root is not None else []
+    target = page.absolute(links[0].get("href")) if links else ""
+    if not target:
+        return None
+    return Request(
+        url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={}
+    )
+
+
+def _fields(form: Element) -> dict[str, str]:
+    inputs = _INPUTS(form)[:_MAX_FIELDS]
+    return {one.get("name") or "": one.get("value") or "" for one in inputs if one.get("type") != "submit"}
+
 
 FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
@@ -17,13 +58,13 @@ FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "mont
 def page_request(
     engine: str, url: str, parameters: Mapping[str, str], language: str, *, wait: str | None = None
 ) -> Request:
-    """A result page to be rendered by the browser that walls let through, with the engine's own cookies."""
+    """Return a GET request that renders a result page in the full browser with the cookies of the engine."""
     query = urlencode({name: value for name, value in parameters.items() if value})
     return Request(
         url=f"{url}?{query}" if query else url,
         tier=Tier.FULL,
         mode=Mode.RENDER,
-        site_profile=profile_of(engine),
+        site_profile=engine_profile(engine),
         language=language,
         wait=wait,
         headers={},
@@ -33,7 +74,7 @@ def page_request(
 def form_request(
     engine: str, url: str, form: Mapping[str, str], language: str, *, referer: str = ""
 ) -> Request:
-    """The same, sent as the engine's own form sends it: fields that are empty are sent too."""
+    """Return a POST request as the form of the engine sends it, with empty fields."""
     headers = {"Referer": referer, "Origin": referer.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
     return Request(
         url=url,
@@ -41,24 +82,26 @@ def form_request(
         form=dict(form),
         tier=Tier.FULL,
         mode=Mode.RENDER,
-        site_profile=profile_of(engine),
+        site_profile=engine_profile(engine),
         language=language,
         headers=headers if referer else {},
     )
 
 
-def worded(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR ") -> str:
-    """The query with domains and category in words that most engines know: `site:`, `-site:`, `filetype:`."""
-    domains = asked_domains(query.category, query.include_domains)
-    return query_operators.with_words(
+def query_text(
+    query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR "
+) -> str:
+    """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`."""
+    domains = category_domains(query.category, query.include_domains)
+    return query_operators.join_query(
         query.text,
         "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
         "filetype:pdf" if filetype and query.category == "pdf" else "",
-        query_operators.sites(domains, either),
-        query_operators.excluded_sites(query.exclude_domains) if excludes else "",
+        query_operators.site_operator(domains, either),
+        query_operators.exclude_operators(query.exclude_domains) if excludes else "",
     )
 
 
-def profile_of(engine: str) -> str:
-    """Under which name the cookies of an engine are kept."""
+def engine_profile(engine: str) -> str:
+    """Return the name of the site profile that holds the cookies of an engine."""
     return f"engine-{engine}"

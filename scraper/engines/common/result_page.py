@@ -1,4 +1,4 @@
-"""A result page made ready to be read: its tree, and the marks by which walls are told."""
+"""Prepare a result page for the parsers: visible tree and the markup that identifies block pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNREAD = (
     "canvas",
     "select",
 )
-# The hidden fields of a form say how it is sent.
+# Hidden fields belong to the form data.
 _HIDDEN = element_selector("//*[@data-x-hidden][not(self::input)]")
 _TITLE = element_selector("//title[not(ancestor::svg)]")
 _VISIBLE_CHARS = 3_000
@@ -50,22 +50,22 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """What a page carries besides its text."""
+    """Markup of a page that identifies block pages."""
 
     title: str = ""
     ids: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
     addresses: tuple[str, ...] = ()
-    """Of scripts, frames, forms and pictures, as written."""
+    """URLs of scripts, frames, forms and images, as written."""
     scripts: str = ""
-    """The first characters of the scripts in the page."""
+    """First characters of the inline scripts."""
     opening: str = ""
-    """The first characters of the visible text, but for the query that was asked."""
+    """First characters of the visible text, without the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """A page of an engine. `root` is None where there is no text to be read."""
+    """Result page of an engine. `root` is None if the page has no readable text."""
 
     root: Element | None
     url: str
@@ -75,23 +75,23 @@ class ResultPage:
     marks: PageMarks = field(default_factory=PageMarks)
 
     def absolute(self, address: str | None) -> str:
-        """An address in the page made absolute; empty where nobody can follow it."""
+        """Return an absolute web URL, or an empty string if the address is not one."""
         try:
             joined = urljoin(self.url, (address or "").strip())
         except ValueError:
             return ""
-        return joined if redirect_unwrapping.is_web(joined) else ""
+        return joined if redirect_unwrapping.is_web_url(joined) else ""
 
 
-def text_of_snapshot(snapshot: Snapshot) -> str:
-    """The page as text, from the body where there is no other."""
+def snapshot_text(snapshot: Snapshot) -> str:
+    """Return the HTML of a snapshot, decoded from the body if there is no other."""
     return snapshot.html or snapshot.body.decode("utf-8", "replace")
 
 
-def build(snapshot: Snapshot) -> ResultPage:
-    """The page in a snapshot."""
-    root = parsing.parse_html(text_of_snapshot(snapshot)).root
-    parts = redirect_unwrapping.split(snapshot.url)
+def build_result_page(snapshot: Snapshot) -> ResultPage:
+    """Build the result page of a snapshot."""
+    root = parsing.parse_html(snapshot_text(snapshot)).root
+    parts = redirect_unwrapping.split_url(snapshot.url)
     marks = PageMarks()
     if root is not None:
         carried = _carried(root)
@@ -110,7 +110,7 @@ def build(snapshot: Snapshot) -> ResultPage:
 
 
 def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[str, ...], str]:
-    title = next((dom_text.tidy(text_of(element), 300) for element in _TITLE(root)), "")
+    title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, room = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):
         scripts.append((script.text or "")[:room])
@@ -123,8 +123,8 @@ def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[
 
 
 def _asked(root: Element) -> list[str]:
-    """What stands in the search box: a query for "429" or "captcha" makes no wall."""
-    values = (dom_text.tidy(box.get("value") or "", _MAX_ASKED) for box in _BOXES(root)[:_MAX_BOXES])
+    """Return the query in the search box: a query for "429" or "captcha" must not match a block page."""
+    values = (dom_text.one_line(box.get("value") or "", _MAX_ASKED) for box in _BOXES(root)[:_MAX_BOXES])
     return [value for value in values if len(value) >= _MIN_ASKED]
 
 
@@ -139,7 +139,7 @@ def _values(select: Any, root: Element) -> list[str]:
 
 
 def _clear(root: Element) -> None:
-    """Take out what is no text, and what the browser found that nobody sees."""
+    """Remove elements without text and elements that the browser marked as hidden."""
     page_tree.inline_shadow_roots(root)
     for element in _HIDDEN(root):
         if element.getparent() is not None and element.tag not in {"html", "body"}:

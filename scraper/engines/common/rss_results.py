@@ -1,4 +1,4 @@
-"""Results that come as an RSS feed: Google News has nothing else, and Bing has one beside its pages."""
+"""Parse results from an RSS feed, as Google News and Bing provide it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_web, unwrap
-from scraper.engines.common.result_page import text_of_snapshot
+from scraper.engines.common.redirect_unwrapping import is_web_url, unwrap
+from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector
 
 MAX_ITEMS = 200
-"""Google News gives a hundred."""
+"""Items. Google News returns 100."""
 
 _ITEMS = element_selector("//item")
 _PROBE = 2_000
 _MAX_DATE = 64
 
 
-def read(snapshot: Snapshot) -> EngineResponse | None:
-    """The results in a feed; None where the answer is no feed."""
-    feed = _parsed(text_of_snapshot(snapshot))
+def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
+    """Parse the results of a feed; return None if the response is not a feed."""
+    feed = _parsed(snapshot_text(snapshot))
     if feed is None:
         return None
     items = _ITEMS(feed)[:MAX_ITEMS]
@@ -40,7 +40,7 @@ def read(snapshot: Snapshot) -> EngineResponse | None:
 
 
 def _parsed(text: str) -> Element | None:
-    """The tree of a feed; no entity is resolved and nothing is loaded."""
+    """Parse a feed without resolving entities or loading anything."""
     if "<rss" not in text[:_PROBE] or parsing.is_binary(text):
         return None
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
@@ -53,11 +53,11 @@ def _parsed(text: str) -> Element | None:
 
 def _result(item: Element) -> EngineResult | None:
     url = unwrap(_text(item, "link"))
-    title = dom_text.tidy(_text(item, "title"), dom_text.MAX_TITLE)
-    if not title or not is_web(url):
+    title = dom_text.one_line(_text(item, "title"), dom_text.MAX_TITLE)
+    if not title or not is_web_url(url):
         return None
     publisher = item.find("source")
-    name = dom_text.tidy(publisher.text or "", dom_text.MAX_TITLE) if publisher is not None else ""
+    name = dom_text.one_line(publisher.text or "", dom_text.MAX_TITLE) if publisher is not None else ""
     home = (publisher.get("url") or "") if publisher is not None else ""
     return EngineResult(
         rank=0,
@@ -66,18 +66,18 @@ def _result(item: Element) -> EngineResult | None:
         snippet=_snippet(_text(item, "description"), title.removesuffix(f" - {name}"), name),
         date=_date(_text(item, "pubDate")),
         source=name or None,
-        source_url=home if is_web(home) else None,
+        source_url=home if is_web_url(home) else None,
     )
 
 
 def _snippet(description: str, title: str, publisher: str) -> str:
-    """What the feed tells beyond headline and publisher: a text, or headlines of related coverage."""
+    """Return the text of an item beyond title and publisher, or the titles of related articles."""
     root = parsing.parse_html(description).root if description else None
     if root is None:
         return ""
-    lines = [dom_text.text_in(element) for element in root.iter("li")] or [dom_text.text_in(root)]
+    lines = [dom_text.element_text(element) for element in root.iter("li")] or [dom_text.element_text(root)]
     told = {title, publisher, f"{title} {publisher}", ""}
-    return dom_text.tidy(" · ".join(line for line in lines if line not in told))
+    return dom_text.one_line(" · ".join(line for line in lines if line not in told))
 
 
 def _date(text: str) -> datetime | None:

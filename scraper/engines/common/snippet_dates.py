@@ -1,4 +1,4 @@
-"""Dates as engines write them in front of a snippet, in the languages that engines speak."""
+"""Parse the date at the start of a snippet, in many languages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 _MAX_LEAD = 60
-"""No date and its separator is longer."""
+"""Characters. A date with its separator is shorter."""
 
 
 _LONG_NAMES = (
@@ -31,11 +31,11 @@ _LONG_NAMES = (
     "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesakuuta heinakuuta elokuuta syyskuuta "
     "lokakuuta marraskuuta joulukuuta",
 )
-"""Of the months in their order, folded; a dash where a language has no other name for it."""
+"""Month names in calendar order, case-folded, without accents; a dash if a language has no other name."""
 _PREFERRED = MappingProxyType(
     {"mar": 3, "jun": 6, "jul": 7, "mai": 5, "ma": 5, "lis": 11, "мар": 3, "sept": 9, "mag": 5, "cze": 6}
 )
-"""Short forms that more than one name begins with, or that stand for one month all the same."""
+"""Abbreviations that are prefixes of several names but mean one month."""
 
 
 def _months() -> Mapping[str, int]:
@@ -44,7 +44,7 @@ def _months() -> Mapping[str, int]:
         for number, name in enumerate(names.split(), 1):
             if name != "-":
                 table.setdefault(name, number)
-    # Short forms are beginnings of the long ones; where two months share one it says nothing and is left out.
+    # Abbreviations are prefixes of the names; a prefix of two months is ambiguous and left out.
     beginnings: dict[str, set[int]] = {}
     for name, number in table.items():
         for length in range(3, len(name)):
@@ -139,11 +139,11 @@ _SEPARATOR = re.compile(r"\s*(?:[·•—–|:：-]|\.\.\.|…)?\s*")
 _STRONG = re.compile(r"\s*(?:[·•—–|-](?=\s|$|[^\W\d])|\.\.\.|…)")
 
 
-def cut(snippet: str, now: datetime) -> tuple[datetime | None, str]:
-    """The date at the front of a snippet, if there is one, and the snippet without it.
+def split_date(snippet: str, now: datetime) -> tuple[datetime | None, str]:
+    """Return the date at the start of a snippet, or None, and the rest of the snippet.
 
-    A date that begins a sentence ("Jan 7, 2024 was a Sunday") stays: only what is followed by a separator,
-    or by a letter in upper case or of a script without case, is taken for the engine's own.
+    A date that belongs to a sentence ("Jan 7, 2024 was a Sunday") stays. Only a date before a separator, an
+    upper case letter or a letter of a script without case was added by the engine.
     """
     lead = unicodedata.normalize("NFC", snippet[:_MAX_LEAD])
     moment, end = _leading(lead, now)
@@ -161,8 +161,8 @@ def cut(snippet: str, now: datetime) -> tuple[datetime | None, str]:
     return None, snippet
 
 
-def read(text: str, now: datetime) -> datetime | None:
-    """The moment that a text names at its beginning; a bare date stands at midnight UTC."""
+def parse_date(text: str, now: datetime) -> datetime | None:
+    """Parse the date at the start of a text; a date without time is midnight UTC."""
     return _leading(unicodedata.normalize("NFC", text[:_MAX_LEAD]), now)[0]
 
 
@@ -206,7 +206,7 @@ def _absolute(groups: tuple[str | None, ...], order: str, now: datetime) -> date
         moment = datetime(year, month, day, tzinfo=UTC)
     except ValueError:
         return None
-    # A day without its year is the last such day.
+    # A date without a year is the most recent one.
     return moment if "y" in given or moment <= now else moment.replace(year=year - 1)
 
 

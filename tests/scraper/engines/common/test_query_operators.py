@@ -25,30 +25,30 @@ from scraper.engines.common import query_operators
     ],
 )
 def test_bangs_are_searched_for_and_not_obeyed(given_text: str, sent: str) -> None:
-    assert query_operators.quoted_bangs(given_text) == sent
+    assert query_operators.quote_bangs(given_text) == sent
 
 
 def test_control_characters_and_line_breaks_are_spaces() -> None:
-    assert query_operators.with_words("a\x00b\r\nc\u2028d\ud800e") == "a b c d e"
+    assert query_operators.join_query("a\x00b\r\nc\u2028d\ud800e") == "a b c d e"
 
 
 def test_emoji_and_chinese_stay() -> None:
-    assert query_operators.with_words("天气 🌧️ 预报") == "天气 🌧️ 预报"
+    assert query_operators.join_query("天气 🌧️ 预报") == "天气 🌧️ 预报"
 
 
 def test_a_long_query_is_cut_behind_a_word_and_keeps_its_operators() -> None:
-    text = query_operators.with_words("word " * 400, "site:example.com")
+    text = query_operators.join_query("word " * 400, "site:example.com")
     assert len(text) <= query_operators.MAX_QUERY_CHARS
     assert text.endswith("word site:example.com")
 
 
 def test_a_long_query_without_spaces_is_cut_where_it_must_be() -> None:
-    assert query_operators.with_words("字" * 2_000) == "字" * query_operators.MAX_QUERY_CHARS
+    assert query_operators.join_query("字" * 2_000) == "字" * query_operators.MAX_QUERY_CHARS
 
 
 @given(st.text(max_size=1_500), st.sampled_from(["", "site:a.example", "filetype:pdf (site:a OR site:b)"]))
 def test_every_query_is_one_bounded_line(text: str, words: str) -> None:
-    sent = query_operators.with_words(text, words)
+    sent = query_operators.join_query(text, words)
     assert len(sent) <= query_operators.MAX_QUERY_CHARS
     assert sent == " ".join(sent.split())
     assert sent.endswith(words)
@@ -66,4 +66,4 @@ def test_every_query_is_one_bounded_line(text: str, words: str) -> None:
     ],
 )
 def test_the_host_in_what_was_given_as_a_domain(domain: str, host: str) -> None:
-    assert query_operators.host_of_filter(domain) == host
+    assert query_operators.host_of_domain(domain) == host

@@ -38,7 +38,7 @@ def _day(year: int, month: int, day: int) -> datetime:
     ],
 )
 def test_days_are_read_and_cut_off(snippet: str, date: datetime, rest: str) -> None:
-    assert snippet_dates.cut(snippet, NOW) == (date, rest)
+    assert snippet_dates.split_date(snippet, NOW) == (date, rest)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_days_are_read_and_cut_off(snippet: str, date: datetime, rest: str) -> N
     ],
 )
 def test_spans_count_back_from_the_answer(snippet: str, ago: timedelta) -> None:
-    assert snippet_dates.cut(snippet, NOW) == (NOW - ago, "Text")
+    assert snippet_dates.split_date(snippet, NOW) == (NOW - ago, "Text")
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_spans_count_back_from_the_answer(snippet: str, ago: timedelta) -> None:
     ],
 )
 def test_sentences_that_begin_like_a_date_stay_whole(snippet: str) -> None:
-    assert snippet_dates.cut(snippet, NOW) == (None, snippet)
+    assert snippet_dates.split_date(snippet, NOW) == (None, snippet)
 
 
 def test_a_date_alone_leaves_nothing() -> None:
-    assert snippet_dates.cut("May 20, 2024", NOW) == (_day(2024, 5, 20), "")
+    assert snippet_dates.split_date("May 20, 2024", NOW) == (_day(2024, 5, 20), "")
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_taken(text: str) -> None:
-    moment, rest = snippet_dates.cut(text, NOW)
+    moment, rest = snippet_dates.split_date(text, NOW)
     assert (moment is None and rest == text) or (moment is not None and moment.tzinfo is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers.model import RedirectHop
-from scraper.engines.common import parser_choice
+from scraper.engines.common import response_parser
 from scraper.engines.common.rows import EngineRow
 from scraper.engines.model import EngineOutcome
 from scraper.engines.registry import ENGINES
@@ -49,7 +49,7 @@ def test_any_engine_s_sentence_that_nothing_was_found_is_understood(page_of_none
     links = "".join(
         f"<a href='/{n}'>Link {n}</a> <a href='https://help{n}.example/'>Help</a>" for n in range(9)
     )
-    response = parser_choice.read(snapshot("brave", f"<nav>{links}</nav>{page_of_none}"), NOW)
+    response = response_parser.parse_response(snapshot("brave", f"<nav>{links}</nav>{page_of_none}"), NOW)
     assert response.outcome is EngineOutcome.NONE
 
 
@@ -66,7 +66,7 @@ def test_any_engine_s_sentence_that_nothing_was_found_is_understood(page_of_none
     ],
 )
 def test_walls_that_any_engine_could_put_up_are_walls(html: str) -> None:
-    response = parser_choice.read(snapshot("brave", html), NOW)
+    response = response_parser.parse_response(snapshot("brave", html), NOW)
     assert (response.outcome, response.detail) == (EngineOutcome.WALL, "captcha")
 
 
@@ -131,7 +131,7 @@ def test_rows_for_a_looser_query_are_results_and_said_to_be() -> None:
 
 def test_any_engine_s_page_is_read_without_knowing_it() -> None:
     known = snapshot("startpage", renamed(page("startpage")))
-    response = parser_choice.read(known, NOW)
+    response = response_parser.parse_response(known, NOW)
     assert [row.url for row in response.results] == [row.url for row in ROWS]
     assert not response.layout_changed
 
@@ -143,16 +143,16 @@ def _rows(count: int, snippet: str = "A text.", first: int = 0) -> list[EngineRo
 
 
 def test_selectors_that_lose_many_rows_or_all_texts_give_way_to_shape() -> None:
-    assert parser_choice.arbitrate(_rows(4), _rows(10)) == (_rows(10), True)
-    assert parser_choice.arbitrate(_rows(10, ""), _rows(10)) == (_rows(10), True)
-    assert parser_choice.arbitrate([], _rows(3)) == (_rows(3), True)
+    assert response_parser.choose_rows(_rows(4), _rows(10)) == (_rows(10), True)
+    assert response_parser.choose_rows(_rows(10, ""), _rows(10)) == (_rows(10), True)
+    assert response_parser.choose_rows([], _rows(3)) == (_rows(3), True)
 
 
 def test_selectors_are_believed_where_both_agree_or_shape_sees_little() -> None:
-    assert parser_choice.arbitrate(_rows(8), _rows(10)) == (_rows(8), False)
-    assert parser_choice.arbitrate(_rows(2), _rows(2, first=50)) == (_rows(2), False)
-    assert parser_choice.arbitrate([], []) == ([], False)
+    assert response_parser.choose_rows(_rows(8), _rows(10)) == (_rows(8), False)
+    assert response_parser.choose_rows(_rows(2), _rows(2, first=50)) == (_rows(2), False)
+    assert response_parser.choose_rows([], []) == ([], False)
 
 
 def test_readings_of_different_addresses_raise_the_alarm() -> None:
-    assert parser_choice.arbitrate(_rows(10), _rows(10, first=50)) == (_rows(10), True)
+    assert response_parser.choose_rows(_rows(10), _rows(10, first=50)) == (_rows(10), True)

@@ -1,0 +1,202 @@
+"""Parse the result page of an engine.
+
+The checks run in this order, so that a block page or unknown markup never counts as "no results": rows by the
+layout of the engine, block pages if there is no row, the "no results" message, rows by shape, error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from browsers.model import Request, Snapshot
+from scraper.engines.common import block_pages, dom_text, generic_parser, layout_parser
+from scraper.engines.common.layout_parser import ResultLayout, Select
+from scraper.engines.common.redirect_unwrapping import unwrap
+from scraper.engines.common.result_page import ResultPage, build_result_page
+from scraper.engines.common.rows import EngineRow, results_from_rows
+from scraper.engines.model import EngineOutcome, EngineResponse
+
+_MAX_SENTENCE = 300
+
+_NONE = re.compile(
+    r"""
+    ^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?(?:
+    (?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
+        (?:results|matches|documents|pages)
+        (?:\s+(?:were|was))?(?:\s+found|\s+for\b|\s+match(?:ing)?\b|\s+here|\s+containing|\W*$)
+    | we\s+(?:could|did)(?:n['’]t|\s+not)\s+find\s+(?:any|results|anything|that\s+page)
+    | we\s+found\s+no\s+results
+    | your\s+search\s*(?:-|–|—|for\b)?.{0,200}\b(?:did\s+not\s+match\s+any|returned\s+no|had\s+no)
+    | .{0,200}\bdid\s+not\s+match\s+any\s+(?:documents|results|articles|news|web)
+    | nothing\s+(?:was\s+)?found\b
+    | not\s+many\s+(?:great\s+)?matches\s+came\s+back
+    | it\s+looks\s+like\s+there\s+are\s+no\s+.{0,20}\bmatches
+    | there\s+are\s+no\s+results
+    | 抱歉，?\s*(?:没有|未)找到 | 很抱歉，没有找到 | 没有找到(?:该|相关|与|符合)
+    | 一致する(?:情報|ウェブページ|結果)は見つかりません | に一致する(?:情報|結果)
+    | keine\s+(?:ergebnisse|treffer|mit) | es\s+wurden\s+keine
+    | aucun\s+(?:résultat|document) | no\s+se\s+(?:han\s+)?encontr(?:ó|aron|ado)
+    | nenhum\s+resultado | não\s+encontramos | nessun\s+risultato | geen\s+resultaten
+    | brak\s+wyników | ничего\s+не\s+(?:нашл|найден) | по\s+(?:вашему\s+)?запросу\s+ничего | ничего\s+не\s+
+    | không\s+tìm\s+thấy | kết\s+quả\s+nào | sonuç\s+bulunamadı | 검색결과가\s+없
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_LOOSENED = re.compile(
+    r"""
+    ^\W*(?:
+    no\s+results\s+found\s+for\b
+    | (?:including|showing)\s+results\s+for\b.{0,200}\bwithout\s+quotes
+    | we\s+did(?:n['’]t|\s+not)\s+find\s+(?:any\s+)?results\s+for\b
+    | results?\s+for\s+.{0,200}\(without\s+quotes\)
+    | (?:抱歉，?\s*)?没有找到(?:与)?.{0,200}(?:去掉|已.{0,6}去|建议|显示)
+    | .{0,100}无双引号 | .{0,100}去掉双引号 | .{0,100}已显示.{0,60}结果
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAX_RUNS = 4_000
+
+
+def has_no_results_message(page: ResultPage) -> bool:
+    """Return True if a sentence of the page reports that nothing was found."""
+    return _says(page, _NONE)
+
+
+def has_loosened_message(page: ResultPage) -> bool:
+    """Return True if the page reports that its results are for a relaxed query."""
+    return _says(page, _LOOSENED)
+
+
+def _says(page: ResultPage, pattern: re.Pattern[str]) -> bool:
+    if page.root is None:
+        return False
+    for count, run in enumerate(dom_text.text_lines(page.root)):
+        if count > _MAX_RUNS:
+            return False
+        if len(run) <= _MAX_SENTENCE and pattern.match(" ".join(run.split())):
+            return True
+    return False
+
+
+_MIN_SHAPE_ROWS = 3
+_MIN_ROW_SHARE = 0.6
+"""Share of the rows found by shape. A layout that finds fewer no longer fits the markup."""
+_MIN_SNIPPET_SHARE, _MAX_SNIPPET_SHARE = 0.3, 0.7
+"""Shares of rows with a snippet. A layout below the first fails if the shape is above the second."""
+_MIN_COMMON_SHARE = 0.5
+"""Share of common URLs below which two parses of one page disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParseRules:
+    """Rules for parsing the result pages of one engine."""
+
+    layouts: tuple[ResultLayout, ...] = ()
+    """Layouts of the engine; the one that finds the most rows is used."""
+    none: Select | None = None
+    """Selects an element that exists only on pages without results."""
+    next: Callable[[ResultPage], Request | None] | None = None
+    shells: frozenset[str] = frozenset()
+    """Ids of the empty containers that scripts fill with results."""
+
+
+def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None = None) -> EngineResponse:
+    """Parse a result page. Without `rules`, use only the generic parser."""
+    rules = rules or ParseRules()
+    page = build_result_page(snapshot)
+    if page.root is None:
+        return _parse_failure(page, rules)
+    selected = _rows_by_layout(page, rules.layouts)
+    shape = generic_parser.parse_by_shape(page)
+    block_page = None if selected or _has_rows(shape) else block_pages.find_block_page(page)
+    if block_page is not None and not (block_page.yields and _says_none(page, rules)):
+        return _blocked(block_page)
+    if not selected and _is_empty(page, rules, shape):
+        return EngineResponse(EngineOutcome.NONE)
+    rows, changed = choose_rows(selected, shape.rows)
+    if not rows or (not selected and page.status >= 400 and not _has_rows(shape)):
+        return _parse_failure(page, rules)
+    return EngineResponse(
+        EngineOutcome.OK,
+        results=results_from_rows(rows, now),
+        next=rules.next(page) if rules.next else None,
+        loosened=has_loosened_message(page),
+        layout_changed=changed and bool(rules.layouts),
+    )
+
+
+def choose_rows(
+    selected: Sequence[EngineRow], shaped: Sequence[EngineRow]
+) -> tuple[Sequence[EngineRow], bool]:
+    """Choose between rows by layout and rows by shape; return them and True if the two disagree."""
+    if not selected:
+        return shaped, bool(shaped)
+    if len(shaped) < _MIN_SHAPE_ROWS:
+        return selected, False
+    lost = len(selected) < _MIN_ROW_SHARE * len(shaped)
+    bare = _snippet_share(selected) < _MIN_SNIPPET_SHARE and _snippet_share(shaped) > _MAX_SNIPPET_SHARE
+    if lost or bare:
+        return shaped, True
+    return selected, _common_share(selected, shaped) < _MIN_COMMON_SHARE
+
+
+def _common_share(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> float:
+    # Compare titles too: Baidu's links are opaque, while its attributes hold the target URL.
+    known = {unwrap(row.href) for row in selected} | {row.title for row in selected}
+    return sum(unwrap(row.href) in known or row.title in known for row in shaped) / len(shaped)
+
+
+def _rows_by_layout(page: ResultPage, layouts: Sequence[ResultLayout]) -> list[EngineRow]:
+    readings = [layout_parser.parse_by_layout(page, one) for one in layouts]
+    return max(readings, key=len, default=[])
+
+
+def _has_rows(shape: generic_parser.ShapeResult) -> bool:
+    """Return True if the shape is convincing: then the page is not a block page."""
+    return shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS
+
+
+def _blocked(block_page: block_pages.BlockPage) -> EngineResponse:
+    return EngineResponse(
+        EngineOutcome.WALL,
+        detail=block_page.reason,
+        wall=block_page.name,
+        clears_itself=block_page.clears_itself,
+    )
+
+
+def _is_empty(page: ResultPage, rules: ParseRules, shape: generic_parser.ShapeResult) -> bool:
+    """Return True if the page has no results.
+
+    The element that `rules.none` selects is enough. A sentence counts only without convincing rows: "No more
+    results" ends many lists.
+    """
+    if page.status >= 400:
+        return False
+    return _has_empty_marker(page, rules) or (not shape.is_convincing and has_no_results_message(page))
+
+
+def _says_none(page: ResultPage, rules: ParseRules) -> bool:
+    return page.status < 400 and (_has_empty_marker(page, rules) or has_no_results_message(page))
+
+
+def _has_empty_marker(page: ResultPage, rules: ParseRules) -> bool:
+    return page.root is not None and rules.none is not None and bool(rules.none(page.root))
+
+
+def _parse_failure(page: ResultPage, rules: ParseRules) -> EngineResponse:
+    if page.status >= 400:
+        return EngineResponse(EngineOutcome.ERROR, detail=f"http_{page.status}")
+    if page.root is None:
+        return EngineResponse(EngineOutcome.ERROR, detail="unreadable")
+    is_shell = bool(rules.shells & page.marks.ids)
+    return EngineResponse(EngineOutcome.ERROR, detail="not_rendered" if is_shell else "layout_changed")
+
+
+def _snippet_share(rows: Sequence[EngineRow]) -> float:
+    return sum(bool(row.snippet) for row in rows) / len(rows)
