@@ -11,6 +11,7 @@ import pytest
 
 from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 from tests.scraper.store.conftest import entry, opened
 
@@ -24,17 +25,15 @@ async def kept(tmp_path: Path) -> dict[str, str]:
     return {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_LOG_LEVEL": "error"}
 
 
-async def test_stats_say_how_much_is_kept_and_where(kept: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "cache", "stats", env=kept)
+def test_stats_say_how_much_is_kept_and_where(kept: dict[str, str]) -> None:
+    told = command_output("cache", "stats", env=kept)
     assert told.code == 0 and told.out.startswith("2 pages,") and kept["SEARCH_MCP_DATA"] in told.out
 
 
-async def test_search_prints_the_passages(kept: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "cache", "search", "wind mill", env=kept)
+def test_search_prints_the_passages(kept: dict[str, str]) -> None:
+    told = command_output("cache", "search", "wind mill", env=kept)
     assert told.code == 0 and "The [wind] turns the [mill]." in told.out
-    rows = json.loads(
-        (await output_of(*SEARCH_MCP, "cache", "search", "sea", "--format", "json", env=kept)).out
-    )
+    rows = json.loads(command_output("cache", "search", "sea", "--format", "json", env=kept).out)
     assert [row["url"] for row in rows] == ["https://example.org/sea"]
 
 
@@ -42,10 +41,10 @@ async def test_search_prints_the_passages(kept: dict[str, str]) -> None:
     ("query", "told"),
     [(" ", "given: it is blank."), ("a" * 2_001, "a string of at most 2,000 characters, not 2,001.")],
 )
-async def test_a_query_that_the_tool_would_refuse_is_refused_here_too(
+def test_a_query_that_the_tool_would_refuse_is_refused_here_too(
     kept: dict[str, str], query: str, told: str
 ) -> None:
-    answer = await output_of(*SEARCH_MCP, "cache", "search", query, env=kept)
+    answer = command_output("cache", "search", query, env=kept)
     assert (answer.code, answer.out) == (2, "") and f"query must be {told}" in answer.err
 
 
@@ -59,8 +58,8 @@ async def test_what_is_found_stands_between_marks_that_no_page_can_know(tmp_path
     assert all("The cache of the [tide]." in text for text in found)
 
 
-async def test_export_prints_a_line_of_json_a_page(kept: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "cache", "export", env=kept)
+def test_export_prints_a_line_of_json_a_page(kept: dict[str, str]) -> None:
+    told = command_output("cache", "export", env=kept)
     pages = [json.loads(line) for line in told.out.splitlines()]
     assert {page["markdown"] for page in pages} == {"The wind turns the mill.", "Salt and sea."}
     assert told.err.strip() == "2 pages"
@@ -73,20 +72,20 @@ async def test_a_single_page_is_one_page(tmp_path: Path) -> None:
     assert told.out.startswith("1 page, ")
 
 
-async def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
-    refused = await output_of(*SEARCH_MCP, "cache", "clear", env=kept)
+def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
+    refused = command_output("cache", "clear", env=kept)
     assert (refused.code, refused.out) == (1, "")
     assert refused.err.splitlines()[-1] == "Nothing is forgotten. Where nobody can be asked, say --yes."
-    assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("2 pages")
-    told = await output_of(*SEARCH_MCP, "cache", "clear", "--yes", env=kept)
+    assert command_output("cache", "stats", env=kept).out.startswith("2 pages")
+    told = command_output("cache", "clear", "--yes", env=kept)
     assert (told.code, told.out) == (0, "2 pages forgotten.\n")
-    assert (await output_of(*SEARCH_MCP, "cache", "stats", env=kept)).out.startswith("0 pages")
+    assert command_output("cache", "stats", env=kept).out.startswith("0 pages")
 
 
 @pytest.mark.parametrize("words", ["stats", "search sea", "export", "clear --yes"])
-async def test_a_cache_that_cannot_be_used_is_told_in_one_line(kept: dict[str, str], words: str) -> None:
+def test_a_cache_that_cannot_be_used_is_told_in_one_line(kept: dict[str, str], words: str) -> None:
     with sqlite3.connect(Path(kept["SEARCH_MCP_DATA"]) / FILE_NAME) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    told = await output_of(*SEARCH_MCP, "cache", *words.split(), env={**kept, "SEARCH_MCP_LOG_LEVEL": "info"})
+    told = command_output("cache", *words.split(), env={**kept, "SEARCH_MCP_LOG_LEVEL": "info"})
     assert told.code == 1 and "newer version" in told.err and told.err.count("\n") == 1

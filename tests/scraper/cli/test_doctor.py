@@ -13,7 +13,7 @@ from scraper.cli.check_results import CheckLevel
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
 from tests.ports import free_port
-from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 
 PATIENT = """
@@ -48,12 +48,10 @@ async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [False, True])
-async def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(
-    tmp_path: Path, there: bool
-) -> None:
+def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(tmp_path: Path, there: bool) -> None:
     wrong = program(tmp_path / "wrong", "echo an editor") if there else tmp_path / "wrong"
     env = {"SEARCH_MCP_LIGHT_CHROMIUM": str(wrong), "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
-    told = await output_of(*SEARCH_MCP, "doctor", env=env)
+    told = command_output("doctor", env=env)
     assert told.code == 1
     assert (
         f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is no Chromium that can be started\n"
@@ -64,11 +62,11 @@ async def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("fetch", "https://example.org/")])
-async def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
+def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     env = {"SEARCH_MCP_FULL_CHROMIUM": str(tmp_path / "gone"), "SEARCH_MCP_DATA": str(tmp_path)}
-    told = await output_of(*SEARCH_MCP, *command, env=env)
+    told = command_output(*command, env=env)
     assert told.code in {1, 2}
     assert f"SEARCH_MCP_FULL_CHROMIUM={tmp_path / 'gone'}: there is no program at that path." in told.err
     assert "install" not in told.err and "Traceback" not in told.err
@@ -161,15 +159,15 @@ def test_a_secret_in_a_file_is_told_by_the_file() -> None:
     assert found.text == "SEARCH_MCP_TOKEN_FILE=/run/secrets/token"
 
 
-async def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:
-    told = await output_of(*SEARCH_MCP, "doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
+def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:
+    told = command_output("doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
     assert told.code == 1
     assert "[no] The settings cannot be used: SEARCH_MCP_PROXY=(not shown)" in told.out
 
 
-async def test_a_proxy_that_does_not_listen_is_told_without_its_password(tmp_path: Path) -> None:
+def test_a_proxy_that_does_not_listen_is_told_without_its_password(tmp_path: Path) -> None:
     arguments = ("--proxy", "http://user:hunter2@127.0.0.1:9", "--data", str(tmp_path), "--port", "0")
-    told = await output_of(*SEARCH_MCP, "doctor", *arguments)
+    told = command_output("doctor", *arguments)
     assert told.code == 1
     assert "[no] The proxy at 127.0.0.1:9 does not answer: Connection refused\n" in told.out
     assert "hunter2" not in told.out + told.err

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 from tests.site.running import Site
 
@@ -20,6 +21,6 @@ async def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here:
     assert json.loads(told.out)["product"]["price"]["value"] == 49.9
 
 
-async def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "extract-structured", site.url("/status/404"), env=here)
+def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
+    told = command_output("extract-structured", site.url("/status/404"), env=here)
     assert (told.code, told.out) == (1, "") and "404 Not Found" in told.err

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import START_S, alive, chromium_of, output_of, running, until
 from tests.site.running import Site
 
@@ -38,21 +39,21 @@ async def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[s
     assert "timer" in page["content"]
 
 
-async def test_start_and_length_cut_a_page(site: Site, here: dict[str, str]) -> None:
+def test_start_and_length_cut_a_page(site: Site, here: dict[str, str]) -> None:
     arguments = ("fetch", site.url("/static/1"), "--start", "100", "--length", "300", "--format", "json")
-    told = await output_of(*SEARCH_MCP, *arguments, env=here)
+    told = command_output(*arguments, env=here)
     assert 0 < len(json.loads(told.out)["content"]) <= 300
 
 
-async def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "fetch", site.url("/wall/forbidden"), env=here)
+def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
+    told = command_output("fetch", site.url("/wall/forbidden"), env=here)
     assert (told.code, told.out) == (1, "")
     assert "403" in told.err
     assert "Traceback" not in told.err
 
 
-async def test_a_query_is_told_of_search(here: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "fetch", "weather in Berlin", env=here)
+def test_a_query_is_told_of_search(here: dict[str, str]) -> None:
+    told = command_output("fetch", "weather in Berlin", env=here)
     assert (told.code, told.out) == (1, "")
     assert "search" in told.err
 
@@ -68,9 +69,9 @@ async def test_many_pages_come_from_words_a_file_and_stdin(
     assert [page["url"][-1] for page in json.loads(told.out)] == ["1", "3", "2"]
 
 
-async def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, str]) -> None:
+def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/static/1"), site.url("/wall/forbidden"))
-    told = await output_of(*SEARCH_MCP, "fetch-batch", *urls, "--format", "json", env=here)
+    told = command_output("fetch-batch", *urls, "--format", "json", env=here)
     assert told.code == 0
     first, second = json.loads(told.out)
     assert not first.get("error")

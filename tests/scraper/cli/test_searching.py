@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of, running
 
 DEMO = (*SEARCH_MCP, "demo-engines")
@@ -66,17 +67,17 @@ async def test_without_a_checkout_the_demonstration_says_what_it_needs() -> None
     assert "Traceback" not in told.err
 
 
-async def test_a_mood_that_there_is_not_is_told() -> None:
-    told = await output_of(*DEMO, "--mood", "bing=gloomy")
+def test_a_mood_that_there_is_not_is_told() -> None:
+    told = command_output("demo-engines", "--mood", "bing=gloomy")
     assert told.code == 2 and "There is no mood 'gloomy'" in told.err
-    told = await output_of(*DEMO, "--mood", "goggle=wall")
+    told = command_output("demo-engines", "--mood", "goggle=wall")
     assert told.code == 2 and "There is no engine 'goggle'" in told.err
-    told = await output_of(*DEMO, "--mood", "bing")
+    told = command_output("demo-engines", "--mood", "bing")
     assert told.code == 2 and "written engine=mood" in told.err
 
 
-async def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
-    told = await output_of(*SEARCH_MCP, "engines")
+def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
+    told = command_output("engines")
     assert told.code == 0
     assert told.out.splitlines()[0].startswith("duckduckgo (asked when none is named): ")
     assert len(told.out.splitlines()) == 7

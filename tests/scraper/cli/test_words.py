@@ -11,6 +11,7 @@ from scraper.cli.main import group
 from scraper.settings import setting_table
 from tests.browsers.chromium.machines import program
 from tests.scraper.cli.conftest import SEARCH_MCP
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 from tests.scraper.server.wire import initialize
 
@@ -19,19 +20,19 @@ COMMANDS = ("serve", "stdio", "fetch", "fetch-batch", "research", "compare", "in
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
-async def test_every_command_explains_itself(command: tuple[str, ...], flag: str) -> None:
-    told = await output_of(*SEARCH_MCP, *command, flag)
+def test_every_command_explains_itself(command: tuple[str, ...], flag: str) -> None:
+    told = command_output(*command, flag)
     assert (told.code, told.err) == (0, "")
     assert told.out.startswith("Usage: search-mcp")
 
 
-async def test_help_names_every_command() -> None:
-    told = await output_of(*SEARCH_MCP, "-h")
+def test_help_names_every_command() -> None:
+    told = command_output("-h")
     assert all(f"\n  {name} " in told.out for name in group.commands)
 
 
-async def test_help_of_serve_names_every_setting_and_its_variable() -> None:
-    told = await output_of(*SEARCH_MCP, "serve", "-h")
+def test_help_of_serve_names_every_setting_and_its_variable() -> None:
+    told = command_output("serve", "-h")
     for setting in setting_table():
         assert setting.flag in told.out
         assert setting.variable in told.out
@@ -58,8 +59,8 @@ async def test_the_version_is_one_line() -> None:
         (("fetch", "http://x.example", "--proxy", "http://proxy"), "--proxy=(not shown) cannot be used"),
     ],
 )
-async def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str, ...], reason: str) -> None:
-    told = await output_of(*SEARCH_MCP, *arguments)
+def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str, ...], reason: str) -> None:
+    told = command_output(*arguments)
     assert (told.code, told.out) == (2, "")
     assert reason in told.err
     assert "Traceback" not in told.err
@@ -76,13 +77,13 @@ async def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str,
         (("extract-structured", "file:///etc/passwd"), "http"),
     ],
 )
-async def test_arguments_are_looked_at_before_a_browser_is(
+def test_arguments_are_looked_at_before_a_browser_is(
     arguments: tuple[str, ...], reason: str, tmp_path: Path
 ) -> None:
     mark = tmp_path / "started"
     chromium = program(tmp_path / "chromium", f"touch {mark}; echo Chromium 156.0.8078.79")
     env = {name: str(chromium) for name in ("SEARCH_MCP_LIGHT_CHROMIUM", "SEARCH_MCP_FULL_CHROMIUM")}
-    told = await output_of(*SEARCH_MCP, *arguments, env=env | {"SEARCH_MCP_DATA": str(tmp_path / "data")})
+    told = command_output(*arguments, env=env | {"SEARCH_MCP_DATA": str(tmp_path / "data")})
     assert (told.code, told.out) == (1, "")
     assert reason in told.err and "Traceback" not in told.err
     assert not mark.exists() and not (tmp_path / "data").exists()
@@ -101,21 +102,21 @@ async def test_a_list_of_urls_that_is_no_text_is_told_in_a_line(
     assert told.err.endswith("Error: The list of URLs cannot be read: it is no text in UTF-8.\n")
 
 
-async def test_a_list_of_another_system_is_read_alike(tmp_path: Path) -> None:
+def test_a_list_of_another_system_is_read_alike(tmp_path: Path) -> None:
     file = tmp_path / "urls"
     file.write_bytes("\ufeff# no URL\r\none word\r\n\r\n  another word \r\n".encode())
-    told = await output_of(*SEARCH_MCP, "fetch-batch", "-f", str(file), "--batch-limit", "1")
+    told = command_output("fetch-batch", "-f", str(file), "--batch-limit", "1")
     assert "not 2" in told.err
 
 
-async def test_a_wrong_variable_is_told_too() -> None:
-    told = await output_of(*SEARCH_MCP, "serve", env={"SEARCH_MCP_PORT": "many"})
+def test_a_wrong_variable_is_told_too() -> None:
+    told = command_output("serve", env={"SEARCH_MCP_PORT": "many"})
     assert (told.code, told.out) == (2, "")
     assert "SEARCH_MCP_PORT='many' cannot be used" in told.err
 
 
-async def test_an_open_address_without_a_token_is_one_line_and_exit_code_one() -> None:
-    told = await output_of(*SEARCH_MCP, "serve", "--host", "0.0.0.0", "--port", "0")
+def test_an_open_address_without_a_token_is_one_line_and_exit_code_one() -> None:
+    told = command_output("serve", "--host", "0.0.0.0", "--port", "0")
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith("Error: Refusing to listen on 0.0.0.0 without a token")
     assert told.err.count("\n") == 1
