@@ -1,4 +1,4 @@
-"""Pure functions run in processes that can be killed: what a page does to a parser stays there."""
+"""Run functions in other processes: a pool for pages, a single-use sandbox for documents."""
 
 from scraper.workers.errors import (
     NoWorkerError,
@@ -7,13 +7,16 @@ from scraper.workers.errors import (
     WorkerMemoryError,
     WorkerTimeoutError,
 )
-from scraper.workers.pool import Workers
+from scraper.workers.pool import WorkerPool
+from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 
 __all__ = [
     "NoWorkerError",
+    "ResourceLimits",
+    "SingleUseProcesses",
     "WorkerDiedError",
     "WorkerFailedError",
     "WorkerMemoryError",
+    "WorkerPool",
     "WorkerTimeoutError",
-    "Workers",
 ]

@@ -1,30 +1,30 @@
-"""What can happen to a call besides its own exceptions.
+"""Errors of a call that runs in another process.
 
-WorkerFailed        root; raised itself for an exception that could not travel back
-    WorkerTimeout       it took longer than its limit and was killed
-    WorkerMemory        it needed more memory than it may have
-    WorkerDied          its process died, twice
-        NoWorker            there is none, and none can be started
+WorkerFailedError       root; raised itself for a result or an exception that cannot be sent back
+    WorkerTimeoutError      the call exceeded its time limit and was killed
+    WorkerMemoryError       the call exceeded its memory limit
+    WorkerDiedError         the process of the call died
+        NoWorkerError           no process can be started
 """
 
 from __future__ import annotations
 
 
 class WorkerFailedError(Exception):
-    """The call has no result, through no wish of the function's."""
+    """The call has no result, and the reason is no exception of the called function."""
 
 
 class WorkerTimeoutError(WorkerFailedError):
-    """It took longer than its limit."""
+    """The call exceeded its time limit."""
 
 
 class WorkerMemoryError(WorkerFailedError):
-    """It needed more memory than it may have."""
+    """The call exceeded its memory limit."""
 
 
 class WorkerDiedError(WorkerFailedError):
-    """Its process died, and so did the one of the second try."""
+    """The process died; a pool raises this error after the second process died too."""
 
 
 class NoWorkerError(WorkerDiedError):
-    """No process can be started: it says nothing of the call."""
+    """No process can be started; the call itself was never tried."""

@@ -1,4 +1,7 @@
-"""A few worker processes, handed out in the order of asking, replaced when they die."""
+"""Pool of worker processes: run functions in processes that can be killed.
+
+Workers serve calls in the order of arrival and are replaced when they die.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,20 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import plainly
 from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
-from scraper.workers.worker_process import ForkServerClient, ProcessGoneError, Worker, packed
+from scraper.workers.messages import pack_call
+from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 MAX_WORKERS = 4
 MEMORY_BYTES = 1 << 30
 START_LIMIT_S = 30.0
-"""For imports on a busy machine; alone they take a third of a second."""
+"""Seconds for imports on a busy machine; alone they take a third of a second."""
 
 FAILED_STARTS = 3
-"""After so many in a row those who wait are told; those that fail together, with their nursery, are one."""
+"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server count
+as one."""
 
 PAUSE_S = 0.2
-"""Before another start when one failed; doubled each time."""
+"""Seconds between a failed start and the next; doubled each time."""
 
 PRELOAD = (
     "scraper.extract.reader:warm_up",
@@ -37,8 +42,8 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Workers:
-    """Runs functions of importable modules, with plain arguments and results, in other processes."""
+class WorkerPool:
+    """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
     def __init__(
         self,
@@ -50,15 +55,15 @@ class Workers:
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
         self._memory_bytes = memory_bytes
         self._preload = preload
-        self._nursery: ForkServerClient | None = None
+        self._fork_server: ForkServerClient | None = None
         self._workers: set[Worker] = set()
         self._idle: deque[Worker] = deque()
         self._waiting: deque[asyncio.Future[Worker]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
         self._failed_at = -math.inf
-        """When the last of them was counted."""
-        self._open = False
+        """Monotonic time of the last counted failure."""
+        self._is_open = False
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -70,38 +75,41 @@ class Workers:
         await self.close()
 
     async def start(self) -> None:
-        """Begin to start the processes; calls wait until one is there."""
-        self._open = True
+        """Begin to start the workers; calls wait until one is ready."""
+        self._is_open = True
         for _ in range(self.count):
-            self._raise_worker()
+            self._start_worker()
 
     async def run(self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0) -> T:
-        """What `function(*args)` returns or raises in a worker; `limit_s` counts from when it has one.
+        """Return or raise what `function(*args)` returns or raises in a worker.
+
+        A call whose worker died is tried once more. `limit_s` counts from when the call has a worker.
 
         Raises:
-            WorkerTimeout: it took longer; its process was killed.
-            WorkerMemory: it needed more memory than it may have.
-            WorkerDied: its process died, and that of the second try too; as NoWorker: there is none.
-            WorkerFailed: it raised something that cannot travel.
+            WorkerTimeoutError: It took longer than `limit_s`; its process was killed.
+            WorkerMemoryError: It needed more memory than a worker may have.
+            WorkerDiedError: Its process died, and so did the process of the second try.
+            NoWorkerError: No worker can be started.
+            WorkerFailedError: Its result or exception cannot be pickled.
         """
         if limit_s <= 0:
-            raise WorkerTimeoutError("there was no time left for it")
-        request = packed(limit_s, function, args)
-        for last in (False, True):
+            raise WorkerTimeoutError("no time was left for the call")
+        request = pack_call(limit_s, function, args)
+        for is_last_try in (False, True):
             worker = await self._take()
             try:
                 result: T = await self._call(worker, request, limit_s)
                 return result
             except ProcessGoneError as error:
-                if last or not self._open:
+                if is_last_try or not self._is_open:
                     raise WorkerDiedError(
-                        "its process died" if self._open else "the workers are closed"
+                        "its process died" if self._is_open else "the workers are closed"
                     ) from error
         raise AssertionError("unreachable")
 
     async def close(self) -> None:
-        """End all processes; calls under way fail with WorkerDied."""
-        self._open = False
+        """End all processes; running calls fail with WorkerDiedError."""
+        self._is_open = False
         for task in self._tasks:
             task.cancel()
         for future in self._waiting:
@@ -111,24 +119,24 @@ class Workers:
             worker.interrupt()
         while self._idle:
             self._drop(self._idle.popleft())
-        if self._nursery is not None:
-            nursery, self._nursery = self._nursery, None
-            await nursery.close()
+        if self._fork_server is not None:
+            fork_server, self._fork_server = self._fork_server, None
+            await fork_server.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """All processes, the nursery first."""
-        first = () if self._nursery is None else (self._nursery.pid,)
-        return first + tuple(worker.pid for worker in self._workers if worker.pid is not None)
+        """Process numbers, the fork server's first."""
+        fork_server = () if self._fork_server is None else (self._fork_server.pid,)
+        return fork_server + tuple(worker.pid for worker in self._workers if worker.pid is not None)
 
     @property
     def waiting(self) -> int:
-        """Calls that have no worker yet."""
+        """Number of calls that have no worker yet."""
         return len(self._waiting)
 
     async def _call(self, worker: Worker, request: bytes, limit_s: float) -> Any:
-        """One call; a worker that did not come to its end is not used again."""
+        """Run one call; a worker whose call did not end is not used again."""
         timer = asyncio.timeout(limit_s)
         try:
             async with timer:
@@ -136,21 +144,21 @@ class Workers:
         except TimeoutError as error:
             if not timer.expired():
                 raise
-            raise WorkerTimeoutError(f"it took longer than {limit_s:g} s") from error
+            raise WorkerTimeoutError(f"the call took longer than {limit_s:g} s") from error
         finally:
-            if worker.usable and self._open:
-                self._hand_on(worker)
+            if worker.is_usable and self._is_open:
+                self._hand_over(worker)
             else:
                 self._replace(worker)
 
     async def _take(self) -> Worker:
-        """An idle worker; whoever asked first gets the next."""
+        """Return an idle worker; waiting calls get one in the order of arrival."""
         while self._idle:
             worker = self._idle.popleft()
-            if worker.alive:
+            if worker.is_alive:
                 return worker
             self._replace(worker)
-        if not self._open:
+        if not self._is_open:
             raise WorkerDiedError("the workers are closed")
         future: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
@@ -158,10 +166,10 @@ class Workers:
             return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self._hand_on(future.result())
+                self._hand_over(future.result())
             raise
 
-    def _hand_on(self, worker: Worker) -> None:
+    def _hand_over(self, worker: Worker) -> None:
         while self._waiting:
             future = self._waiting.popleft()
             if not future.done():
@@ -171,20 +179,20 @@ class Workers:
 
     def _replace(self, worker: Worker) -> None:
         self._drop(worker)
-        if self._open:
-            self._raise_worker()
+        if self._is_open:
+            self._start_worker()
 
     def _drop(self, worker: Worker) -> None:
         self._workers.discard(worker)
         worker.end()
 
-    def _raise_worker(self) -> None:
+    def _start_worker(self) -> None:
         task = asyncio.get_running_loop().create_task(self._start_one())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _start_one(self) -> None:
-        """Start until one is up; who waits is told when it fails again and again."""
+        """Try to start a worker until one is ready; waiting calls fail after repeated failures."""
         while True:
             worker: Worker | None = None
             began_at = time.monotonic()
@@ -192,7 +200,7 @@ class Workers:
                 worker = self._fork()
                 self._workers.add(worker)
                 async with asyncio.timeout(START_LIMIT_S):
-                    await worker.greeted()
+                    await worker.wait_until_ready()
             except (ProcessGoneError, OSError, TimeoutError) as error:
                 if worker is not None:
                     self._drop(worker)
@@ -203,16 +211,16 @@ class Workers:
                 raise
             else:
                 self._failed_starts = 0
-                self._hand_on(worker)
+                self._hand_over(worker)
                 return
 
     def _fork(self) -> Worker:
-        if self._nursery is not None and not self._nursery.alive:
-            self._nursery.let_go()
-            self._nursery = None
-        if self._nursery is None:
-            self._nursery = ForkServerClient(preload=self._preload, memory_bytes=self._memory_bytes)
-        return self._nursery.fork()
+        if self._fork_server is not None and not self._fork_server.is_alive:
+            self._fork_server.release()
+            self._fork_server = None
+        if self._fork_server is None:
+            self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=self._memory_bytes)
+        return self._fork_server.fork()
 
     async def _note_failure(self, error: Exception, began_at: float) -> None:
         if began_at >= self._failed_at + PAUSE_S:

@@ -1,6 +1,7 @@
-"""What a process gives up before it reads bytes that may be hostile: memory, time, files, network, children.
+"""Limits and confinement of a process before it reads bytes that may be hostile.
 
-Each step that this system lacks is left out and told, so that `doctor` and `/health` can say what stands.
+Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network, programs
+and other processes. Steps that the system does not support are skipped; `doctor` and `/health` report them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import resource
 import struct
 import sys
@@ -22,23 +22,23 @@ _SECCOMP_FILTER = 2
 _SIGKILL = 9
 
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
-"""System calls of landlock(7): the same numbers on every processor."""
+"""System calls of landlock(7); the numbers are the same on every processor."""
 _LANDLOCK_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""How many rights over files a version knows; from version 5 on there are 16."""
+"""Number of file rights by version; 16 from version 5 on."""
 _BOTH_TCP_RIGHTS = 0b11
 _BOTH_SCOPES = 0b11
-"""From version 6 on: no signals to, and no abstract sockets of, processes outside."""
+"""From version 6 on: no signals to processes outside, and no abstract sockets of theirs."""
 
 _SECCOMP_CALL = {"x86_64": 317, "aarch64": 277}
 _GET_ACTION_AVAILABLE = 2
 _RETURN_ERRNO, _RETURN_ALLOW = 0x00050000, 0x7FFF0000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
-"""The third set of numbers that 64-bit kernels of x86 answer to."""
+"""Bit of the x32 system calls, the third set of numbers that 64-bit kernels of x86 accept."""
 
 _REFUSED_CALLS = {
-    # By name: man 2 syscalls. First what opens or changes files, then sockets, programs, other processes.
+    # Names: man 2 syscalls. First calls that open or change files, then sockets, programs, other processes.
     "x86_64": (
         2, 85, 257, 437, 304,  # open creat openat openat2 open_by_handle_at
         76, 82, 83, 84, 86, 87, 88, 90, 92, 94,  # truncate rename mkdir rmdir link unlink symlink chmod chown
@@ -59,68 +59,70 @@ _REFUSED_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """How much a confined process may have."""
+    """Resource limits that a process sets for itself; None sets no limit."""
 
     address_space_bytes: int = 2 << 30
-    """Not less: PDFium's reader maps 1.24 GB of addresses at a peak of 40 MB, and aborts at 1 GiB."""
-    cpu_s: int = 10
-    output_bytes: int = 64 << 20
-    open_files: int = 64
+    """Bytes. PDFium's reader maps 1.24 GB of addresses at a peak of 40 MB, and aborts at 1 GiB."""
+    cpu_s: int | None = 10
+    output_bytes: int | None = 64 << 20
+    open_files: int | None = 64
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxCapabilities:
-    """What this system can take from a process."""
+    """Parts of the sandbox that this system supports."""
 
     limits: bool
-    """Memory, CPU time, file sizes."""
+    """Limits of memory, CPU time and file sizes."""
     no_new_privileges: bool
     landlock: int
-    """Version of Landlock; 0 where there is none."""
+    """Version of Landlock; 0 if there is none."""
     system_call_filter: bool
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the system lacks, in words."""
-        lacks = {
+        """Unsupported parts, as text for users."""
+        parts = {
             "limits of memory and time": not self.limits,
             "a bar to new privileges": not self.no_new_privileges,
             "Landlock": not self.landlock,
             "a filter of system calls": not self.system_call_filter,
         }
-        return tuple(what for what, lacking in lacks.items() if lacking)
+        return tuple(part for part, is_missing in parts.items() if is_missing)
 
 
-def abilities() -> SandboxCapabilities:
-    """What `confine` can do here; asks the kernel and changes nothing."""
+def detect_capabilities() -> SandboxCapabilities:
+    """Return the parts that this system supports; reads kernel information and changes nothing."""
     linux = sys.platform == "linux"
     return SandboxCapabilities(
         limits=linux or sys.platform == "darwin",
         no_new_privileges=linux,
         landlock=_landlock_version() if linux else 0,
-        system_call_filter=linux and _filter_available(),
+        system_call_filter=linux and _is_filter_available(),
     )
 
 
-def limit(allowance: SandboxLimits) -> None:
-    """Take the limits; each that the system refuses is left out."""
+def apply_limits(limits: SandboxLimits) -> None:
+    """Set the limits of this process, and forbid core dumps; skip limits that the system refuses."""
     bounds = (
-        (resource.RLIMIT_AS, allowance.address_space_bytes, 0),
-        # A second more until the kernel kills: the first signal tells what happened.
-        (resource.RLIMIT_CPU, allowance.cpu_s, 1),
-        (resource.RLIMIT_FSIZE, allowance.output_bytes, 0),
-        (resource.RLIMIT_NOFILE, allowance.open_files, 0),
+        (resource.RLIMIT_AS, limits.address_space_bytes, 0),
+        # One second more before the kernel kills: SIGXCPU comes first and tells the reason.
+        (resource.RLIMIT_CPU, limits.cpu_s, 1),
+        (resource.RLIMIT_FSIZE, limits.output_bytes, 0),
+        (resource.RLIMIT_NOFILE, limits.open_files, 0),
         (resource.RLIMIT_CORE, 0, 0),
     )
-    for kind, most, more in bounds:
+    for kind, value, margin in bounds:
+        if value is None:
+            continue
         with contextlib.suppress(ValueError, OSError):
             _, hard = resource.getrlimit(kind)
-            room = most + more if hard == resource.RLIM_INFINITY else min(most + more, hard)
-            resource.setrlimit(kind, (min(most, room), room))
+            most = value + margin if hard == resource.RLIM_INFINITY else min(value + margin, hard)
+            resource.setrlimit(kind, (min(value, most), most))
 
 
-def die_with(parent: int) -> None:
-    """Be killed when the parent is, where the system can do that; at once if it is gone already."""
+def die_with_parent(parent: int) -> None:
+    """Let Linux kill this process when its parent ends; exit at once if the parent is gone already."""
     if sys.platform == "linux":
         _libc().prctl(_SET_DEATH_SIGNAL, _SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -128,13 +130,13 @@ def die_with(parent: int) -> None:
 
 
 def confine() -> None:
-    """Give up files, network, programs and other processes, for good. What is open stays open."""
+    """Remove access to files, network, programs and other processes for good; open descriptors remain."""
     if sys.platform != "linux":
         return
     libc = _libc()
     libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc.prctl(_SET_DUMPABLE, 0, 0, 0, 0)
-    _landlock(libc)
+    _restrict_files(libc)
     _filter_calls(libc)
 
 
@@ -146,8 +148,8 @@ def _landlock_version() -> int:
     return max(0, int(_libc().syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)))
 
 
-def _landlock(libc: ctypes.CDLL) -> None:
-    """A set of rules that handles every right and grants none: nothing can be opened any more."""
+def _restrict_files(libc: ctypes.CDLL) -> None:
+    """Apply rules that handle every right and grant none: no file can be opened any more."""
     version = _landlock_version()
     if not version:
         return
@@ -161,8 +163,8 @@ def _landlock(libc: ctypes.CDLL) -> None:
         os.close(handle)
 
 
-def _filter_available() -> bool:
-    call = _SECCOMP_CALL.get(platform.machine())
+def _is_filter_available() -> bool:
+    call = _SECCOMP_CALL.get(os.uname().machine)
     if call is None:
         return False
     action = ctypes.c_uint32(_RETURN_ERRNO)
@@ -170,8 +172,8 @@ def _filter_available() -> bool:
 
 
 def _filter_calls(libc: ctypes.CDLL) -> None:
-    """Refuse system calls that a reader has no use for; Landlock knows neither UDP nor Unix sockets."""
-    machine = platform.machine()
+    """Refuse system calls that a reader does not need; Landlock restricts neither UDP nor Unix sockets."""
+    machine = os.uname().machine
     if machine not in _REFUSED_CALLS:
         return
     code = _program(_AUDIT_ARCH[machine], _REFUSED_CALLS[machine])
@@ -181,9 +183,9 @@ def _filter_calls(libc: ctypes.CDLL) -> None:
 
 
 def _program(arch: int, calls: Iterable[int]) -> bytes:
-    """The filter in the kernel's own byte code (sock_filter: code, jump if true, if false, operand)."""
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    refuse = (give, 0, 0, _RETURN_ERRNO | errno.EACCES)
+    """Return the filter as classic BPF (struct sock_filter: code, jump if true, jump if false, operand)."""
+    load, equal, at_least, return_ = 0x20, 0x15, 0x35, 0x06
+    refuse = (return_, 0, 0, _RETURN_ERRNO | errno.EACCES)
     steps = [
         (load, 0, 0, 4),
         (equal, 1, 0, arch),
@@ -194,5 +196,5 @@ def _program(arch: int, calls: Iterable[int]) -> bytes:
     ]
     for call in calls:
         steps += [(equal, 0, 1, call), refuse]
-    steps.append((give, 0, 0, _RETURN_ALLOW))
+    steps.append((return_, 0, 0, _RETURN_ALLOW))
     return b"".join(struct.pack("HBBI", *step) for step in steps)

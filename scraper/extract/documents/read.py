@@ -58,9 +58,9 @@ def has_second_reader(kind: DocumentKind) -> bool:
     return kind in _SECOND
 
 
-def reader_of(kind: DocumentKind, *, plain: bool = False) -> Reader:
+def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
     """The reader of a kind; importing it is what takes time."""
-    module, name = _SECOND.get(kind, _READERS[kind]) if plain else _READERS[kind]
+    module, name = _SECOND.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
     return cast(Reader, getattr(importlib.import_module(f"{_HERE}.{module}"), name))
 
 
@@ -71,7 +71,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
         ScraperError: it cannot be read; the sentence says why and what to do.
     """
     kind = kind_of(data, media_type=asked.media_type, name=asked.name)
-    return finished(reader_of(kind, plain=asked.plain_reader)(data, asked))
+    return finished(find_reader(kind, use_fallback=asked.plain_reader)(data, asked))
 
 
 def finished(parsed: ParsedDocument) -> ParsedDocument:

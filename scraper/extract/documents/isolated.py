@@ -1,0 +1,64 @@
+"""Job of a single-use process: load the reader of a document, give up all rights, then parse the document."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scraper.errors import ScraperError
+from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.read import find_reader, read
+from scraper.extract.documents.sniff import kind_of
+
+_ENCODINGS = (
+    "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
+    "cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 cp949 cp950 cp437 cp737 cp775 "
+    "cp850 cp852 cp855 cp857 cp862 cp864 cp866 johab big5 big5hkscs gb18030 gbk gb2312 euc_jp euc_kr "
+    "shift_jis iso2022_jp iso2022_kr hz iso8859_1 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 "
+    "iso8859_7 iso8859_8 iso8859_9 iso8859_10 iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 "
+    "koi8_r koi8_u mac_roman mac_cyrillic quopri_codec base64_codec unicode_escape raw_unicode_escape"
+).split()
+"""Python loads the module of an encoding when it is first used; a confined process could not."""
+
+_DETAIL_CHARS = 2_000
+
+
+def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) -> dict[str, Any]:
+    """Return the document as `{"parsed": ...}`, or the reason as `{"error": ...}`.
+
+    Modules are loaded before `confine` removes all access to files.
+    """
+    try:
+        parse_request = ParseRequest(**{**request, "pages": tuple(request["pages"])})
+        load_reader(data, parse_request)
+        confine()
+        return {"parsed": read(data, parse_request).as_json()}
+    except ScraperError as error:
+        return {"error": error.code, "message": str(error), "next_step": error.next_step}
+    except MemoryError:
+        return {"error": "out_of_memory"}
+    except RecursionError:
+        return {"error": "malformed", "message": "The document nests deeper than any document does."}
+    except Exception as error:  # The process ends here: an error that is not sent is lost.
+        return {"error": "fault", "detail": _format_traceback(error)}
+    except BaseException as error:  # A panic of a native reader.
+        return {"error": "crash", "detail": _format_traceback(error)}
+
+
+def load_reader(data: bytes, request: ParseRequest) -> None:
+    """Import the reader of this document and all modules that it imports later."""
+    kind = kind_of(data, media_type=request.media_type, name=request.name)
+    reader = find_reader(kind, use_fallback=request.plain_reader)
+    for name in _ENCODINGS:
+        importlib.import_module(f"encodings.{name}")
+    module = importlib.import_module(reader.__module__)
+    warm_up = getattr(module, "warm_up", None)
+    if warm_up is not None:
+        warm_up(request)
+
+
+def _format_traceback(error: BaseException) -> str:
+    """Return the end of an error's traceback; it is logged and never shown to users."""
+    return "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

@@ -1,0 +1,200 @@
+"""Code of the worker processes: the fork server, its pool workers, and single-use processes.
+
+The fork server imports the pure packages once and forks workers on command. A new worker starts in
+milliseconds and shares the memory of the imports. All processes end with the server: the fork server ends when
+its socket closes, its children end when it does, and single-use processes end when their parent does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pickle
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+from typing import Any
+
+from scraper.workers import messages, sandbox
+
+GRACE_S = 1.0
+"""Seconds. A hanging worker whose server is gone kills itself this long after its limit."""
+
+RECYCLE_CALLS = 2_000
+"""Calls before a worker is replaced: libxml2 stores every name it ever parsed, and a heap never shrinks."""
+
+RECYCLE_BYTES = 300 * 1024 * 1024
+"""Bytes of peak memory after which a worker is replaced."""
+
+COLLECT_AFTER = 20_000
+"""Objects created and not freed between two garbage collections. A page creates some thousands, none in a
+cycle: at Python's 700 the collections take 5 % of the time of reading a page."""
+
+
+def run(setup: dict[str, Any]) -> None:
+    """Load the modules of the setup, then serve the channel until it closes."""
+    sandbox.die_with_parent(setup["parent"])
+    channel = socket.socket(fileno=setup["channel"])
+    limits = sandbox.SandboxLimits(**setup["limits"])
+    if "job" in setup:
+        _preload(setup["preload"])
+        _run_single_use(channel, limits, setup["job"])
+        return
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+    _preload(setup["preload"])
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
+    ForkServer(channel, limits).serve()
+
+
+def _preload(names: list[str]) -> None:
+    """Import modules, and call the function of a name like `module:function`."""
+    for name in names:
+        loaded = _import(name)
+        if ":" in name:
+            loaded()
+
+
+def _import(name: str) -> Any:
+    """Return a module, or the function of a name like `module:function`."""
+    module, _, function = name.partition(":")
+    imported = importlib.import_module(module)
+    return getattr(imported, function) if function else imported
+
+
+def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: str) -> None:
+    """Run the job on one request, send its answer, and end the process."""
+    channel.sendall(messages.pack_frame(b""))
+    with channel.makefile("rb") as stream:
+        request, data = messages.read_frame(stream), messages.read_frame(stream)
+    if request is not None and data is not None:
+        sandbox.apply_limits(limits)
+        # The job loads its modules, confines the process, and only then reads the data.
+        answer = _import(job)(data, json.loads(request), sandbox.confine)
+        with contextlib.suppress(ConnectionError):
+            channel.sendall(messages.pack_frame(json.dumps(answer).encode("utf-8", "replace")))
+    os._exit(0)
+
+
+class ForkServer:
+    """Parent of all pool workers; reaps them, so that a number never refers to another process."""
+
+    def __init__(self, control: socket.socket, limits: sandbox.SandboxLimits) -> None:
+        self._control = control
+        self._limits = limits
+        self._children: dict[int, int] = {}
+        self._wake_read, self._wake_write = os.pipe()
+        for end in (self._wake_read, self._wake_write):
+            os.set_blocking(end, False)
+        # Not `select`, which supports descriptors up to 1,023: the socket has the number it had in the server.
+        self._events = select.poll()
+        for end in (control.fileno(), self._wake_read):
+            self._events.register(end, select.POLLIN)
+
+    def serve(self) -> None:
+        """Run commands until the server closes the socket or is gone."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        try:
+            while self._step():
+                pass
+        finally:
+            for pid in self._children.values():
+                os.kill(pid, signal.SIGKILL)
+
+    def _step(self) -> bool:
+        ready = {end for end, _ in self._events.poll()}
+        if self._wake_read in ready:
+            os.read(self._wake_read, 4096)
+            self._reap()
+        return self._control.fileno() not in ready or self._run_command()
+
+    def _run_command(self) -> bool:
+        command, sockets, _, _ = socket.recv_fds(self._control, messages.COMMAND.size, 1, socket.MSG_WAITALL)
+        if len(command) < messages.COMMAND.size:
+            return False
+        letter, number = messages.COMMAND.unpack(command)
+        if letter == messages.FORK:
+            self._fork(number, sockets[0])
+        elif number in self._children:
+            os.kill(self._children[number], signal.SIGKILL)
+        return True
+
+    def _fork(self, number: int, channel: int) -> None:
+        fork_server = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            with socket.socket(fileno=channel) as refused, contextlib.suppress(OSError):
+                # Closing alone does not reach a server that still has a copy open.
+                refused.shutdown(socket.SHUT_RDWR)
+            return
+        if pid:
+            self._children[number] = pid
+            os.close(channel)
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._control.close()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            sandbox.die_with_parent(fork_server)
+            serve_calls(socket.socket(fileno=channel), self._limits)
+        except ConnectionError:
+            pass  # The server closed the channel before this worker was ready.
+        except Exception:  # The process ends here: an error that is not printed is lost.
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (pid := os.waitpid(-1, os.WNOHANG)[0]) > 0:
+                self._children = {number: child for number, child in self._children.items() if child != pid}
+
+
+def serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
+    """Answer calls until the channel closes or the process should be replaced."""
+    sandbox.apply_limits(limits)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    channel.sendall(messages.pack_frame(str(os.getpid()).encode()))
+    with channel.makefile("rb") as stream:
+        for calls in range(1, RECYCLE_CALLS + 1):
+            request = messages.read_frame(stream)
+            if request is None:
+                return
+            outcome, value = _call(request)
+            is_last = outcome == messages.MEMORY or calls == RECYCLE_CALLS or _peak_bytes() > RECYCLE_BYTES
+            channel.sendall(messages.pack_answer(outcome, value, is_last))
+            if is_last:
+                return
+
+
+def _call(request: bytes) -> tuple[int, Any]:
+    """Run a pickled call; return its outcome and its value or exception."""
+    try:
+        limit_s, function, arguments = pickle.loads(request)
+        signal.setitimer(signal.ITIMER_REAL, limit_s + GRACE_S)
+        try:
+            return messages.RESULT, function(*arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except MemoryError:
+        return messages.MEMORY, None
+    except Exception as error:
+        return messages.RAISED, messages.describe_exception(error)
+
+
+def _peak_bytes() -> int:
+    """Return the peak resident memory of this process, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

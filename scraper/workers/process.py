@@ -1,0 +1,305 @@
+"""The server's end of worker processes: start a process, exchange frames with it, end it.
+
+Pool and single-use processes share the launch, the environment, the channel and the exit handling of this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scraper.workers import bootstrap, messages
+from scraper.workers.errors import WorkerMemoryError
+from scraper.workers.sandbox import SandboxLimits
+
+_INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy passwords."""
+
+_FORK_SERVER_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}
+"""One thread for numpy (macOS's library has the last name): there are as many workers as should run at once, so
+more threads would only wait for each other, and threads do not survive a fork."""
+
+_CHUNK_BYTES = 1 << 16
+_BUFFER_BYTES = 1 << 20
+"""Bytes of a socket's send buffer. A page fits, so that neither side wakes more often than once."""
+_EXIT_LIMIT_S = 2.0
+_EXIT_PAUSES_S = (0.001, 0.002, 0.005, 0.01, 0.02)
+"""Seconds between the first checks whether a process has ended; later ones are .05 s apart."""
+_POLL_S = 0.2
+"""Seconds between two checks that the fork server is alive, while a worker starts."""
+
+
+class ProcessGoneError(Exception):
+    """The process at the other end of a channel has ended."""
+
+
+class Channel:
+    """Socket to one process, on which both sides send frames in turn."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+        end.setblocking(False)
+
+    @property
+    def is_open(self) -> bool:
+        """Return True while the other end is open and has sent nothing, as an idle process should."""
+        try:
+            return bool(self._socket.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    async def send(self, *payloads: bytes) -> None:
+        """Send one frame per payload.
+
+        Raises:
+            ProcessGoneError: The other end is closed.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            for payload in payloads:
+                await loop.sock_sendall(self._socket, messages.pack_frame(payload))
+        except OSError as error:
+            raise ProcessGoneError("the worker died") from error
+
+    async def receive(self, max_bytes: int) -> bytes:
+        """Return the payload of the next frame.
+
+        Raises:
+            ProcessGoneError: The other end closed before the end of the frame.
+            WorkerMemoryError: The frame declares more than `max_bytes`.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            data = await loop.sock_recv(self._socket, _CHUNK_BYTES)
+            while data and len(data) < messages.LENGTH.size:
+                more = await loop.sock_recv(self._socket, _CHUNK_BYTES)
+                data = data + more if more else b""
+            if not data:
+                raise ProcessGoneError("the worker died")
+            (length,) = messages.LENGTH.unpack_from(data)
+            if length > max_bytes:
+                raise WorkerMemoryError(f"the answer is larger than {max_bytes:,} bytes")
+            payload = bytearray(length)
+            data = data[messages.LENGTH.size : messages.LENGTH.size + length]
+            payload[: len(data)] = data
+            view, count = memoryview(payload), len(data)
+            while count < length:
+                read = await loop.sock_recv_into(self._socket, view[count:])
+                if not read:
+                    raise ProcessGoneError("the worker died")
+                count += read
+        except OSError as error:
+            raise ProcessGoneError("the worker died") from error
+        return bytes(payload)
+
+    def interrupt(self) -> None:
+        """Wake the task that waits for a frame; it gets a ProcessGoneError."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the socket, and wake the task that waits for a frame."""
+        self.interrupt()
+        self._socket.close()
+
+
+def create_socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Return two connected sockets with large send buffers."""
+    pair = socket.socketpair()
+    for end in pair:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+    return pair
+
+
+def launch(
+    setup: Mapping[str, Any],
+    theirs: socket.socket,
+    limits: SandboxLimits,
+    *,
+    environment: Mapping[str, str],
+    has_stderr: bool,
+) -> subprocess.Popen[bytes]:
+    """Start a process that imports no part of the server and inherits only `theirs`; closes `theirs`.
+
+    Call it in a thread that lives as long as the process: Linux kills the process when that thread ends.
+
+    Raises:
+        OSError: The system refuses a new process.
+    """
+    full_setup = {
+        "path": [os.path.abspath(entry) for entry in sys.path],
+        "channel": theirs.fileno(),
+        "parent": os.getpid(),
+        "limits": asdict(limits),
+        **setup,
+    }
+    with theirs:
+        return subprocess.Popen(
+            [sys.executable, "-I", bootstrap.__file__, json.dumps(full_setup)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=None if has_stderr else subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            env={**environment, **inherited_environment(_INHERITED)},
+            start_new_session=True,
+            cwd=Path(bootstrap.__file__).anchor,
+        )
+
+
+def inherited_environment(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the environment variables of these names that are set."""
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+async def wait_for_exit(process: subprocess.Popen[bytes], limit_s: float) -> int | None:
+    """Reap a process and return its exit code, or None if it still runs after the limit."""
+    for pause_s in (*_EXIT_PAUSES_S, *[0.05] * int(limit_s / 0.05)):
+        if process.poll() is not None:
+            break
+        await asyncio.sleep(pause_s)
+    return process.poll()
+
+
+class ForkServerClient:
+    """The process that forks the workers of a pool."""
+
+    def __init__(self, *, preload: tuple[str, ...], memory_bytes: int) -> None:
+        self._control, theirs = socket.socketpair()
+        self.memory_bytes = memory_bytes
+        self._process = launch(
+            {"preload": preload},
+            theirs,
+            SandboxLimits(memory_bytes, cpu_s=None, output_bytes=None, open_files=None),
+            environment=_FORK_SERVER_ENVIRONMENT | inherited_environment(("TMPDIR",)),
+            has_stderr=True,
+        )
+        self._forked = 0
+
+    @property
+    def is_alive(self) -> bool:
+        """Return True while it can fork."""
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Process number."""
+        return self._process.pid
+
+    def fork(self) -> Worker:
+        """Start a worker; use it after `Worker.wait_until_ready`.
+
+        Raises:
+            ProcessGoneError: The fork server has ended.
+        """
+        self._forked += 1
+        ours, theirs = create_socket_pair()
+        command = messages.COMMAND.pack(messages.FORK, self._forked)
+        try:
+            socket.send_fds(self._control, [command], [theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            theirs.close()
+            raise ProcessGoneError("the fork server is gone") from error
+        return Worker(self, self._forked, Channel(ours), theirs)
+
+    def kill(self, number: int) -> None:
+        """Kill one worker."""
+        with contextlib.suppress(OSError):
+            self._control.send(messages.COMMAND.pack(messages.KILL, number))
+
+    def release(self) -> None:
+        """Close the socket: the fork server ends, and its workers with it."""
+        self._control.close()
+
+    async def close(self) -> None:
+        """End the fork server and all its workers."""
+        self.release()
+        if await wait_for_exit(self._process, _EXIT_LIMIT_S) is None:
+            self._process.kill()
+            self._process.wait()
+
+
+class Worker:
+    """One pool worker and the channel to it; runs one call at a time."""
+
+    def __init__(
+        self, parent: ForkServerClient, number: int, channel: Channel, theirs: socket.socket
+    ) -> None:
+        self.pid: int | None = None
+        self.is_usable = False
+        """Its last call ended, and it accepts another."""
+        self._parent = parent
+        self._number = number
+        self._channel = channel
+        self._theirs: socket.socket | None = theirs
+        if sys.platform != "darwin":  # There, a socket must stay open until the receiver has it.
+            self._close_theirs()
+
+    @property
+    def is_alive(self) -> bool:
+        """Return True if an idle worker still runs."""
+        return self._channel.is_open
+
+    async def wait_until_ready(self) -> None:
+        """Return when the process accepts calls.
+
+        Raises:
+            ProcessGoneError: It died before.
+        """
+        # While our own copy of its socket is open, the end of the fork server causes no end of file.
+        watch = asyncio.create_task(self._interrupt_without_fork_server())
+        try:
+            self.pid = int(await self._channel.receive(_CHUNK_BYTES))
+        finally:
+            watch.cancel()
+        self._close_theirs()
+
+    async def _interrupt_without_fork_server(self) -> None:
+        while self._parent.is_alive:  # noqa: ASYNC110  # the end of a process sets no event
+            await asyncio.sleep(_POLL_S)
+        self.interrupt()
+
+    async def call(self, request: bytes) -> Any:
+        """Return the result of a packed call.
+
+        Raises:
+            ProcessGoneError: The process died.
+            WorkerMemoryError: It ran out of memory.
+            WorkerFailedError: The result or the exception could not be pickled.
+        """
+        self.is_usable = False
+        await self._channel.send(request)
+        answer = await self._channel.receive(self._parent.memory_bytes)
+        outcome, is_last, value = messages.load_answer(answer)
+        self.is_usable = not is_last
+        return messages.unpack_result(outcome, value)
+
+    def end(self) -> None:
+        """Kill the worker, and wake the task that waits for it."""
+        self._close_theirs()
+        self._channel.close()
+        self._parent.kill(self._number)
+
+    def interrupt(self) -> None:
+        """Wake the task that waits for this worker; it gets a ProcessGoneError."""
+        self._channel.interrupt()
+
+    def _close_theirs(self) -> None:
+        if self._theirs is not None:
+            self._theirs.close()
+            self._theirs = None

@@ -1,0 +1,282 @@
+"""Single-use processes: each runs one job on one document in a sandbox and ends.
+
+After the first document one loaded process waits, so that the next document does not wait for imports. It is
+never used for a second document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, wait_for_exit
+from scraper.workers.sandbox import SandboxLimits
+
+JOB = "scraper.extract.documents.isolated:parse"
+"""The job: `function(data, request, confine)`, which returns a JSON object."""
+PRELOAD = ("scraper.extract.documents.pdf.reader:warm_up",)
+"""Loaded in a process that waits for its document."""
+
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Each thread of a native reader would map 64 MB of addresses of its own."""
+
+_EXIT_LIMIT_S = 5.0
+_READY_LIMIT_S = 30.0
+"""Seconds for imports on a busy machine; alone they take a fifth of a second."""
+_WARM_IDLE_S = 600.0
+"""Seconds before a waiting process is ended: it costs 50 MB."""
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLimits:
+    """Limits that the server enforces from outside, and those of the sandbox."""
+
+    wall_s: float = 30.0
+    memory_bytes: int = 600_000_000
+    """Resident bytes; checked every `poll_s`."""
+    answer_bytes: int = 64 << 20
+    poll_s: float = 0.05
+    sandbox: SandboxLimits = field(default_factory=SandboxLimits)
+
+
+class SingleUseProcesses:
+    """Run each job in a process of its own, a few at once."""
+
+    def __init__(
+        self,
+        concurrency: int | None = None,
+        *,
+        limits: ResourceLimits | None = None,
+        keep_warm: bool = True,
+    ) -> None:
+        self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
+        self._limits = limits or ResourceLimits()
+        self._keep_warm = keep_warm
+        self._warm: asyncio.Task[_SingleUseProcess] | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._is_open = True
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def run(
+        self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None
+    ) -> dict[str, Any]:
+        """Return the JSON object that the job answers; trust it no more than a web page.
+
+        Time spent waiting for a free slot does not count.
+
+        Raises:
+            WorkerTimeoutError: It exceeded the limit of wall or CPU time and was killed.
+            WorkerMemoryError: It exceeded the memory limit.
+            WorkerDiedError: It crashed, or the processes are closed.
+            WorkerFailedError: The answer is no JSON object.
+        """
+        wall_s = min(self._limits.wall_s, limit_s or self._limits.wall_s)
+        try:
+            async with self._semaphore, asyncio.timeout(wall_s), self._open_process() as process:
+                return await process.run(request, data, self._limits)
+        except TimeoutError:
+            raise WorkerTimeoutError(f"the document took longer than {wall_s:g} s") from None
+
+    async def close(self) -> None:
+        """End the waiting process; running ones end with their call."""
+        self._is_open = False
+        await self._end_warm_process()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _open_process(self) -> AsyncIterator[_SingleUseProcess]:
+        if not self._is_open:
+            raise WorkerDiedError("the document processes are closed")
+        process = await self._take_process()
+        try:
+            yield process
+        finally:
+            await process.end()
+            if self._keep_warm and self._is_open and self._warm is None:
+                self._warm = asyncio.get_running_loop().create_task(self._start_warm_process())
+                self._start_idle_timer()
+
+    async def _take_process(self) -> _SingleUseProcess:
+        """Return the waiting process, or a new one."""
+        warm, self._warm = self._warm, None
+        if warm is not None:
+            with contextlib.suppress(WorkerDiedError, TimeoutError):
+                process = await _await_process(warm)
+                if process.is_alive:
+                    return process
+                await process.end()
+        return _SingleUseProcess(self._limits.sandbox, preload=())
+
+    async def _start_warm_process(self) -> _SingleUseProcess:
+        process = _SingleUseProcess(self._limits.sandbox, preload=PRELOAD)
+        try:
+            await process.wait_until_ready()
+        except BaseException:
+            await process.end()
+            raise
+        return process
+
+    def _start_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        loop = asyncio.get_running_loop()
+
+        def end() -> None:
+            task = loop.create_task(self._end_warm_process())
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+        self._idle_timer = loop.call_later(_WARM_IDLE_S, end)
+
+    async def _end_warm_process(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        warm, self._warm = self._warm, None
+        if warm is not None:
+            await _cancel_start(warm)
+
+
+async def _await_process(start: asyncio.Task[_SingleUseProcess]) -> _SingleUseProcess:
+    """Return the process of a start task; a canceled caller leaves no process behind."""
+    try:
+        return await asyncio.shield(start)
+    except asyncio.CancelledError:
+        await _cancel_start(start)
+        raise
+
+
+async def _cancel_start(start: asyncio.Task[_SingleUseProcess]) -> None:
+    start.cancel()
+    with contextlib.suppress(asyncio.CancelledError, WorkerDiedError, TimeoutError):
+        await (await start).end()
+
+
+class _SingleUseProcess:
+    """One process; starts when it is created."""
+
+    def __init__(self, limits: SandboxLimits, *, preload: tuple[str, ...]) -> None:
+        ours, theirs = create_socket_pair()
+        try:
+            self._process: subprocess.Popen[bytes] = launch(
+                {"job": JOB, "preload": preload}, theirs, limits, environment=_ENVIRONMENT, has_stderr=False
+            )
+        except OSError as error:
+            ours.close()
+            raise WorkerDiedError(f"no process can be started: {error.strerror}") from error
+        self._channel = Channel(ours)
+        self._is_ready = False
+        self._resident_bytes = 0
+        self._memory_limit_bytes = 0
+        self._is_over_memory = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Return True if a waiting process still runs."""
+        return self._channel.is_open
+
+    async def wait_until_ready(self) -> None:
+        """Return when the process has loaded its modules.
+
+        Raises:
+            WorkerDiedError: It ended before.
+            TimeoutError: It took too long.
+        """
+        if self._is_ready:
+            return
+        async with asyncio.timeout(_READY_LIMIT_S):
+            await self._receive(0)
+        self._is_ready = True
+
+    async def run(self, request: Mapping[str, Any], data: bytes, limits: ResourceLimits) -> dict[str, Any]:
+        """Send request and data, and return the answer; the memory of the process is watched meanwhile."""
+        await self.wait_until_ready()
+        self._memory_limit_bytes = limits.memory_bytes
+        watch = asyncio.get_running_loop().create_task(self._watch_memory(limits))
+        try:
+            # A process that died meanwhile may have answered before: read that first.
+            with contextlib.suppress(ProcessGoneError):
+                await self._channel.send(json.dumps(request).encode(), data)
+            return _parse_object(await self._receive(limits.answer_bytes))
+        finally:
+            watch.cancel()
+
+    async def end(self) -> None:
+        """Kill the process and all processes it started, and wait until it has ended."""
+        self._kill()
+        self._channel.close()
+        await wait_for_exit(self._process, _EXIT_LIMIT_S)
+
+    async def _receive(self, max_bytes: int) -> bytes:
+        try:
+            return await self._channel.receive(max_bytes)
+        except ProcessGoneError:
+            raise await self._explain_exit() from None
+
+    async def _explain_exit(self) -> WorkerFailedError:
+        """Return the error for the end of the process: a limit, or its own fault."""
+        while (code := await wait_for_exit(self._process, _EXIT_LIMIT_S)) is None:
+            pass
+        # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send SIGKILL.
+        is_out_of_memory = code == -signal.SIGABRT and self._resident_bytes > self._memory_limit_bytes / 2
+        if self._is_over_memory or is_out_of_memory or code == -signal.SIGKILL:
+            return WorkerMemoryError("the document needed more memory than it may have")
+        if code == -signal.SIGXCPU:
+            return WorkerTimeoutError("the document took more CPU time than it may have")
+        return WorkerDiedError(f"the process of the document died ({_describe_exit(code)})")
+
+    async def _watch_memory(self, limits: ResourceLimits) -> None:
+        """Kill the process when it exceeds its memory; without /proc only the sandbox limits it."""
+        statm = f"/proc/{self._process.pid}/statm"
+        while self._process.poll() is None:
+            try:
+                resident = _read_resident_bytes(statm)
+            except (OSError, IndexError, ValueError):
+                await asyncio.sleep(3_600)
+                continue
+            self._resident_bytes = max(resident, self._resident_bytes)
+            if resident > limits.memory_bytes:
+                self._is_over_memory = True
+                self._kill()
+                return
+            await asyncio.sleep(limits.poll_s)
+
+    def _kill(self) -> None:
+        """Kill the process group, even if the process itself has ended: it may have started others."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _read_resident_bytes(statm: str) -> int:
+    """Return the resident memory of a process; reading a kernel file never blocks."""
+    with open(statm, encoding="ascii") as opened:
+        return int(opened.read().split()[1]) * _PAGE_BYTES
+
+
+def _parse_object(answer: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise WorkerFailedError("the answer could not be read") from error
+    if not isinstance(data, dict):
+        raise WorkerFailedError("the answer could not be read")
+    return data
+
+
+def _describe_exit(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
