@@ -21,8 +21,8 @@ from scraper.search.instant_answers import InstantAnswers
 from scraper.search.searcher import Searcher, spacing_of
 from scraper.settings import Settings, SettingsError
 from scraper.store.factory import Store, open_store
-from scraper.workers import Workers
-from scraper.workers.single_use_process import SingleUseProcesses
+from scraper.workers import WorkerPool
+from scraper.workers.single_use import SingleUseProcesses
 
 
 class App:
@@ -32,7 +32,7 @@ class App:
         self,
         settings: Settings,
         browsers: Browsers,
-        workers: Workers,
+        workers: WorkerPool,
         store: Store,
         fetcher: Fetcher,
         documents: DocumentReader,
@@ -65,7 +65,7 @@ class App:
         """
         async with AsyncExitStack() as stack:
             browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))
-            workers = await stack.enter_async_context(Workers())
+            workers = await stack.enter_async_context(WorkerPool())
             store = open_store(settings)
             stack.push_async_callback(store.close)
             pages = store.pages

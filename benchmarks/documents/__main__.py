@@ -27,7 +27,7 @@ from benchmarks.peers.runners import document_readers
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
 from scraper.reading.documents.parser import Parser
-from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesses
+from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -35,7 +35,7 @@ from scraper.extract.content.block_classifier import BlockClassifier, shipped
 from scraper.extract.content.extraction import content_of
 from scraper.extract.content.weights import ModelWeights
 from scraper.extract.page import page_tree
-from scraper.workers.forkserver import COLLECT_AFTER
+from scraper.workers.child import COLLECT_AFTER
 
 _QUICK = 8
 """With `--quick`, one page of so many."""

@@ -22,7 +22,7 @@ from scraper.model import Document
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import NoPages
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 RATE = Limit("benchmark", burst=20, per_second=100)
 
@@ -46,7 +46,7 @@ class _PlainWorkers:
 
 
 async def _fetch(together: ValkeyState, page: str) -> str:
-    workers = cast(Workers, _PlainWorkers())
+    workers = cast(WorkerPool, _PlainWorkers())
     fetcher = Fetcher(_PlainDoor(), workers, NoPages(), Settings(), shared=together)
     await _told()
     reading = await fetcher.fetch(page, render="http")

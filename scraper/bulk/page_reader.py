@@ -24,7 +24,7 @@ from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
 from scraper.extract import structured
 from scraper.model import Reading
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class JobPageReader:
     """Reads pages."""
 
     def __init__(
-        self, fetcher: PageFetcher, workers: Workers, order: JobSpec, *, keep_snapshots: bool
+        self, fetcher: PageFetcher, workers: WorkerPool, order: JobSpec, *, keep_snapshots: bool
     ) -> None:
         """`keep_snapshots`: the responses are wanted too, which neither the cache nor another server has."""
         self._fetcher = fetcher

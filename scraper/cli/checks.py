@@ -115,7 +115,7 @@ def data_folder(settings: Settings) -> Iterator[Finding]:
 
 def documents(settings: Settings) -> Iterator[Finding]:
     """What keeps a hostile document from harm, and where local ones may lie."""
-    lacking = sandbox.abilities().missing
+    lacking = sandbox.detect_capabilities().missing
     if lacking:
         yield poor(
             f"Documents are read in processes of their own, but this system lacks {', '.join(lacking)}",

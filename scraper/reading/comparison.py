@@ -8,7 +8,7 @@ from scraper.extract.reader import ReadingComparison, compare_reading
 from scraper.reading.structured import RenderingVisitor
 from scraper.reading.visiting.visitor import ReadJob
 from scraper.urls import cache_key, host_of, parse_target
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 
 _LIMIT_S = 10.0
 """Reading twice takes 50 to 300 ms; a page that takes longer than this was made to."""
@@ -17,7 +17,7 @@ _LIMIT_S = 10.0
 class ReadingComparer:
     """Lays pages open."""
 
-    def __init__(self, visitor: RenderingVisitor, workers: Workers) -> None:
+    def __init__(self, visitor: RenderingVisitor, workers: WorkerPool) -> None:
         self._visitor = visitor
         self._workers = workers
 

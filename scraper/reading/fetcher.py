@@ -44,7 +44,7 @@ from scraper.reading.visiting.visitor import (
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.urls import cache_key, host_of, parse_target
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 _METHODS = {
     "auto": ("http", "browser", "document"),
@@ -71,7 +71,7 @@ class Fetcher:
     def __init__(
         self,
         browsers: BrowserClient,
-        workers: Workers,
+        workers: WorkerPool,
         pages: PageStore,
         settings: Settings,
         *,

@@ -22,7 +22,7 @@ from scraper.reading.visiting import response_outcome
 from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult, out_of_time
 from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class StructuredReader:
     def __init__(
         self,
         visitor: RenderingVisitor,
-        workers: Workers,
+        workers: WorkerPool,
         settings: Settings | None = None,
         shared: SharedState | None = None,
     ) -> None:

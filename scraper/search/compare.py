@@ -15,7 +15,7 @@ from scraper.search.page_excerpts import RESERVE_S, excerpted
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.reading.fetcher import Fetcher
-    from scraper.workers import Workers
+    from scraper.workers import WorkerPool
 
 MIN_URLS, MAX_URLS = 2, 5
 _LEAST_SHARE = 0.75
@@ -48,7 +48,7 @@ def checked(urls: Sequence[str]) -> tuple[str, ...]:
 
 async def compare(
     fetcher: Fetcher,
-    workers: Workers,
+    workers: WorkerPool,
     question: str,
     urls: Sequence[str],
     *,

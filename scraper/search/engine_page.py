@@ -15,7 +15,7 @@ from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
 from scraper.reading.visiting.browser_protocol import BrowserClient
 from scraper.search.consent_forms import refusal
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class EngineBrowserClient(BrowserClient, Protocol):
 class EnginePages:
     """Visits and reads."""
 
-    def __init__(self, browsers: EngineBrowserClient, workers: Workers) -> None:
+    def __init__(self, browsers: EngineBrowserClient, workers: WorkerPool) -> None:
         self._browsers = browsers
         self._workers = workers
 

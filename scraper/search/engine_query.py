@@ -20,7 +20,7 @@ from scraper.search.engine_page import (
     reason_of,
 )
 from scraper.search.engine_throttle import EngineThrottle
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class EngineQueryRunner:
     def __init__(
         self,
         browsers: EngineBrowserClient,
-        workers: Workers,
+        workers: WorkerPool,
         breakers: CircuitBreakers,
         spacing: EngineThrottle | None = None,
     ) -> None:

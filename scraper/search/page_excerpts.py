@@ -12,7 +12,7 @@ from scraper.extract.text import token_estimate
 from scraper.model import Excerpt, Reading, ReadPage
 from scraper.render.paging import cut
 from scraper.retrieval.passages import MAX_CHARACTERS, PassageSelection, select_distinct_passages
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ RESERVE_S = 2.0
 
 
 async def excerpted(
-    workers: Workers,
+    workers: WorkerPool,
     outcomes: Sequence[tuple[str, Reading | ScraperError]],
     question: str,
     budget: int,
@@ -52,7 +52,7 @@ def _text(outcome: Reading | ScraperError) -> str:
 
 
 async def _chosen(
-    workers: Workers,
+    workers: WorkerPool,
     texts: list[str],
     question: str,
     budget: int,

@@ -19,7 +19,7 @@ from scraper.search.page_excerpts import RESERVE_S, excerpted
 if TYPE_CHECKING:
     # The list of tools is made before anything heavy is loaded.
     from scraper.reading.fetcher import Fetcher
-    from scraper.workers import Workers
+    from scraper.workers import WorkerPool
 
 MAX_DEPTH = 8
 _SEARCH_SHARE = 0.4
@@ -61,7 +61,7 @@ class ResearchQuery:
 class Researcher:
     """Answers questions with sources and what they say."""
 
-    def __init__(self, searcher: SearchFunction, fetcher: Fetcher, workers: Workers) -> None:
+    def __init__(self, searcher: SearchFunction, fetcher: Fetcher, workers: WorkerPool) -> None:
         self._searcher = searcher
         self._fetcher = fetcher
         self._workers = workers

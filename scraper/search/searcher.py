@@ -34,7 +34,7 @@ from scraper.search.query_terms import content_words
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import SearchCache
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0
 """Of each engine: what hangs costs this much, and not the search."""
@@ -55,7 +55,7 @@ class Searcher:
     def __init__(
         self,
         browsers: EngineBrowserClient,
-        workers: Workers,
+        workers: WorkerPool,
         searches: SearchCache,
         settings: Settings,
         *,

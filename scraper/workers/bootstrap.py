@@ -1,6 +1,7 @@
 """Entry script of all worker processes: set the import path, then run the fork server or a single-use job.
 
-The process does not import the server. This script therefore replaces packages whose `__init__` would import it.
+The process does not import the server. This script therefore replaces packages whose `__init__` would import
+it.
 """
 
 from __future__ import annotations

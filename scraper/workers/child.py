@@ -1,8 +1,8 @@
 """Code of the worker processes: the fork server, its pool workers, and single-use processes.
 
 The fork server imports the pure packages once and forks workers on command. A new worker starts in
-milliseconds and shares the memory of the imports. All processes end with the server: the fork server ends when
-its socket closes, its children end when it does, and single-use processes end when their parent does.
+milliseconds and shares the memory of the imports. All processes end with the server: the fork server ends
+when its socket closes, its children end when it does, and single-use processes end when their parent does.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class ForkServer:
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
-        # Not `select`, which supports descriptors up to 1,023: the socket has the number it had in the server.
+        # Not `select`, which supports descriptors up to 1,023: the socket has the number it had in the
+        # server.
         self._events = select.poll()
         for end in (control.fileno(), self._wake_read):
             self._events.register(end, select.POLLIN)

@@ -37,7 +37,8 @@ _TRUSTED_MODULES = (
     "browsers.errors",
     "datetime",
 )
-"""Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the server."""
+"""Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the
+server."""
 
 _TRACEBACK_CHARS = 4_000
 

@@ -25,8 +25,8 @@ START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
 FAILED_STARTS = 3
-"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server count
-as one."""
+"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server
+count as one."""
 
 PAUSE_S = 0.2
 """Seconds between a failed start and the next; doubled each time."""

@@ -1,6 +1,7 @@
 """The server's end of worker processes: start a process, exchange frames with it, end it.
 
-Pool and single-use processes share the launch, the environment, the channel and the exit handling of this module.
+Pool and single-use processes share the launch, the environment, the channel and the exit handling of this
+module.
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ from scraper.workers.errors import WorkerMemoryError
 from scraper.workers.sandbox import SandboxLimits
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy passwords."""
+"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy
+passwords."""
 
 _FORK_SERVER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "VECLIB_MAXIMUM_THREADS": "1",
 }
-"""One thread for numpy (macOS's library has the last name): there are as many workers as should run at once, so
-more threads would only wait for each other, and threads do not survive a fork."""
+"""One thread for numpy (macOS's library has the last name): there are as many workers as should run at once,
+so more threads would only wait for each other, and threads do not survive a fork."""
 
 _CHUNK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
 """Bytes of a socket's send buffer. A page fits, so that neither side wakes more often than once."""
 _EXIT_LIMIT_S = 2.0
-_EXIT_PAUSES_S = (0.001, 0.002, 0.005, 0.01, 0.02)
-"""Seconds between the first checks whether a process has ended; later ones are .05 s apart."""
+_EXIT_POLL_S = 0.02
+"""Seconds between two checks whether a process has ended, on systems that do not report it."""
 _POLL_S = 0.2
 """Seconds between two checks that the fork server is alive, while a worker starts."""
 
@@ -166,13 +168,22 @@ def inherited_environment(names: tuple[str, ...]) -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
-async def wait_for_exit(process: subprocess.Popen[bytes], limit_s: float) -> int | None:
-    """Reap a process and return its exit code, or None if it still runs after the limit."""
-    for pause_s in (*_EXIT_PAUSES_S, *[0.05] * int(limit_s / 0.05)):
-        if process.poll() is not None:
-            break
-        await asyncio.sleep(pause_s)
-    return process.poll()
+async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
+    """Reap a process and return its exit code."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # Already reaped, no descriptor left, or an old kernel.
+            pidfd = os.pidfd_open(process.pid)
+            ended = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            loop.add_reader(pidfd, ended.set)
+            try:
+                await ended.wait()
+            finally:
+                loop.remove_reader(pidfd)
+                os.close(pidfd)
+    while (code := process.poll()) is None:  # noqa: ASYNC110  # elsewhere the end of a process sets no event
+        await asyncio.sleep(_EXIT_POLL_S)
+    return code
 
 
 class ForkServerClient:
@@ -229,7 +240,10 @@ class ForkServerClient:
     async def close(self) -> None:
         """End the fork server and all its workers."""
         self.release()
-        if await wait_for_exit(self._process, _EXIT_LIMIT_S) is None:
+        try:
+            async with asyncio.timeout(_EXIT_LIMIT_S):
+                await wait_for_exit(self._process)
+        except TimeoutError:
             self._process.kill()
             self._process.wait()
 

@@ -1,7 +1,8 @@
 """Limits and confinement of a process before it reads bytes that may be hostile.
 
-Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network, programs
-and other processes. Steps that the system does not support are skipped; `doctor` and `/health` report them.
+Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network,
+programs and other processes. Steps that the system does not support are skipped; `doctor` and `/health`
+report them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from scraper.workers.sandbox import SandboxLimits
 
 JOB = "scraper.extract.documents.isolated:parse"
 """The job: `function(data, request, confine)`, which returns a JSON object."""
-PRELOAD = ("scraper.extract.documents.pdf.reader:warm_up",)
+PRELOAD = ("scraper.extract.documents.isolated:warm_up",)
 """Loaded in a process that waits for its document."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -175,6 +175,7 @@ class _SingleUseProcess:
             ours.close()
             raise WorkerDiedError(f"no process can be started: {error.strerror}") from error
         self._channel = Channel(ours)
+        self._exit = asyncio.get_running_loop().create_task(wait_for_exit(self._process))
         self._is_ready = False
         self._resident_bytes = 0
         self._memory_limit_bytes = 0
@@ -215,7 +216,9 @@ class _SingleUseProcess:
         """Kill the process and all processes it started, and wait until it has ended."""
         self._kill()
         self._channel.close()
-        await wait_for_exit(self._process, _EXIT_LIMIT_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_EXIT_LIMIT_S):
+                await asyncio.shield(self._exit)
 
     async def _receive(self, max_bytes: int) -> bytes:
         try:
@@ -225,9 +228,9 @@ class _SingleUseProcess:
 
     async def _explain_exit(self) -> WorkerFailedError:
         """Return the error for the end of the process: a limit, or its own fault."""
-        while (code := await wait_for_exit(self._process, _EXIT_LIMIT_S)) is None:
-            pass
-        # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send SIGKILL.
+        code = await asyncio.shield(self._exit)
+        # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send
+        # SIGKILL.
         is_out_of_memory = code == -signal.SIGABRT and self._resident_bytes > self._memory_limit_bytes / 2
         if self._is_over_memory or is_out_of_memory or code == -signal.SIGKILL:
             return WorkerMemoryError("the document needed more memory than it may have")
@@ -238,7 +241,7 @@ class _SingleUseProcess:
     async def _watch_memory(self, limits: ResourceLimits) -> None:
         """Kill the process when it exceeds its memory; without /proc only the sandbox limits it."""
         statm = f"/proc/{self._process.pid}/statm"
-        while self._process.poll() is None:
+        while not self._exit.done():
             try:
                 resident = _read_resident_bytes(statm)
             except (OSError, IndexError, ValueError):

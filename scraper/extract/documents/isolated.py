@@ -10,7 +10,7 @@ from typing import Any
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.read import find_reader, read
-from scraper.extract.documents.sniff import kind_of
+from scraper.extract.documents.sniff import DocumentKind, kind_of
 
 _ENCODINGS = (
     "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
@@ -21,6 +21,9 @@ _ENCODINGS = (
     "koi8_r koi8_u mac_roman mac_cyrillic quopri_codec base64_codec unicode_escape raw_unicode_escape"
 ).split()
 """Python loads the module of an encoding when it is first used; a confined process could not."""
+
+_STANDARD_MODULES = ("base64", "contextvars", "heapq", "locale", "logging", "platform", "string")
+"""Modules that the standard library imports inside of functions, such as heapq in `Counter.most_common`."""
 
 _DETAIL_CHARS = 2_000
 
@@ -47,16 +50,26 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
         return {"error": "crash", "detail": _format_traceback(error)}
 
 
+def warm_up() -> None:
+    """Load what most documents need, in a process that waits for one."""
+    _load_standard_modules()
+    importlib.import_module(find_reader(DocumentKind.PDF).__module__).warm_up()
+
+
 def load_reader(data: bytes, request: ParseRequest) -> None:
     """Import the reader of this document and all modules that it imports later."""
     kind = kind_of(data, media_type=request.media_type, name=request.name)
     reader = find_reader(kind, use_fallback=request.plain_reader)
-    for name in _ENCODINGS:
-        importlib.import_module(f"encodings.{name}")
+    _load_standard_modules()
     module = importlib.import_module(reader.__module__)
     warm_up = getattr(module, "warm_up", None)
     if warm_up is not None:
         warm_up(request)
+
+
+def _load_standard_modules() -> None:
+    for name in (*_STANDARD_MODULES, *(f"encodings.{encoding}" for encoding in _ENCODINGS)):
+        importlib.import_module(name)
 
 
 def _format_traceback(error: BaseException) -> str:

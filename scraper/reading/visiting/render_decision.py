@@ -13,7 +13,7 @@ from scraper.errors import ScraperError
 from scraper.extract import fallback, reader
 from scraper.model import Document
 from scraper.urls import host_of
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _OPENED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
 class RenderDecider:
     """The reader's opinion on the snapshots of one visit."""
 
-    def __init__(self, workers: Workers, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
+    def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
         self.peek: Snapshot | None = None
         self.document: Document | None = None
         """What was read from `peek`."""

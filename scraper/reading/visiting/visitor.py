@@ -19,7 +19,7 @@ from scraper.reading.visiting.browser_protocol import BrowserClient
 from scraper.reading.visiting.error_mapping import translated
 from scraper.reading.visiting.render_decision import RenderDecider
 from scraper.urls import host_of
-from scraper.workers import NoWorkerError, WorkerFailedError, Workers
+from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class PageVisitor:
     """Makes visits."""
 
     def __init__(
-        self, browsers: BrowserClient, workers: Workers, language: str, manners: PolitenessPolicy
+        self, browsers: BrowserClient, workers: WorkerPool, language: str, manners: PolitenessPolicy
     ) -> None:
         self._browsers = browsers
         self._manners = manners

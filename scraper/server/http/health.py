@@ -42,7 +42,7 @@ class Health:
                 "browsers": self._browsers(),
                 "shared": self._shared(),
                 "database": self._database(),
-                "documents": {"confinement_lacks": list(sandbox.abilities().missing)},
+                "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
             }
         )
 

@@ -16,7 +16,7 @@ from scraper import errors
 from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.model import Document, Reading
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 
 URL = "http://a.example/page"
 PAGE = JobPage(1, URL, "a.example")
@@ -54,7 +54,7 @@ def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> JobPageReade
     order = JobSpec(
         "urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0
     )
-    return JobPageReader(fetcher, cast(Workers, None), order, keep_snapshots=keep_snapshots)
+    return JobPageReader(fetcher, cast(WorkerPool, None), order, keep_snapshots=keep_snapshots)
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
@@ -129,7 +129,7 @@ async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = Fetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
     order = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
-    reader = JobPageReader(fetcher, cast(Workers, BrokenWorkers()), order, keep_snapshots=False)
+    reader = JobPageReader(fetcher, cast(WorkerPool, BrokenWorkers()), order, keep_snapshots=False)
     outcome = await (await reader.read(PAGE)).whole()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 

@@ -27,7 +27,7 @@ from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import host_of
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.bulk.jobs import order_of, rows_in
 from tests.scraper.reading.standins import CountingPages, Enough, ScriptedWorkers
 
@@ -72,7 +72,7 @@ async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path
     settings = settings_for(order, Settings(robots=policy))
     stop = asyncio.Event()
     door = Door(stop)
-    workers = cast(Workers, ScriptedWorkers())
+    workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), settings)
     reader = JobPageReader(fetcher, workers, order, keep_snapshots=True)
     begun: Counter[str] = Counter()
@@ -96,7 +96,7 @@ class OnlyReader:
     """The part of the services that reads pages."""
 
     fetcher: Fetcher
-    workers: Workers
+    workers: WorkerPool
 
 
 async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_for(
@@ -111,7 +111,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
 
         @asynccontextmanager
         async def opened(settings: Settings) -> AsyncIterator[OnlyReader]:
-            workers = cast(Workers, ScriptedWorkers())
+            workers = cast(WorkerPool, ScriptedWorkers())
             reads = Fetcher(doors[-1], workers, cast(PageStore, CountingPages()), settings)
             yield OnlyReader(reads, workers)
             await reads.close()
@@ -164,7 +164,7 @@ async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
 ) -> None:
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     order, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
-    async with Workers() as workers:
+    async with WorkerPool() as workers:
         fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings())
         reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
         async with BulkJob.open(order) as job:
@@ -192,7 +192,7 @@ async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_t
     monkeypatch.setattr("scraper.reading.politeness.robots.UNREACHABLE_S", 0.05)
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     order, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
-    workers = cast(Workers, ScriptedWorkers())
+    workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
     reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
     async with BulkJob.open(order) as job:

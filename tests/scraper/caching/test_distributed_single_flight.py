@@ -24,7 +24,7 @@ from scraper.reading.structured import StructuredReader
 from scraper.reading.visiting.visitor import ReadJob, VisitResult
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.process import until
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
@@ -90,7 +90,7 @@ class Fleet:
         shared = await self.shared()
         fetcher = Fetcher(
             self.door,
-            cast(Workers, ScriptedWorkers()),
+            cast(WorkerPool, ScriptedWorkers()),
             cast(PageStore, CountingPages()),
             Settings(**chosen),
             shared=shared,
@@ -107,7 +107,7 @@ class Fleet:
         readers = []
         for _ in range(count):
             shared = await self.shared()
-            readers.append(StructuredReader(visitor, cast(Workers, Here()), Settings(), shared))
+            readers.append(StructuredReader(visitor, cast(WorkerPool, Here()), Settings(), shared))
             self.stack.push_async_callback(readers[-1].close)
         return readers
 

@@ -15,8 +15,8 @@ from scraper.reading.documents.request import DocumentRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import SqlitePages
-from scraper.workers import Workers
-from scraper.workers.single_use_process import SingleUseProcesses
+from scraper.workers import WorkerPool
+from scraper.workers.single_use import SingleUseProcesses
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -26,14 +26,14 @@ OLD = 1e-6
 
 
 @pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[Workers]:
-    async with Workers() as running:
+async def workers() -> AsyncIterator[WorkerPool]:
+    async with WorkerPool() as running:
         yield running
 
 
 @pytest.fixture
 async def fetcher(
-    browsers: Browsers, workers: Workers, browser_settings: BrowserSettings, tmp_path: Path
+    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
 ) -> AsyncIterator[Fetcher]:
     """A fetcher with an empty cache."""
     pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
@@ -84,7 +84,7 @@ async def test_a_page_that_has_changed_replaces_the_kept_one(fetcher: Fetcher, s
 
 
 async def test_every_page_of_a_batch_is_asked_about(
-    browsers: Browsers, workers: Workers, browser_settings: BrowserSettings, site: Site, tmp_path: Path
+    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, site: Site, tmp_path: Path
 ) -> None:
     urls = [site.url(f"/etag/batch-{number}") for number in range(3)]
     settings = Settings(test_hosts=browser_settings.test_hosts, cache_ttl_h=OLD / 1e6)
@@ -114,7 +114,7 @@ async def test_that_another_page_has_not_changed_renews_nothing(fetcher: Fetcher
 
 
 async def test_a_document_that_has_not_changed_is_renewed_by_its_weak_tag(
-    browsers: Browsers, workers: Workers, browser_settings: BrowserSettings, site: Site, tmp_path: Path
+    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, site: Site, tmp_path: Path
 ) -> None:
     settings = Settings(test_hosts=browser_settings.test_hosts, cache_ttl_h=OLD / 1e6)
     pages = SqlitePages(tmp_path, limit_bytes=50_000_000)

@@ -13,7 +13,7 @@ from scraper import errors
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 
 URL = "https://example.org/page"
@@ -26,7 +26,7 @@ class House:
         self.door = door or ScriptedDoor()
         self.workers = ScriptedWorkers()
         self.pages = CountingPages()
-        self.fetcher = Fetcher(self.door, cast(Workers, self.workers), self.pages, settings or Settings())
+        self.fetcher = Fetcher(self.door, cast(WorkerPool, self.workers), self.pages, settings or Settings())
 
     async def text(self, url: str = URL, **options: Any) -> str:
         return (await self.read(url, **options)).document.text

@@ -14,7 +14,7 @@ from scraper.errors import ScraperError
 from scraper.extract import reader, structured
 from scraper.model import Document, StructuredData
 from scraper.reading.visiting.render_decision import RenderDecider
-from scraper.workers import WorkerFailedError, Workers
+from scraper.workers import WorkerFailedError, WorkerPool
 from tests.scraper.extract.snapshots import URL, WORDS
 from tests.scraper.workers import jobs
 
@@ -86,17 +86,17 @@ SILENT = ("empty", "blank", "binary", "a picture", "a billion", "JSON that", "JS
 
 
 @pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[Workers]:
-    async with Workers(2) as pool:
+async def workers() -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(2) as pool:
         yield pool
 
 
-def judge(workers: Workers) -> RenderDecider:
+def judge(workers: WorkerPool) -> RenderDecider:
     return RenderDecider(workers, Deadline.within(WITHIN_S), on_render=lambda: None)
 
 
 @pytest.mark.parametrize("name", PAGES)
-async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, name: str) -> None:
+async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: WorkerPool, name: str) -> None:
     try:
         async with asyncio.timeout(WITHIN_S):
             document = await judge(workers).read(PAGES[name]())
@@ -111,7 +111,7 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: Workers, 
 @pytest.mark.parametrize(
     "name", [name for name in PAGES if "JSON" in name or "laughs" in name or "micro" in name]
 )
-async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Workers, name: str) -> None:
+async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: WorkerPool, name: str) -> None:
     snapshot = PAGES[name]()
     try:
         found = await workers.run(structured.extract, snapshot, limit_s=WITHIN_S)
@@ -121,7 +121,7 @@ async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Worke
         assert isinstance(found, StructuredData)
 
 
-async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Workers) -> None:
+async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: WorkerPool) -> None:
     good = page(f"<main><h1>Tide table</h1><p>{WORDS}</p></main>")
     names = ("200,000 nested divs", "500,000 attributes", "one line of 50 MB", "a billion laughs as XML")
     snapshots = [one for name in names for one in (good, PAGES[name](), good)]
@@ -136,7 +136,7 @@ async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Wor
 
 @pytest.mark.parametrize("trouble", [jobs.hang_on, jobs.die_on, jobs.swell_on, jobs.break_on])
 async def test_where_the_reader_fails_the_mere_text_is_read(
-    workers: Workers, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.reading.visiting.render_decision.READ_LIMIT_S", 1.0)
     monkeypatch.setattr("scraper.reading.visiting.render_decision.reader.read", trouble)

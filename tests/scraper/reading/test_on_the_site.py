@@ -17,7 +17,7 @@ from scraper.reading.fetcher import Fetcher
 from scraper.reading.visiting.tier_memory import TierMemory
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import SqlitePages
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.process import until
 from tests.site.running import Site
 
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[Workers]:
-    async with Workers() as running:
+async def workers() -> AsyncIterator[WorkerPool]:
+    async with WorkerPool() as running:
         yield running
 
 
 @pytest.fixture
 async def fetcher(
-    browsers: Browsers, workers: Workers, browser_settings: BrowserSettings, tmp_path: Path
+    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
 ) -> AsyncIterator[Fetcher]:
     """A fetcher with an empty cache."""
     pages = SqlitePages(tmp_path, limit_bytes=50_000_000)

@@ -18,7 +18,7 @@ from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.search_cache import MemorySearches, SearchCache
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.site.engine_server import EngineSite, running_engines
 
 PATIENCE_S = 60.0
@@ -60,9 +60,9 @@ async def engine_browsers(engine_settings: Settings) -> AsyncIterator[Browsers]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def workers() -> AsyncIterator[Workers]:
+async def workers() -> AsyncIterator[WorkerPool]:
     """Processes that read pages."""
-    async with Workers(1) as running:
+    async with WorkerPool(1) as running:
         yield running
 
 
@@ -73,7 +73,7 @@ class MakeSearcher(Protocol):
 
 
 @pytest.fixture
-def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: Workers) -> MakeSearcher:
+def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: WorkerPool) -> MakeSearcher:
     def make(searches: SearchCache | None = None, **engines: Engine) -> Searcher:
         hurried = {
             name: dataclasses.replace(engine, spacing_s=0.0)

@@ -9,12 +9,12 @@ from scraper.extract.text import token_estimate
 from scraper.model import Reading
 from scraper.render import research as render
 from scraper.search.compare import compare
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, url_of
 from tests.scraper.search.test_research import ANSWER, QUESTION, page
 
 
-async def test_each_page_says_what_bears_on_the_question(workers: Workers) -> None:
+async def test_each_page_says_what_bears_on_the_question(workers: WorkerPool) -> None:
     library = Library({name: page(name, answers=True) for name in "abcde"})
     urls = [url_of(name) for name in "abcde"]
     pages = await compare(library.fetcher, workers, QUESTION, urls, budget=5_000)
@@ -25,7 +25,7 @@ async def test_each_page_says_what_bears_on_the_question(workers: Workers) -> No
     )
 
 
-async def test_a_page_that_fails_is_told_in_its_place(workers: Workers) -> None:
+async def test_a_page_that_fails_is_told_in_its_place(workers: WorkerPool) -> None:
     pages = await compare(
         Library({"b": page("b")}).fetcher, workers, QUESTION, [url_of("a"), url_of("b")], budget=2_000
     )
@@ -33,7 +33,7 @@ async def test_a_page_that_fails_is_told_in_its_place(workers: Workers) -> None:
     assert pages[1].excerpts and not pages[0].excerpts
 
 
-async def test_copies_are_told_and_shown(workers: Workers) -> None:
+async def test_copies_are_told_and_shown(workers: WorkerPool) -> None:
     library = Library({"a": page("x", answers=True), "b": page("x", answers=True)})
     pages = await compare(library.fetcher, workers, QUESTION, [url_of("a"), url_of("b")], budget=2_000)
     assert pages[1].same_as == 0 and pages[1].excerpts
@@ -49,7 +49,7 @@ async def test_copies_are_told_and_shown(workers: Workers) -> None:
     ],
 )
 async def test_another_number_of_urls_is_answered_with_the_tool_for_it(
-    workers: Workers, names: str, sentence: str
+    workers: WorkerPool, names: str, sentence: str
 ) -> None:
     library = Library({})
     with pytest.raises(errors.InvalidArgumentError) as caught:

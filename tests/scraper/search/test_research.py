@@ -17,7 +17,7 @@ from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import NoPages
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, Listed, url_of
 
 QUESTION = "Do ferries to Borkum carry bicycles in winter?"
@@ -34,7 +34,7 @@ def page(name: str, *, answers: bool = False) -> str:
 
 
 async def research(
-    workers: Workers,
+    workers: WorkerPool,
     listed: Listed,
     library: Library,
     *,
@@ -50,7 +50,7 @@ def read(brief: ResearchReport) -> list[str]:
     return [one.url for one in brief.pages if isinstance(one.outcome, Reading)]
 
 
-async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(workers: Workers) -> None:
+async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(workers: WorkerPool) -> None:
     library = Library({name: page(name, answers=name == "b") for name in NAMES})
     brief = await research(workers, Listed(*NAMES), library)
     assert read(brief) == [url_of(name) for name in "abc"]
@@ -58,7 +58,7 @@ async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(wor
     assert "text=The%20night%20ferry%20to%20Borkum" in brief.pages[1].excerpts[0].fragment
 
 
-async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(workers: Workers) -> None:
+async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(workers: WorkerPool) -> None:
     listed = Listed(*NAMES)
     brief = await research(workers, listed, Library({name: page(name) for name in "cdef"}), depth=3)
     assert listed.asked[0]["max_results"] == 6
@@ -66,7 +66,7 @@ async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(wor
     assert [type(one.outcome) for one in brief.pages[:2]] == [errors.NoContentError, errors.NoContentError]
 
 
-async def test_copies_of_one_text_count_once_and_take_no_room(workers: Workers) -> None:
+async def test_copies_of_one_text_count_once_and_take_no_room(workers: WorkerPool) -> None:
     library = Library({"a": page("x", answers=True), "b": page("x", answers=True), "c": page("c")})
     brief = await research(workers, Listed("a", "b", "c"), library)
     assert [one.same_as for one in brief.pages] == [None, 0, None]
@@ -74,39 +74,39 @@ async def test_copies_of_one_text_count_once_and_take_no_room(workers: Workers) 
     assert "3 pages, 2 independent" in render.as_markdown(brief, region="0123456789ab")
 
 
-async def test_without_fetch_nothing_is_read(workers: Workers) -> None:
+async def test_without_fetch_nothing_is_read(workers: WorkerPool) -> None:
     library = Library({})
     brief = await research(workers, Listed(*NAMES), library, fetch=False)
     assert library.asked == [] and brief.pages == () and len(brief.search.results) == 6
 
 
 @pytest.mark.parametrize("age_s", [None, 0.0, 7_200.0])
-async def test_the_age_holds_for_searches_and_pages(workers: Workers, age_s: float | None) -> None:
+async def test_the_age_holds_for_searches_and_pages(workers: WorkerPool, age_s: float | None) -> None:
     listed, library = Listed("a"), Library({"a": page("a")})
     await research(workers, listed, library, max_age_s=age_s)
     assert listed.asked[0]["max_age_s"] == age_s and library.asked[0][1]["max_age_s"] == age_s
 
 
-async def test_without_cache_search_and_pages_are_new(workers: Workers) -> None:
+async def test_without_cache_search_and_pages_are_new(workers: WorkerPool) -> None:
     listed, library = Listed("a"), Library({"a": page("a")})
     await research(workers, listed, library, use_cache=False)
     assert listed.asked[0]["use_cache"] is False and library.asked[0][1]["force_refresh"] is True
 
 
-async def test_at_the_deadline_the_answer_holds_what_was_read(workers: Workers) -> None:
+async def test_at_the_deadline_the_answer_holds_what_was_read(workers: WorkerPool) -> None:
     library = Library({"a": page("a", answers=True)} | dict.fromkeys(NAMES[1:]))
     brief = await research(workers, Listed(*NAMES), library, deadline_s=2.0)
     assert read(brief) == [url_of("a")] and brief.pages[0].excerpts
     assert any(isinstance(one.outcome, errors.FetchTimeoutError) for one in brief.pages)
 
 
-async def test_nothing_found_is_an_answer(workers: Workers) -> None:
+async def test_nothing_found_is_an_answer(workers: WorkerPool) -> None:
     brief = await research(workers, Listed(hint="Fewer words."), Library({}))
     assert brief.pages == () and brief.search.hint == "Fewer words."
 
 
 @pytest.mark.parametrize("depth", [1, 3, 8])
-async def test_an_answer_keeps_its_bound_at_any_depth(workers: Workers, depth: int) -> None:
+async def test_an_answer_keeps_its_bound_at_any_depth(workers: WorkerPool, depth: int) -> None:
     names = [f"s{number}" for number in range(16)]
     library = Library({name: page(name, answers=True) for name in names})
     brief = await research(workers, Listed(*names), library, depth=depth, budget=7_500)
@@ -115,7 +115,7 @@ async def test_an_answer_keeps_its_bound_at_any_depth(workers: Workers, depth: i
     assert token_estimate.estimate(text) < 9_000
 
 
-async def test_a_fault_of_the_search_names_the_question(workers: Workers) -> None:
+async def test_a_fault_of_the_search_names_the_question(workers: WorkerPool) -> None:
     fault = errors.InvalidArgumentError(
         "query is empty.", target="query", next_step="Say in words what to look for."
     )
@@ -123,14 +123,14 @@ async def test_a_fault_of_the_search_names_the_question(workers: Workers) -> Non
         await research(workers, Listed(error=fault), Library({}))
 
 
-async def test_an_unknown_engine_stays_the_searchers_to_explain(workers: Workers) -> None:
+async def test_an_unknown_engine_stays_the_searchers_to_explain(workers: WorkerPool) -> None:
     fault = errors.InvalidArgumentError('engines names "x", which is none.', target="engines")
     with pytest.raises(errors.InvalidArgumentError, match="engines names"):
         await research(workers, Listed(error=fault), Library({}))
 
 
-async def test_when_no_worker_comes_the_beginnings_serve(workers: Workers) -> None:
-    closed = Workers(1)
+async def test_when_no_worker_comes_the_beginnings_serve(workers: WorkerPool) -> None:
+    closed = WorkerPool(1)
     library = Library({name: page(name) for name in "abc"})
     brief = await research(closed, Listed("a", "b", "c"), library, budget=2_000)
     assert all(one.excerpts[0].text.startswith("# Log of ") for one in brief.pages)
@@ -140,7 +140,7 @@ async def test_when_no_worker_comes_the_beginnings_serve(workers: Workers) -> No
 @pytest.mark.browser
 @pytest.mark.usefixtures("engines_have_time")
 async def test_the_whole_way_from_question_to_passages(
-    searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: Workers, caller: str
+    searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: WorkerPool, caller: str
 ) -> None:
     fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
     told: list[str] = []

@@ -9,7 +9,7 @@ from scraper.reading.fetcher import Fetcher
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import NoPages
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.search.conftest import MakeSearcher
 from tests.site.engine_pages import EngineRow
 from tests.site.engine_server import EngineSite
@@ -196,7 +196,7 @@ async def test_a_link_of_google_news_leads_to_the_publisher(
     engine_site: EngineSite,
     engine_browsers: Browsers,
     engine_settings: Settings,
-    workers: Workers,
+    workers: WorkerPool,
     caller: str,
 ) -> None:
     answer = await searcher.search(QUERY, engines=["googlenews"], principal=caller)

@@ -17,7 +17,7 @@ def main() -> None:
     from scraper.workers import sandbox
 
     kept = os.open(sys.argv[2], os.O_RDONLY)
-    sandbox.limit(sandbox.SandboxLimits())
+    sandbox.apply_limits(sandbox.SandboxLimits())
     sandbox.confine()
     tries: dict[str, Callable[[], object]] = {
         "read a file": lambda: Path("/etc/passwd").read_bytes(),

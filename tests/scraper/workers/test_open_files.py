@@ -8,14 +8,14 @@ from tests.scraper.process import output_of
 
 BUSY = """
     import asyncio, os, resource
-    from scraper.workers import Workers
+    from scraper.workers import WorkerPool
     from tests.scraper.workers import jobs
 
     async def main():
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (2000, most))
         opened = [open(os.devnull) for _ in range(1100)]
-        async with Workers(1) as workers:
+        async with WorkerPool(1) as workers:
             print(await workers.run(jobs.echo, len(opened)))
 
     asyncio.run(main())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scraper.extract.documents.model import ParseRequest
-from scraper.workers import NoWorkerError, Workers, sandbox, single_use_process
+from scraper.workers import NoWorkerError, WorkerPool, sandbox, single_use
 from tests.scraper.workers import jobs
 
 
@@ -23,12 +23,12 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody_tells(_: str) -> int:
         raise FileNotFoundError
 
-    monkeypatch.setattr(single_use_process, "_resident_bytes", nobody_tells)
+    monkeypatch.setattr(single_use, "_read_resident_bytes", nobody_tells)
 
 
 @pytest.mark.usefixtures("elsewhere")
 async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
-    async with Workers(1, preload=()) as workers:
+    async with WorkerPool(1, preload=()) as workers:
         first = await workers.run(jobs.pid)
         os.kill(first, signal.SIGKILL)
         assert await workers.run(jobs.pid) != first
@@ -36,17 +36,17 @@ async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
 
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize(
-    "preload", ["scraper.no_such_room", "tests.scraper.workers.jobs:allow_no_more_processes"]
+    "preload", ["scraper.no_such_module", "tests.scraper.workers.jobs:allow_no_more_processes"]
 )
 async def test_a_worker_that_cannot_start_is_noticed_before_its_time_is_up(preload: str) -> None:
-    async with Workers(1, preload=(preload,)) as broken:
+    async with WorkerPool(1, preload=(preload,)) as broken:
         with pytest.raises(NoWorkerError, match="the worker died"):
             await broken.run(jobs.pid)
 
 
 @pytest.mark.usefixtures("elsewhere")
 async def test_a_document_is_read() -> None:
-    shots = single_use_process.SingleUseProcesses(1, keep_warm=False)
+    shots = single_use.SingleUseProcesses(1, keep_warm=False)
     answer = await shots.run(asdict(ParseRequest()), b"{\\rtf1 Words}")
     await shots.close()
     assert "Words" in str(answer["parsed"])
@@ -54,7 +54,7 @@ async def test_a_document_is_read() -> None:
 
 @pytest.mark.usefixtures("elsewhere")
 def test_what_keeps_no_document_in_is_named() -> None:
-    assert sandbox.abilities().missing == (
+    assert sandbox.detect_capabilities().missing == (
         "a bar to new privileges",
         "Landlock",
         "a filter of system calls",

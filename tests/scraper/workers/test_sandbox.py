@@ -14,7 +14,7 @@ from tests.scraper.workers import probes
 
 
 @pytest.mark.skipif(
-    bool(sandbox.abilities().missing), reason="this system lacks a part of it, as `doctor` says"
+    bool(sandbox.detect_capabilities().missing), reason="this system lacks a part of it, as `doctor` says"
 )
 def test_a_confined_process_opens_nothing_speaks_to_nobody_and_starts_nothing(tmp_path: Path) -> None:
     file = tmp_path / "a"

@@ -17,7 +17,7 @@ from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.documents.request import DocumentRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.workers.single_use_process import SingleUseProcesses
+from scraper.workers.single_use import SingleUseProcesses
 from tests.scraper.extract.documents.made import drawn_pdf, text_at
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 

@@ -21,7 +21,7 @@ from scraper.reading.fetcher import Fetcher
 from scraper.reading.politeness.host_throttle import REST_LIMIT_S, HostThrottle
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 
 HOST = "example.org"
@@ -31,7 +31,7 @@ def fetcher(door: ScriptedDoor, **chosen: Any) -> Fetcher:
     """One that reads through a scripted door."""
     return Fetcher(
         door,
-        cast(Workers, ScriptedWorkers()),
+        cast(WorkerPool, ScriptedWorkers()),
         cast(PageStore, CountingPages()),
         Settings(cache_mb=0, **chosen),
     )
@@ -294,7 +294,9 @@ class TestRetryAfter:
 
     async def test_what_was_kept_is_given_all_the_same(self) -> None:
         door = ScriptedDoor()
-        reads = Fetcher(door, cast(Workers, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
+        reads = Fetcher(
+            door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings()
+        )
         await reads.fetch(url(1))
         door._more = {"status": 429, "headers": {"retry-after": "60"}}
         with pytest.raises(errors.ScraperError):

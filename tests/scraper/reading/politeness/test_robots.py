@@ -21,7 +21,7 @@ from scraper.reading.politeness.robots import Robots
 from scraper.reading.politeness.robots_rules import RobotsRules
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.workers import Workers
+from scraper.workers import WorkerPool
 from tests.scraper.reading.standins import CountingPages, ScriptedWorkers
 
 RULES = """
@@ -72,7 +72,7 @@ class RobotsDoor:
 
 def fetcher(door: RobotsDoor, policy: str = "obey", gap_s: float = 0.0) -> Fetcher:
     settings = Settings(robots=policy, host_gap_s=gap_s)
-    return Fetcher(door, cast(Workers, ScriptedWorkers()), cast(PageStore, CountingPages()), settings)
+    return Fetcher(door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), settings)
 
 
 async def refusal(reads: Fetcher, path: str) -> errors.ScraperError:

@@ -22,10 +22,10 @@ from scraper.workers import (
     WorkerDiedError,
     WorkerFailedError,
     WorkerMemoryError,
-    Workers,
+    WorkerPool,
     WorkerTimeoutError,
 )
-from scraper.workers.worker_process import ProcessGoneError, Worker
+from scraper.workers.process import ProcessGoneError, Worker
 from tests.scraper.process import output_of
 from tests.scraper.workers import jobs
 
@@ -34,8 +34,8 @@ PATIENCE_S = 60.0
 
 
 @pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[Workers]:
-    async with Workers(2) as running:
+async def workers() -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(2) as running:
         yield running
 
 
@@ -62,13 +62,13 @@ async def until_written(path: Path) -> str:
     return path.read_text()
 
 
-async def test_a_result_comes_from_another_process(workers: Workers) -> None:
+async def test_a_result_comes_from_another_process(workers: WorkerPool) -> None:
     there = await workers.run(jobs.pid)
     assert there != os.getpid()
     assert there in workers.pids
 
 
-async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: Workers) -> None:
+async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: WorkerPool) -> None:
     html = "<title>T</title><main><h1>Heading</h1><p>Text with <a href=/x>a link</a>.</p></main>"
     snapshot = Snapshot(
         "https://example.com/", "https://example.com/", 200, media_type="text/html", html=html
@@ -76,12 +76,12 @@ async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: Wo
     assert await workers.run(reader.read, snapshot) == reader.read(snapshot)
 
 
-async def test_thirty_megabytes_travel_both_ways(workers: Workers) -> None:
+async def test_thirty_megabytes_travel_both_ways(workers: WorkerPool) -> None:
     text = "é漢x" * 5_000_000
     assert await workers.run(jobs.echo, text, limit_s=PATIENCE_S) == text
 
 
-async def test_exceptions_travel_with_their_class_fields_and_origin(workers: Workers) -> None:
+async def test_exceptions_travel_with_their_class_fields_and_origin(workers: WorkerPool) -> None:
     with pytest.raises(HttpStatusError, match="It said no") as caught:
         await workers.run(jobs.fail_as_a_site_does)
     error = caught.value
@@ -96,14 +96,14 @@ async def test_exceptions_travel_with_their_class_fields_and_origin(workers: Wor
         await workers.run(jobs.fail_by_type)
 
 
-async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: Workers) -> None:
+async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: WorkerPool) -> None:
     with pytest.raises(TimeoutError, match="from the function"):
         await workers.run(jobs.timeout_of_its_own)
 
 
 @pytest.mark.parametrize("job", [jobs.fail_unsendably, jobs.unsendable_result, jobs.untrusted_result])
 async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_process(
-    workers: Workers, job
+    workers: WorkerPool, job
 ) -> None:
     before = set(workers.pids)
     with pytest.raises(WorkerFailedError):
@@ -112,7 +112,7 @@ async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_
 
 
 async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice(
-    workers: Workers, tmp_path: Path
+    workers: WorkerPool, tmp_path: Path
 ) -> None:
     said = tmp_path / "pid"
     # The least of them in which a machine comes to begin what it is to do.
@@ -128,7 +128,7 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     assert await workers.run(jobs.echo, "again") == "again"
 
 
-async def test_a_call_without_time_costs_no_process(workers: Workers) -> None:
+async def test_a_call_without_time_costs_no_process(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
     before = workers.pids
     with pytest.raises(WorkerTimeoutError):
@@ -136,7 +136,7 @@ async def test_a_call_without_time_costs_no_process(workers: Workers) -> None:
     assert workers.pids == before
 
 
-async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: Workers) -> None:
+async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: WorkerPool) -> None:
     with pytest.raises(WorkerMemoryError):
         await workers.run(jobs.take, 3 << 30, limit_s=PATIENCE_S)
     assert await workers.run(jobs.take, 1_000) == 1_000
@@ -151,7 +151,7 @@ async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(
     ],
 )
 async def test_the_largest_pages_are_read_within_the_memory_of_a_worker(
-    workers: Workers, piece: str, number: int
+    workers: WorkerPool, piece: str, number: int
 ) -> None:
     snapshot = Snapshot(
         "https://example.com/", "https://example.com/", 200, media_type="text/html", html=piece * number
@@ -159,22 +159,22 @@ async def test_the_largest_pages_are_read_within_the_memory_of_a_worker(
     assert (await workers.run(reader.read, snapshot, limit_s=300.0)).degraded
 
 
-async def test_a_process_that_grew_large_is_replaced(workers: Workers) -> None:
-    async with Workers(1) as one:
+async def test_a_process_that_grew_large_is_replaced(workers: WorkerPool) -> None:
+    async with WorkerPool(1) as one:
         first = await one.run(jobs.pid)
         assert await one.run(jobs.take, 400 << 20, limit_s=PATIENCE_S) == 400 << 20
         assert await one.run(jobs.pid) != first
         await until_gone(first)
 
 
-async def test_a_dead_process_is_tried_once_more(workers: Workers, tmp_path: Path) -> None:
+async def test_a_dead_process_is_tried_once_more(workers: WorkerPool, tmp_path: Path) -> None:
     assert await workers.run(jobs.die_once, str(tmp_path / "once")) == "alive"
     with pytest.raises(WorkerDiedError):
         await workers.run(jobs.note_and_die, str(tmp_path / "twice"))
     assert (tmp_path / "twice").read_text() == "xx"
 
 
-async def test_killed_idle_workers_are_replaced_unseen(workers: Workers) -> None:
+async def test_killed_idle_workers_are_replaced_unseen(workers: WorkerPool) -> None:
     await asyncio.gather(*(workers.run(jobs.sleep, 0.1) for _ in range(2)))
     idle = workers.pids[1:]
     assert len(idle) == 2
@@ -184,7 +184,7 @@ async def test_killed_idle_workers_are_replaced_unseen(workers: Workers) -> None
     assert await workers.run(jobs.echo, "here") == "here"
 
 
-async def test_calls_go_on_after_the_nursery_was_killed(workers: Workers) -> None:
+async def test_calls_go_on_after_the_fork_server_was_killed(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
     before = workers.pids
     os.kill(before[0], signal.SIGKILL)
@@ -195,7 +195,7 @@ async def test_calls_go_on_after_the_nursery_was_killed(workers: Workers) -> Non
         assert before[0] not in workers.pids
 
 
-async def test_a_cancelled_call_frees_its_process(workers: Workers, tmp_path: Path) -> None:
+async def test_a_cancelled_call_frees_its_process(workers: WorkerPool, tmp_path: Path) -> None:
     call = asyncio.create_task(workers.run(jobs.spin, str(tmp_path / "pid"), limit_s=60.0))
     pid = int(await until_written(tmp_path / "pid"))
     call.cancel()
@@ -207,13 +207,13 @@ async def test_a_cancelled_call_frees_its_process(workers: Workers, tmp_path: Pa
 
 async def test_calls_are_served_in_the_order_of_asking(tmp_path: Path) -> None:
     notes = str(tmp_path / "order")
-    async with Workers(1) as one:
+    async with WorkerPool(1) as one:
         await asyncio.gather(*(one.run(jobs.say_number, number, notes) for number in range(30)))
     assert (tmp_path / "order").read_text().split() == [str(number) for number in range(30)]
 
 
 async def test_callers_that_leave_the_queue_take_no_worker_with_them() -> None:
-    async with Workers(1) as one:
+    async with WorkerPool(1) as one:
         busy = asyncio.create_task(one.run(jobs.sleep, 0.2))
         await asyncio.sleep(0)
         leaving = [asyncio.create_task(one.run(jobs.echo, number)) for number in range(5)]
@@ -229,26 +229,26 @@ async def test_callers_that_leave_the_queue_take_no_worker_with_them() -> None:
 @LINUX
 async def test_standard_streams_and_secrets_stay_with_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_MCP_TOKEN", "secret")
-    async with Workers(1) as one:
+    async with WorkerPool(1) as one:
         assert (await one.run(jobs.descriptors))[:2] == ["/dev/null", "/dev/null"]
         assert "SEARCH_MCP_TOKEN" not in await one.run(jobs.environment)
 
 
-async def test_a_worker_imports_the_pure_rooms_alone(workers: Workers) -> None:
+async def test_a_worker_imports_the_pure_rooms_alone(workers: WorkerPool) -> None:
     loaded = await workers.run(jobs.modules)
     assert "scraper.extract.reader" in loaded
-    assert not {"asyncio", "mcp", "playwright", "scraper.workers", "apsw"} & set(loaded)
+    assert not {"asyncio", "mcp", "playwright", "scraper.workers.pool", "apsw"} & set(loaded)
 
 
 CLOSED = """
     import asyncio, os
-    from scraper.workers import WorkerDiedError, Workers
+    from scraper.workers import WorkerDiedError, WorkerPool
     from tests.scraper.workers import jobs
-    from tests.scraper.workers.test_workers import until_gone
+    from tests.scraper.workers.test_pool import until_gone
 
     async def main():
         before = set(os.listdir("/proc/self/fd"))
-        running = Workers(2)
+        running = WorkerPool(2)
         await running.start()
         await asyncio.gather(*(running.run(jobs.sleep, 0.05) for _ in range(4)))
         call = asyncio.create_task(running.run(jobs.sleep, 600.0, limit_s=600.0))
@@ -277,31 +277,31 @@ async def test_nothing_is_left_after_close() -> None:
 
 
 async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    fork, failures = Workers._fork, [ProcessGoneError("the nursery is gone")] * 4
+    fork, failures = WorkerPool._fork, [ProcessGoneError("the fork server is gone")] * 4
 
-    def failing(self: Workers) -> Worker:
+    def failing(self: WorkerPool) -> Worker:
         if failures:
             raise failures.pop()
         return fork(self)
 
-    monkeypatch.setattr(Workers, "_fork", failing)
-    async with Workers(4) as four:
+    monkeypatch.setattr(WorkerPool, "_fork", failing)
+    async with WorkerPool(4) as four:
         assert await four.run(jobs.pid) in four.pids
 
 
 async def test_workers_that_cannot_start_are_told_to_who_waits() -> None:
-    async with Workers(1, preload=("scraper.no_such_room",)) as broken:
+    async with WorkerPool(1, preload=("scraper.no_such_module",)) as broken:
         with pytest.raises(NoWorkerError, match="no worker process can be started"):
             await broken.run(jobs.pid)
 
 
 SERVER = """
     import asyncio, os, sys
-    from scraper.workers import Workers
+    from scraper.workers import WorkerPool
     from tests.scraper.workers import jobs
 
     async def main():
-        async with Workers(2) as workers:
+        async with WorkerPool(2) as workers:
             await asyncio.gather(*(workers.run(jobs.sleep, 0.05) for _ in range(4)))
             call = asyncio.create_task(workers.run(jobs.spin, sys.argv[1], limit_s=600.0))
             while not os.path.exists(sys.argv[1]):
@@ -324,7 +324,7 @@ async def test_no_process_outlives_a_killed_server(tmp_path: Path) -> None:
     await until_gone(*pids)
 
 
-async def test_a_hundred_calls_at_once_all_come_back(workers: Workers) -> None:
+async def test_a_hundred_calls_at_once_all_come_back(workers: WorkerPool) -> None:
     started = time.monotonic()
     assert await asyncio.gather(*(workers.run(jobs.echo, number) for number in range(100))) == list(
         range(100)

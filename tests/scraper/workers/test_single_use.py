@@ -17,7 +17,7 @@ import pytest_asyncio
 from scraper.extract.documents.model import ParseRequest
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.sandbox import SandboxLimits
-from scraper.workers.single_use_process import ResourceLimits, SingleUseProcesses
+from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 from tests.scraper.extract.documents.made import docx, drawn_pdf, epub, odf, text_at, xlsx
 
 PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
@@ -96,7 +96,7 @@ async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_p
     assert shots._warm is not None
     first = await shots._warm
     await ask(shots, PDF)
-    assert not first.alive
+    assert not first.is_alive
     assert shots._warm is not None
     assert await shots._warm is not first
 
@@ -115,7 +115,7 @@ async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots
     start, end = PDF.index(b"<< /Length"), PDF.index(b"endstream")
     head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(content)
     bomb = PDF[:start] + head + content + b"\n" + PDF[end:]
-    small = SingleUseProcesses(1, watch=ResourceLimits(memory_bytes=200_000_000), keep_warm=False)
+    small = SingleUseProcesses(1, limits=ResourceLimits(memory_bytes=200_000_000), keep_warm=False)
     with pytest.raises((WorkerMemoryError, WorkerDiedError, WorkerTimeoutError)):
         await ask(small, bomb)
     assert "parsed" in await ask(small, PDF)
@@ -124,7 +124,7 @@ async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots
 
 async def test_time_is_up_when_it_is_up() -> None:
     slow = SingleUseProcesses(
-        1, watch=ResourceLimits(allowance=replace(SandboxLimits(), cpu_s=1)), keep_warm=False
+        1, limits=ResourceLimits(sandbox=replace(SandboxLimits(), cpu_s=1)), keep_warm=False
     )
     deep = b"a," * 9_000_000
     with pytest.raises(WorkerTimeoutError):
@@ -134,7 +134,7 @@ async def test_time_is_up_when_it_is_up() -> None:
 
 async def test_waiting_for_others_counts_against_no_document() -> None:
     one = SingleUseProcesses(1, keep_warm=False)
-    async with one._room:
+    async with one._semaphore:
         task = asyncio.create_task(one.run(asdict(ParseRequest()), PDF, limit_s=0.01))
         done, _ = await asyncio.wait({task}, timeout=0.3)
     assert not done

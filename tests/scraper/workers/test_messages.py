@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scraper.model import Document, Link, VerdictKind
-from scraper.workers import forkserver
+from scraper.workers import messages
 
 
 class Old(enum.StrEnum):
@@ -22,7 +22,7 @@ class Old(enum.StrEnum):
 
 def test_an_enum_never_travels_as_a_call_of_getattr() -> None:
     assert b"getattr" in pickle.dumps(Old.MEMBER)
-    packed = forkserver.dumps((Old.MEMBER, VerdictKind.OK))
+    packed = messages.dumps((Old.MEMBER, VerdictKind.OK))
     assert b"getattr" not in packed
     assert pickle.loads(packed) == (Old.MEMBER, VerdictKind.OK)
 
@@ -51,7 +51,7 @@ class Named(Counting):
 
 def test_a_document_travels_without_a_list_of_its_fields() -> None:
     document = Document(url="https://example.org/", links=(Link("https://example.org/a", "a"),) * 3)
-    packed = forkserver.dumps(document)
+    packed = messages.dumps(document)
     assert b"_dataclass_setstate" not in packed and len(packed) < len(pickle.dumps(document))
     assert pickle.loads(packed) == document
 
@@ -59,7 +59,7 @@ def test_a_document_travels_without_a_list_of_its_fields() -> None:
 def test_a_dataclass_that_is_more_than_what_it_is_made_with_arrives_whole() -> None:
     counting, named = Counting("one"), Named("two")
     counting.count, named.count, named.more = 7, 8, "more"  # type: ignore[attr-defined]
-    checked, counted, arrived = pickle.loads(forkserver.dumps((Checked("once"), counting, named)))
+    checked, counted, arrived = pickle.loads(messages.dumps((Checked("once"), counting, named)))
     assert checked.text == "once!"
     assert counted == counting
     assert (arrived.count, arrived.more) == (8, "more")
