@@ -151,7 +151,7 @@ def _install_node_packages(environment: _Environment, folder: Path) -> None:
 
 def _link_browser(name: str, python: Path) -> None:
     """Lay a link to this machine's Chromium where this Playwright expects its own."""
-    chromium = locate.find(Tier.LIGHT, None) or locate.find(Tier.FULL, None)
+    chromium = locate.find_chromium(Tier.LIGHT, None) or locate.find_chromium(Tier.FULL, None)
     if chromium is None:
         raise SystemExit("There is no Chromium on this machine: run `search-mcp install-browser`.")
     folder = browsers_folder(name)

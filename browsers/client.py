@@ -1,9 +1,11 @@
-"""`Browsers`: the public face of the door."""
+"""Public entry point: visit URLs with a pool of Chromium browsers behind an egress proxy."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,23 +13,23 @@ from urllib.parse import urlsplit
 import tenacity
 
 from browsers import errors
+from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
 from browsers.model import Mode, Request, Snapshot, Tier
+from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
-from browsers.pool.admission import Admission
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.concurrency import FairSemaphore
-from browsers.pool.cookie_profiles import CookieProfiles
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
 
-PEEKS_PER_HOST = 4
-RENDERS_PER_HOST = 2
+MAX_PEEKS_PER_HOST = 4
+MAX_RENDERS_PER_HOST = 2
 """What one host is asked for at once: more is rude, and holds up the other hosts."""
 
-SCRIPTED_HOSTS = 4096
+MAX_SCRIPTED_HOSTS = 4096
 
-TRIES = 2
+MAX_ATTEMPTS = 2
 """A visit that failed for a passing reason is made once more, within its deadline."""
 _ASKED_LONG = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError)
 """Not where nobody answered: TCP has asked four times by then, and the name's failure is remembered."""
@@ -70,9 +72,9 @@ class Browsers:
         self._pool = Pool(self._settings, self._egress)
         self._profiles = CookieProfiles()
         limit = self._settings.queue_limit
-        self._peeks = FairSemaphore(self._settings.peek_slots, per_host=PEEKS_PER_HOST, queue_limit=limit)
+        self._peeks = FairSemaphore(self._settings.peek_slots, per_host=MAX_PEEKS_PER_HOST, queue_limit=limit)
         self._renders = FairSemaphore(
-            self._settings.render_slots, per_host=RENDERS_PER_HOST, queue_limit=limit
+            self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit
         )
         self._scripted_hosts: dict[str, None] = {}
         """Hosts whose last page needed its scripts, oldest first."""
@@ -157,7 +159,7 @@ class Browsers:
     async def _visit_once(
         self, request: Request, enough: Enough | None, started_at: float, deadline_at: float
     ) -> Snapshot:
-        async with Admission(self._peeks, self._renders, request, deadline_at) as admission:
+        async with VisitSlot(self._peeks, self._renders, request, deadline_at) as admission:
             supply = await self._supply(request, deadline_at)
             async with supply.loan(request) as loan:
                 await self._profiles.load(loan.tab, request)
@@ -192,7 +194,7 @@ class Browsers:
         self._scripted_hosts.pop(host, None)
         if snapshot.rendered:
             self._scripted_hosts[host] = None
-            while len(self._scripted_hosts) > SCRIPTED_HOSTS:
+            while len(self._scripted_hosts) > MAX_SCRIPTED_HOSTS:
                 del self._scripted_hosts[next(iter(self._scripted_hosts))]
 
     async def _supply(self, request: Request, deadline_at: float) -> BrowserHandle:
@@ -211,7 +213,7 @@ def _check_scheme(url: str) -> None:
 
 def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
     return tenacity.AsyncRetrying(
-        stop=tenacity.stop_after_attempt(TRIES),
+        stop=tenacity.stop_after_attempt(MAX_ATTEMPTS),
         retry=tenacity.retry_if_exception(
             lambda error: (
                 isinstance(error, errors.BrowsersError)
@@ -223,3 +225,88 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
         wait=tenacity.wait_random(0.05, 0.3),
         reraise=True,
     )
+
+
+class VisitSlot:
+    """`async with` waits for the first slot; `to_render` exchanges it."""
+
+    def __init__(
+        self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float
+    ) -> None:
+        self._peeks = peeks
+        self._renders = renders
+        self._request = request
+        self._host = urlsplit(request.url).hostname or ""
+        self._deadline_at = deadline_at
+        self._held = AsyncExitStack()
+
+    async def __aenter__(self) -> VisitSlot:
+        """Raises Busy."""
+        first = self._renders if self._request.mode is Mode.RENDER else self._peeks
+        await self._take(first, self._held, bounded=True)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._held.aclose()
+
+    async def to_render(self) -> None:
+        """Take a render slot, then let the peek slot go: who holds one may wait past the queue's bound.
+
+        Raises:
+            Busy: none became free before the deadline.
+        """
+        if self._request.mode is Mode.RENDER:
+            return
+        held = AsyncExitStack()
+        await self._take(self._renders, held, bounded=False)
+        peek, self._held = self._held, held
+        await peek.aclose()
+
+    async def _take(self, slots: FairSemaphore, into: AsyncExitStack, *, bounded: bool) -> None:
+        wait_s = max(0.0, self._deadline_at - time.monotonic())
+        turn = slots.taken(
+            self._request.principal, self._host, url=self._request.url, wait_s=wait_s, bounded=bounded
+        )
+        await into.enter_async_context(turn)
+
+
+MAX_PROFILES = 200
+
+
+class CookieProfiles:
+    """Cookies by (principal, profile) for the life of the process; the least recently used goes first."""
+
+    def __init__(self) -> None:
+        self._cookies: OrderedDict[tuple[str, str], list[Event]] = OrderedDict()
+
+    async def load(self, tab: Tab, request: Request) -> None:
+        """Put the profile's cookies into a fresh tab."""
+        if request.site_profile is None:
+            return
+        cookies = self._cookies.get((request.principal, request.site_profile))
+        if cookies:
+            await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
+
+    def forget(self, principal: str, site_profile: str) -> bool:
+        """Drop a profile's cookies; whether there were any."""
+        return bool(self._cookies.pop((principal, site_profile), None))
+
+    async def save(self, tab: Tab, request: Request) -> None:
+        """Take the profile's cookies out of a tab."""
+        if request.site_profile is None:
+            return
+        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
+        key = (request.principal, request.site_profile)
+        self._cookies[key] = [_settable(cookie) for cookie in found["cookies"]]
+        self._cookies.move_to_end(key)
+        while len(self._cookies) > MAX_PROFILES:
+            self._cookies.popitem(last=False)
+
+
+def _settable(cookie: Event) -> Event:
+    """What `Storage.setCookies` takes back of what `Storage.getCookies` gives."""
+    kept = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
+    settable = {key: cookie[key] for key in kept if key in cookie}
+    if not cookie.get("session", False):
+        settable["expires"] = cookie["expires"]
+    return settable

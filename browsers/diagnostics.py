@@ -17,12 +17,12 @@ __all__ = [
     "FAKE_DNS_NETWORK",
     "InstallReport",
     "InstalledBrowser",
-    "chromiums",
-    "fonts",
+    "find_fonts",
+    "find_installed_browsers",
+    "find_unusable_paths",
     "install",
     "is_fake_dns_suspected",
-    "proxy_address",
-    "unusable_paths",
+    "parse_proxy_address",
 ]
 
 FAKE_DNS_NETWORK = "198.18.0.0/15"
@@ -43,23 +43,23 @@ class InstalledBrowser:
     """`setting`, `system` or `playwright`."""
 
 
-def chromiums(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
+def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
     """Every tier's Chromium that is there and starts far enough to say its version."""
-    located = (locate.find(tier, path) for tier, path in _paths(settings).items())
-    found = (InstalledBrowser(c.tier, c.executable, locate.version(c), c.source) for c in located if c)
+    located = (locate.find_chromium(tier, path) for tier, path in _paths(settings).items())
+    found = (InstalledBrowser(c.tier, c.executable, locate.read_version(c), c.source) for c in located if c)
     return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
 
 
-def unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
+def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
     """The paths in the settings at which there is no program; `start`: or one that is no Chromium."""
     return {
         tier: path
         for tier, path in _paths(settings).items()
-        if path is not None and not _usable(locate.find(tier, path), start)
+        if path is not None and not _usable(locate.find_chromium(tier, path), start)
     }
 
 
-def proxy_address(url: str) -> tuple[str, int]:
+def parse_proxy_address(url: str) -> tuple[str, int]:
     """Where the operator's proxy is.
 
     Raises:
@@ -69,7 +69,7 @@ def proxy_address(url: str) -> tuple[str, int]:
     return proxy.host, proxy.port
 
 
-def fonts() -> dict[str, bool] | None:
+def find_fonts() -> dict[str, bool] | None:
     """Which scripts beyond Latin have a font here; None where the system does not tell."""
     lister = shutil.which("fc-list")
     if lister is None:
@@ -84,8 +84,8 @@ def _paths(settings: BrowserSettings) -> dict[Tier, str | None]:
     return {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
 
 
-def _usable(found: locate.Chromium | None, start: bool) -> bool:
-    return found is not None and (not start or locate.version(found) != locate.UNKNOWN_VERSION)
+def _usable(found: locate.ChromiumInstall | None, start: bool) -> bool:
+    return found is not None and (not start or locate.read_version(found) != locate.UNKNOWN_VERSION)
 
 
 def _has_font(lister: str, language: str) -> bool:

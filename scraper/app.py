@@ -90,7 +90,7 @@ class App:
 
 def _browser_settings(settings: Settings) -> BrowserSettings:
     chosen = settings.browser_settings()
-    for tier, path in diagnostics.unusable_paths(chosen).items():
+    for tier, path in diagnostics.find_unusable_paths(chosen).items():
         raise SettingsError(
             f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
             "Correct it, or remove the setting: Chromium is then looked for."

@@ -93,9 +93,9 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
     from playwright.async_api import async_playwright
 
     from browsers import Tier
-    from browsers.chromium.locate import find
+    from browsers.chromium.locate import find_chromium
 
-    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     assert found is not None, "no Chromium on this machine: run `make setup`"
     mapped = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
     async with async_playwright() as playwright:
@@ -141,6 +141,6 @@ def _skip_without_chromium(items: list[pytest.Item]) -> None:
 
 def _chromium_is_here() -> bool:
     from browsers import Tier
-    from browsers.chromium.locate import find
+    from browsers.chromium.locate import find_chromium
 
-    return any(find(tier, None) for tier in Tier)
+    return any(find_chromium(tier, None) for tier in Tier)

@@ -59,7 +59,7 @@ def trusting_chromium() -> Iterator[Mapping[str, str]]:
     with tempfile.TemporaryDirectory(prefix="benchmark-chromium-") as folder:
         settings = {}
         for tier in Tier:
-            found = locate.find(tier, None)
+            found = locate.find_chromium(tier, None)
             if found is not None:
                 script = Path(folder) / tier
                 script.write_text(f'#!/bin/sh\nexec "{found.executable}" --ignore-certificate-errors "$@"\n')

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.egress.proxy_cost import measure_cost
 from browsers import Tier
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from tests.hostile.assault import Outcome, assault, case_names, reached
 from tests.hostile.doors import unwalled, walled
 from tests.hostile.site import HostileSite
@@ -60,7 +60,7 @@ async def measure(options: Options) -> Figures:
 
 
 def _wanted(options: Options) -> list[tuple[Tier, str]]:
-    installed = [tier for tier in Tier if find(tier, None) is not None]
+    installed = [tier for tier in Tier if find_chromium(tier, None) is not None]
     everything = list(itertools.product(installed, ("http", "https")))
     return everything[:1] if options.quick else everything
 

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, async_playwright
 from benchmarks.common.command_line import Figures, Options, print_table
 from benchmarks.egress.proxy_peer import HOSTS, Peer, wall_peer
 from browsers import BrowserSettings, Tier
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from browsers.egress import EgressProxy
 
 _MEGABYTES = 64
@@ -103,7 +103,7 @@ async def _page(browser: Browser, egress: EgressProxy | None, number: int, laps:
 @asynccontextmanager
 async def _browsers(peer: Peer) -> AsyncIterator[tuple[Browser, Browser]]:
     """A plain browser that finds the hosts by itself, and one that needs a gate."""
-    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     assert found is not None, "no Chromium"
     rules = "--host-resolver-rules=" + ",".join(f"MAP {host} 127.0.0.1:{peer.port}" for host in HOSTS)
     async with async_playwright() as playwright, AsyncExitStack() as stack:

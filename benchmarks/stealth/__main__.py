@@ -24,7 +24,7 @@ from benchmarks.stealth.detectors.examined import (
 )
 from benchmarks.stealth.detectors.install import installed
 from benchmarks.stealth.detectors.site import DetectorSite, served
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 
@@ -89,7 +89,7 @@ async def _peers(stack: AsyncExitStack, port: int) -> list[_Visitor]:
         if name == "playwright-stealth" and plugin is None:
             continue
         for tier in Tier:
-            chromium = find(tier, None)
+            chromium = find_chromium(tier, None)
             if chromium is not None:
                 page = playwright_page(chromium.executable, port, disguise)
                 look = await stack.enter_async_context(page)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browsers.chromium.profile_dir import ProfileFolder
+from browsers.chromium.profile_dir import ProfileDir
 from browsers.errors import NoBrowserError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ STOP_LIMIT_S = 3.0
 class Driver:
     """Owner of the driver; all browsers' profile folders lie under `folder`."""
 
-    def __init__(self, folder: ProfileFolder) -> None:
+    def __init__(self, folder: ProfileDir) -> None:
         self._folder = folder
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()

@@ -1,23 +1,58 @@
-"""Gets a Chromium onto this machine, and what its driver needs: by the system's own packages as root, by
-Playwright's download otherwise.
+"""Install Chromium and the libraries of its driver.
 
-python -m browsers.chromium.install            when none is there yet
-python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
+As root the system's packages are used, otherwise Playwright's download.
+
+    python -m browsers.chromium.install            when none is there yet
+    python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from browsers.chromium import locate
-from browsers.chromium.locate import Chromium
-from browsers.chromium.platform import HostPlatform
+from browsers.chromium.locate import ChromiumInstall, InstallRoots
 from browsers.model import Tier
+
+_UBUNTU_WITH_A_CHROMIUM = "linuxmint"
+"""Made from Ubuntu too, but with a package of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlatform:
+    """What the choice of a way depends on; tests make one of a folder."""
+
+    machine: InstallRoots = field(default_factory=InstallRoots)
+    is_root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
+    path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
+    playwright: tuple[str, ...] = (sys.executable, "-m", "playwright")
+
+    def has(self, program: str) -> bool:
+        """Whether a program is on the path."""
+        return shutil.which(program, path=self.path) is not None
+
+    @property
+    def apt_brings_chromium(self) -> bool:
+        """Whether there is an apt-get whose package is a browser; Ubuntu's installs a snap, which cannot be
+        driven, and so does that of most that are made from it."""
+        names = self._distributions()
+        return self.has("apt-get") and ("ubuntu" not in names or _UBUNTU_WITH_A_CHROMIUM in names)
+
+    def _distributions(self) -> list[str]:
+        """ID of /etc/os-release, such as debian, and those it is like; empty where there is none."""
+        try:
+            lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return []
+        fields = dict(line.split("=", 1) for line in lines if "=" in line)
+        return " ".join(fields.get(name, "").strip("\"'") for name in ("ID", "ID_LIKE")).split()
+
 
 Log = Callable[[str], None]
 
@@ -57,7 +92,7 @@ _APT_ATTEMPTS = (
 class InstallReport:
     """What is there now, and what a person has to do when that is not enough."""
 
-    found: tuple[Chromium, ...]
+    found: tuple[ChromiumInstall, ...]
     missing: tuple[Tier, ...]
     next_step: str | None
     """One command to run; None when nothing is left to do."""
@@ -87,7 +122,7 @@ class _Way:
     limit_s: float
 
 
-def ensure(log: Log, host: HostPlatform | None = None) -> InstallReport:
+def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
     """Install only where nothing works at all: one tier can serve both. What was downloaded is kept fresh."""
     host = host or HostPlatform()
     report = _look_afresh(host, tuple(Tier), log)
@@ -122,9 +157,11 @@ def install(
 
 def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
     """Found means: it starts far enough to say its version, so its libraries are there too."""
-    located = [chromium for tier in tiers if (chromium := locate.find(tier, None, host.machine))]
+    located = [chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine))]
     found = tuple(
-        chromium for chromium in located if locate.version(chromium, host.machine) != locate.UNKNOWN_VERSION
+        chromium
+        for chromium in located
+        if locate.read_version(chromium, host.machine) != locate.UNKNOWN_VERSION
     )
     missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
     driver_starts = _driver_starts(host)
@@ -275,9 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     chosen = parser.parse_args(arguments)
-    report = install(_say, fonts=True) if chosen.all else ensure(_say)
+    report = install(_say, fonts=True) if chosen.all else ensure_installed(_say)
     for chromium in report.found:
-        _say(f"Chromium {locate.version(chromium)} ({chromium.tier}): {chromium.executable}")
+        _say(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
         _say(f"Not everything could be installed. Run: {report.next_step}")
     return 0 if report.usable else 1

@@ -63,7 +63,7 @@ _PLAYWRIGHT_DONE = "INSTALLATION_COMPLETE"
 
 
 @dataclass(frozen=True, slots=True)
-class Chromium:
+class ChromiumInstall:
     """One browser that can be started."""
 
     executable: str
@@ -97,25 +97,27 @@ class InstallRoots:
         return Path(chosen) if chosen else self.cache / "ms-playwright"
 
 
-def find(tier: Tier, explicit: str | None, machine: InstallRoots | None = None) -> Chromium | None:
+def find_chromium(
+    tier: Tier, explicit: str | None, machine: InstallRoots | None = None
+) -> ChromiumInstall | None:
     """The Chromium of a tier, or None; a path that was given is the only one looked at."""
     machine = machine or InstallRoots()
     if explicit is not None:
         path = Path(os.path.expanduser(explicit))  # which leaves the name of no user as it is
-        return Chromium(str(path), tier, "setting") if _runnable(path) else None
+        return ChromiumInstall(str(path), tier, "setting") if _runnable(path) else None
     for source, path in _candidates(tier, machine):
         if _runnable(path):
-            return Chromium(str(path), tier, source)
+            return ChromiumInstall(str(path), tier, source)
     return None
 
 
-def version(chromium: Chromium, machine: InstallRoots | None = None) -> str:
+def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
     """Its version, such as 156.0.8078.79."""
-    found = _VERSION.search(product(chromium, machine))
+    found = _VERSION.search(read_product(chromium, machine))
     return found.group() if found else UNKNOWN_VERSION
 
 
-def product(chromium: Chromium, machine: InstallRoots | None = None) -> str:
+def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
     """What it calls itself, such as "Google Chrome 156.0.8078.79"; asked once for each file and kept in the
     user's cache."""
     notes = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"

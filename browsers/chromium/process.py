@@ -1,4 +1,4 @@
-"""One running Chromium: launched by Playwright, watched by process id, ended with all that it started."""
+"""Launch Chromium with Playwright, watch its processes, and end it with all its children."""
 
 from __future__ import annotations
 
@@ -15,16 +15,60 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browsers import errors
-from browsers.cdp.pipe_transport import PipeHandshake, PipeTransport
-from browsers.cdp.playwright_transport import PlaywrightTransport
 from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
-from browsers.chromium import processes
+from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
 from browsers.chromium.driver import Driver
 from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
+
+PROC = Path("/proc")
+
+
+def list_tree_pids(root: int) -> list[int]:
+    """The process and all its descendants; empty where there is no /proc."""
+    found, todo = [], [root]
+    while todo:
+        pid = todo.pop()
+        try:
+            threads = list((PROC / str(pid) / "task").iterdir())
+        except OSError:
+            continue
+        found.append(pid)
+        for thread in threads:
+            try:
+                todo.extend(int(child) for child in (thread / "children").read_text().split())
+            except OSError:
+                continue
+    return found
+
+
+def measure_tree_bytes(root: int) -> int | None:
+    """Proportional set size of the tree, shared pages counted once; None where the platform does not tell."""
+    total = 0
+    for pid in list_tree_pids(root):
+        try:
+            rollup = (PROC / str(pid) / "smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
+    return total * 1024 or None
+
+
+def find_zygotes(root: int) -> list[int]:
+    """The processes of the tree that all its later renderers are forked from."""
+    # Chromium rewrites its command lines: where NULs were, there are spaces a moment later.
+    return [pid for pid in list_tree_pids(root) if b"--type=zygote" in _command_line(pid)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +83,7 @@ _GRAVE = ("FATAL", "error while loading shared libraries", "sandbox")
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchOrder:
+class LaunchRequest:
     """Which binary to start, and how."""
 
     tier: Tier
@@ -74,7 +118,7 @@ class RunningChromium:
         if self.pid is None or not hasattr(os, "pidfd_open"):
             return
         self._watch(self.pid)
-        for zygote in await asyncio.to_thread(processes.zygotes, self.pid):
+        for zygote in await asyncio.to_thread(find_zygotes, self.pid):
             self._watch(zygote)
 
     async def self_test(self) -> None:
@@ -91,7 +135,7 @@ class RunningChromium:
 
     async def memory_bytes(self) -> int | None:
         """Proportional set size of the whole tree; None where the platform does not tell."""
-        return None if self.pid is None else await asyncio.to_thread(processes.tree_bytes, self.pid)
+        return None if self.pid is None else await asyncio.to_thread(measure_tree_bytes, self.pid)
 
     async def close(self) -> None:
         """End the browser: politely, then by force; its profile goes with it."""
@@ -137,7 +181,7 @@ class RunningChromium:
 
 
 async def launch(
-    driver: Driver, order: LaunchOrder, folder: Path, *, may_bare: bool = True
+    driver: Driver, order: LaunchRequest, folder: Path, *, may_bare: bool = True
 ) -> RunningChromium:
     """Start a browser, with Chromium's sandbox where the host allows it; a driver that died is replaced.
 
@@ -160,7 +204,7 @@ async def launch(
 
 
 async def _launch_on_best_wire(
-    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool
+    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool
 ) -> RunningChromium:
     rendezvous = PipeHandshake(folder, order.executable)
     try:
@@ -175,7 +219,7 @@ async def _launch_on_best_wire(
 
 
 async def _launch(
-    driver: Driver, order: LaunchOrder, folder: Path, sandboxed: bool, rendezvous: PipeHandshake | None
+    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool, rendezvous: PipeHandshake | None
 ) -> RunningChromium:
     before = await asyncio.to_thread(_folders_in, folder)
     meeting = asyncio.ensure_future(rendezvous.meet()) if rendezvous is not None else None
@@ -235,7 +279,7 @@ async def _wire(browser: Browser, meeting: asyncio.Future[PipeTransport] | None)
 
 
 async def _start(
-    driver: Driver, order: LaunchOrder, executable: str, folder: Path, sandboxed: bool
+    driver: Driver, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool
 ) -> Browser:
     playwright = await driver.playwright()
     try:
@@ -251,7 +295,7 @@ async def _start(
 
 
 async def _launch_with(
-    playwright: Playwright, order: LaunchOrder, executable: str, folder: Path, sandboxed: bool
+    playwright: Playwright, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool
 ) -> Browser:
     return await playwright.chromium.launch(
         executable_path=executable,
@@ -277,7 +321,7 @@ def _driver_is_dead(error: Exception) -> bool:
     return closed or "Connection closed" in said
 
 
-def _no_browser(order: LaunchOrder, error: Exception) -> errors.NoBrowserError:
+def _no_browser(order: LaunchRequest, error: Exception) -> errors.NoBrowserError:
     return errors.NoBrowserError(
         f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}."
     )

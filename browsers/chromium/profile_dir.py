@@ -21,15 +21,15 @@ that address has more than 107 bytes (Linux) or 103 (macOS, whose own folder of 
 SHORT_PARENT = Path("/tmp")
 
 
-class ProfileFolder:
+class ProfileDir:
     """A temporary folder held by a lock: as long as its owner lives, no other process sweeps it."""
 
     def __init__(self) -> None:
         self.path = Path()
         self._lock: int | None = None
 
-    def __enter__(self) -> ProfileFolder:
-        sweep()
+    def __enter__(self) -> ProfileDir:
+        remove_abandoned_dirs()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
         # Locked before it has its name: a sweep at this very moment sees no lock, or one that is held.
         unnamed = self.path / (LOCK + ".new")
@@ -64,7 +64,7 @@ def _remove(folder: Path) -> None:
         time.sleep(BETWEEN_REMOVALS_S)
 
 
-def sweep() -> int:
+def remove_abandoned_dirs() -> int:
     """Remove the folders of owners that are gone; returns how many."""
     swept = 0
     for folder in _parent().glob(PREFIX + "*"):

@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from browsers.identity.fingerprint import Identity
-from browsers.identity.host import BrowserHost
-from browsers.identity.locales import posix_locale
-from browsers.identity.viewport import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT, SCREEN_WIDTH, TASKBAR_HEIGHT
+from browsers.identity.fingerprint import (
+    LIGHT_HEIGHT,
+    LIGHT_WIDTH,
+    SCREEN_HEIGHT,
+    SCREEN_WIDTH,
+    TASKBAR_HEIGHT,
+    BrowserHost,
+    BrowserIdentity,
+)
+from browsers.identity.locales import format_posix_locale
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
@@ -158,7 +164,7 @@ class LaunchPlan:
     """The whole environment of the process, not an addition to ours."""
 
 
-def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPlan:
+def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
     """How to start a browser of this tier as this person.
 
     The dead proxy is among `args`: Playwright's own `proxy` option would add a second set of resolver
@@ -182,7 +188,7 @@ def plan(tier: Tier, identity: Identity, settings: BrowserSettings) -> LaunchPla
     return LaunchPlan(args, _unwanted(identity.host), _environment(identity))
 
 
-def _speech(identity: Identity) -> tuple[str, ...]:
+def _speech(identity: BrowserIdentity) -> tuple[str, ...]:
     """Name and language as switches, which reach shared and service workers as well as pages."""
     return (
         f"--user-agent={identity.user_agent}",
@@ -208,12 +214,12 @@ def _unwanted(host: BrowserHost) -> tuple[str, ...]:
     return (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if roomy else UNWANTED_DEFAULTS
 
 
-def _environment(identity: Identity) -> dict[str, str]:
+def _environment(identity: BrowserIdentity) -> dict[str, str]:
     """Zone and language for every process of the browser, and none of the secrets that ours may hold."""
     kept = {
         name: value
         for name, value in identity.host.environment.items()
         if name in INHERITED or name.startswith(INHERITED_PREFIXES)
     }
-    locale = posix_locale(identity.language)
+    locale = format_posix_locale(identity.language)
     return kept | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}

@@ -1,12 +1,156 @@
-"""Bytes of a response to text: as declared where that fits, by what fits where it does not."""
+"""Decode the body of a response: as declared if that fits, else with a detected encoding."""
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
-from browsers.http.charset_codecs import read
-from browsers.http.charset_detection import guess, score
-from browsers.http.charset_labels import codec_of
+from browsers.http.charset_detection import detect_charset, score_charset
+
+_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+        "cp866": "866 cp866 csibm866 ibm866",
+        "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987"
+        " l2 latin2",
+        "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988"
+        " l3 latin3",
+        "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988"
+        " l4 latin4",
+        "iso8859_5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5"
+        " iso_8859-5:1988",
+        "iso8859_6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114"
+        " iso-8859-6 iso-8859-6-e"
+        " iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
+        "iso8859_7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597"
+        " iso_8859-7 iso_8859-7:1987 sun_eu_greek",
+        "iso8859_8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138"
+        " iso8859-8 iso88598"
+        " iso_8859-8 iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical",
+        "iso8859_10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+        "iso8859_13": "iso-8859-13 iso8859-13 iso885913",
+        "iso8859_14": "iso-8859-14 iso8859-14 iso885914",
+        "iso8859_15": "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9",
+        "iso8859_16": "iso-8859-16",
+        "koi8_r": "cskoi8r koi koi8 koi8-r koi8_r",
+        "koi8_u": "koi8-ru koi8-u",
+        "mac_roman": "csmacintosh mac macintosh x-mac-roman",
+        "cp874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
+        "cp1250": "cp1250 windows-1250 x-cp1250",
+        "cp1251": "cp1251 windows-1251 x-cp1251",
+        "cp1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100"
+        " iso8859-1 iso88591"
+        " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined",
+        "cp1253": "cp1253 windows-1253 x-cp1253",
+        "cp1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5"
+        " latin5 windows-1254 x-cp1254",
+        "cp1255": "cp1255 windows-1255 x-cp1255",
+        "cp1256": "cp1256 windows-1256 x-cp1256",
+        "cp1257": "cp1257 windows-1257 x-cp1257",
+        "cp1258": "cp1258 windows-1258 x-cp1258",
+        "mac_cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+        "gb18030": "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030",
+        "big5hkscs": "big5 big5-hkscs cn-big5 csbig5 x-x-big5",
+        "euc_jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
+        "iso2022_jp": "csiso2022jp iso-2022-jp",
+        "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
+        "cp949": "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989"
+        " ksc5601 ksc_5601"
+        " windows-949",
+        "utf-16-be": "unicodefffe utf-16be",
+        "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+        # The standard refuses these two, for what scripts could be smuggled in; here nothing is run.
+        "hz": "hz-gb-2312",
+        "iso2022_kr": "csiso2022kr iso-2022-kr",
+    }
+)
+
+_CODECS: Mapping[str, str] = MappingProxyType(
+    {label: codec for codec, list_labels in _LABELS.items() for label in list_labels.split()}
+)
+
+
+def find_codec(label: str) -> str | None:
+    """The Python codec for a label in any spelling; None for what no browser knows."""
+    return _CODECS.get(label.strip("\t\n\f\r \"'").lower())
+
+
+def list_labels() -> tuple[str, ...]:
+    """Every label that is known."""
+    return tuple(_CODECS)
+
+
+_JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
+
+# (as Python reads it, as browsers do): the differences that came out when Chromium was asked for each pair of
+# bytes, but for two slashes of Big5 that have twins of their own.
+_TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
+        "euc_jp": _JAPANESE_TWINS,
+        "iso2022_jp": _JAPANESE_TWINS,
+        "gb18030": ("\ue5e5\u3000", "\ue7c7ḿ", "\ue78d︐", "\ue78e︒", "\ue78f︑", "\ue790︓", "\ue791︔"),
+        "koi8_u": ("╝ў", "╬Ў"),
+    }
+)
+
+_GAPS_FILLED = 50_000
+"""More unreadable characters than this are no text; each one filled costs a microsecond or two."""
+
+
+def decode_with(body: bytes, codec: str) -> str:
+    """The text of a body; what cannot be read becomes U+FFFD."""
+    text = body.decode(codec, "replace")
+    if codec in _GAPS and 0 < text.count("\ufffd") <= _GAPS_FILLED:
+        text = body.decode(codec, _GAPS[codec])
+    for twins in _TWINS.get(codec, ()):
+        text = text.replace(twins[0], twins[1])
+    return text
+
+
+def _windows_big5(error: UnicodeError) -> tuple[str, int]:
+    """The euro sign and the blocks, which the codec for Hong Kong lacks."""
+    return _fill(error, lambda pair: pair, "cp950")
+
+
+def _windows_japanese(error: UnicodeError) -> tuple[str, int]:
+    """The makers' rows: circled numbers, units, names of companies."""
+    return _fill(error, _as_shift_jis, "cp932")
+
+
+def _fill(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) -> tuple[str, int]:
+    """Read one character of two bytes in another codec, or give up one byte."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    pair = error.object[error.start : error.start + 2]
+    if len(pair) == 2 and pair[0] in _LEADS and pair[1] in _TRAILS:
+        text = convert(pair).decode(codec, "replace")
+        if len(text) == 1 and text != "\ufffd":
+            return text, error.start + 2
+    return "\ufffd", error.start + 1
+
+
+def _as_shift_jis(pair: bytes) -> bytes:
+    """A character of EUC-JP in Shift JIS, both being ways to write a place in one table.
+
+    https://encoding.spec.whatwg.org/#shift_jis-encoder
+    """
+    high, low = divmod((pair[0] - 0xA1) * 94 + pair[1] - 0xA1, 188)
+    return bytes((high + (0x81 if high < 0x1F else 0xC1), low + (0x40 if low < 0x3F else 0x41)))
+
+
+_LEADS = range(0xA1, 0xFF)
+_TRAILS = range(0xA1, 0xFF)
+
+# Python's codecs ask handlers by name, so these have to be entered in its own register; they hold no state.
+codecs.register_error("browsers.windows-big5", _windows_big5)
+codecs.register_error("browsers.windows-japanese", _windows_japanese)
+_GAPS: Mapping[str, str] = MappingProxyType(
+    {"big5hkscs": "browsers.windows-big5", "euc_jp": "browsers.windows-japanese"}
+)
+
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
@@ -68,9 +212,9 @@ def _text(body: bytes, content_type: str) -> str:
     header = _in_header(content_type)
     text = _utf8(body)
     if text is None:
-        return read(body, _legacy(body, header or _in_markup(body)))
+        return decode_with(body, _legacy(body, header or _in_markup(body)))
     other = _in_ascii(body, header) if text.isascii() else _by_chance_utf8(body, text, header)
-    return text if other is None else read(body, other)
+    return text if other is None else decode_with(body, other)
 
 
 def _utf8(body: bytes) -> str | None:
@@ -110,10 +254,10 @@ def _legacy(body: bytes, declared: str | None) -> str:
         return wide
     if _mostly_utf8(body):
         return "utf-8"
-    found = guess(body)
+    found = detect_charset(body)
     if declared is None or declared in _NOT_EIGHT_BIT:
         return found.codec
-    worth = score(body, _JUDGED_AS.get(declared, declared))
+    worth = score_charset(body, _JUDGED_AS.get(declared, declared))
     if worth is None or found.score - worth < _PLAINLY or found.weight < _ENOUGH_HIGH:
         return declared
     return found.codec
@@ -148,7 +292,7 @@ def _strictly(body: bytes, codec: str) -> bool:
 
 def _in_header(content_type: str) -> str | None:
     found = _HEADER_CHARSET.search(content_type)
-    return codec_of(found[1]) if found else None
+    return find_codec(found[1]) if found else None
 
 
 def _in_markup(body: bytes) -> str | None:
@@ -158,9 +302,9 @@ def _in_markup(body: bytes) -> str | None:
     head = head[: max(end.start() if end else 0, _PRESCAN_BYTES)]
     for meta in _META.finditer(head):
         charset = _META_CHARSET.search(meta[0])
-        codec = codec_of(charset[1].decode("ascii", "replace")) if charset else None
+        codec = find_codec(charset[1].decode("ascii", "replace")) if charset else None
         if codec is not None:
             # Markup that could be read as ASCII is not UTF-16, whatever it says: the standard's own rule.
             return "utf-8" if codec.startswith("utf-16") else codec
     xml = _XML.match(head)
-    return codec_of(xml[1].decode("ascii", "replace")) if xml else None
+    return find_codec(xml[1].decode("ascii", "replace")) if xml else None

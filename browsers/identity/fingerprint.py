@@ -1,19 +1,112 @@
-"""Who the browser says it is: one person, told alike by scripts, workers and request headers.
+"""Identity that a browser shows consistently to scripts, workers and in request headers.
 
-Everything claimed is true of the build and the machine, but for the word "Headless". Nothing is injected into
-pages: a patched property is found by comparing it with a worker's.
+Everything is true of the build and the machine, except the word "Headless". Nothing is injected into pages:
+pages can detect a patched property by comparing it with a worker's.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import re
-from dataclasses import dataclass
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from browsers.identity.host import BrowserHost
-from browsers.identity.locales import accepted_languages, zone_of
+from browsers.cdp.session import Event
+from browsers.identity.locales import find_timezone, list_accepted_languages
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
+
+ZONEINFO = "zoneinfo/"
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserHost:
+    """Facts of one machine."""
+
+    system: str = "Linux"
+    """As `platform.system()` says it: Linux, Darwin."""
+    machine: str = "x86_64"
+    """As `platform.machine()` says it: x86_64, aarch64, arm64."""
+    os_version: str = ""
+    """The version of macOS; browsers show no other system's."""
+    timezone: str | None = None
+    """IANA name; None where the machine does not say."""
+    shared_memory_bytes: int = 0
+    """Free bytes of /dev/shm; 0 where there is none, or none to write to."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def here(cls) -> BrowserHost:
+        """The machine this runs on."""
+        return cls(
+            system=platform.system(),
+            machine=platform.machine(),
+            os_version=platform.mac_ver()[0],
+            timezone=read_timezone(os.environ, Path("/etc")),
+            shared_memory_bytes=_free_bytes("/dev/shm"),
+            environment=dict(os.environ),
+        )
+
+
+def read_timezone(environment: Mapping[str, str], etc: Path) -> str | None:
+    """The zone's name, from where systems keep it: TZ, the link of /etc/localtime, Debian's /etc/timezone."""
+    named = environment.get("TZ", "").removeprefix(":")
+    if named:
+        return named.partition(ZONEINFO)[2] or named
+    link = os.path.realpath(etc / "localtime")
+    if ZONEINFO in link:
+        return link.partition(ZONEINFO)[2].removeprefix("posix/")
+    try:
+        return (etc / "timezone").read_text(encoding="ascii").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _free_bytes(folder: str) -> int:
+    try:
+        return shutil.disk_usage(folder).free if os.access(folder, os.W_OK) else 0
+    except OSError:
+        return 0
+
+
+SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
+
+LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900
+"""Of the light tier: what is laid out and painted costs, 7-12 % less of a JavaScript page than a window that
+fills the screen."""
+
+PAINT_SCALE = 0.1
+"""Of what is painted in the light tier. A page's own measures stay as they are, its observers and frames too:
+only its picture is a hundredth as large, which spares a tenth of the CPU of a JavaScript page."""
+
+
+def light_viewport() -> Event:
+    """`Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
+
+    The size is given in full: one of zero would stand for the window's own, divided by the scale.
+    """
+    return {
+        "width": LIGHT_WIDTH,
+        "height": LIGHT_HEIGHT,
+        "deviceScaleFactor": 0,
+        "mobile": False,
+        "scale": PAINT_SCALE,
+        "screenWidth": SCREEN_WIDTH,
+        "screenHeight": SCREEN_HEIGHT,
+    }
+
+
+def tall_viewport(height: int) -> Event:
+    """The same for a window made as tall as its page, painted in full.
+
+    One that is painted small and made taller stopped to give frames, once in 60 times; this one never did.
+    """
+    return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
+
 
 VERSION = re.compile(r"(\d+)(?:\.\d+)*")
 
@@ -46,7 +139,7 @@ class Brand:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class BrowserIdentity:
     """What one browser tells every site."""
 
     tier: Tier
@@ -69,7 +162,7 @@ class Identity:
     @classmethod
     def of(
         cls, product: str, tier: Tier, settings: BrowserSettings, host: BrowserHost | None = None
-    ) -> Identity:
+    ) -> BrowserIdentity:
         """The identity of a build on a machine: on this one, unless another is given.
 
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",
@@ -104,7 +197,7 @@ class Identity:
 
     def accept_language(self, language: str | None = None) -> str:
         """Without q-values: Chromium adds them itself."""
-        return ",".join(accepted_languages(language or self.language))
+        return ",".join(list_accepted_languages(language or self.language))
 
     def override(self, language: str | None = None) -> dict[str, Any]:
         """Parameters of `Emulation.setUserAgentOverride`, to be sent to each tab before it navigates.
@@ -184,4 +277,4 @@ def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:
     if settings.timezone:
         return settings.timezone
     named = (host.timezone or "UTC").removeprefix("Etc/")
-    return zone_of(settings.language) if named in UTC else host.timezone or ""
+    return find_timezone(settings.language) if named in UTC else host.timezone or ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 ENGLISH = ("en-US", "en")
 
-DEFAULT_ZONE = "America/New_York"
+DEFAULT_TIMEZONE = "America/New_York"
 
-ZONE_OF_REGION = {
+REGION_TIMEZONES = {
     "AE": "Asia/Dubai",
     "AR": "America/Argentina/Buenos_Aires",
     "AT": "Europe/Vienna",
@@ -65,13 +65,13 @@ ZONE_OF_REGION = {
     "TR": "Europe/Istanbul",
     "TW": "Asia/Taipei",
     "UA": "Europe/Kyiv",
-    "US": DEFAULT_ZONE,
+    "US": DEFAULT_TIMEZONE,
     "VN": "Asia/Ho_Chi_Minh",
     "ZA": "Africa/Johannesburg",
 }
 """The zone where most people of a region live."""
 
-REGION_OF_LANGUAGE = {
+LANGUAGE_REGIONS = {
     "ar": "EG",
     "bg": "BG",
     "cs": "CZ",
@@ -117,26 +117,26 @@ REGION_OF_LANGUAGE = {
 """Where most readers of a language tag without a region are."""
 
 
-def accepted_languages(language: str) -> tuple[str, ...]:
+def list_accepted_languages(language: str) -> tuple[str, ...]:
     """What `navigator.languages` of a browser in this language holds: de-DE gives de-DE, de, en-US, en."""
     base, _, _ = language.partition("-")
     return tuple(dict.fromkeys((language, base, *ENGLISH)))
 
 
-def posix_locale(language: str) -> str:
+def format_posix_locale(language: str) -> str:
     """The language as the variable LANG has it: en-US gives en_US.UTF-8."""
     base, region = _parts(language)
     return f"{base}_{region}.UTF-8" if region else f"{base}.UTF-8"
 
 
-def zone_of(language: str) -> str:
+def find_timezone(language: str) -> str:
     """A time zone in which this language is at home."""
     _, region = _parts(language)
-    return ZONE_OF_REGION.get(region, DEFAULT_ZONE)
+    return REGION_TIMEZONES.get(region, DEFAULT_TIMEZONE)
 
 
 def _parts(language: str) -> tuple[str, str]:
     """Base language and region of a tag; the script is left out, a missing region is filled in."""
     base, *rest = language.split("-")
     stated = (part.upper() for part in rest if len(part) == 2)
-    return base.lower(), next(stated, REGION_OF_LANGUAGE.get(base.lower(), ""))
+    return base.lower(), next(stated, LANGUAGE_REGIONS.get(base.lower(), ""))

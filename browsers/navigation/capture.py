@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
-from browsers.http.url_credentials import without_userinfo
+from browsers.http.urls import strip_credentials
 from browsers.model import Frame
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.scripts import MARK
@@ -53,7 +53,7 @@ class _Place:
     mark: str
 
 
-async def capture(
+async def capture_dom(
     session: Session, settling: ReadinessWaiter, others: dict[str, Session], *, limit_s: float
 ) -> CapturedDom:
     """Read the main frame and every visible frame below it; `others` are frames with a process of their own.
@@ -200,4 +200,4 @@ def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
 def _address(frame: Event) -> str:
     """The frame's address; `unreachableUrl` stands where Chromium shows an error page instead."""
     address = str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
-    return without_userinfo(address)
+    return strip_credentials(address)

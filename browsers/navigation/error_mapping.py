@@ -175,7 +175,7 @@ _BLOCKED_STEPS = {
 }
 
 
-def explain(net_error: str, url: str, last_url: str, ledger: TrafficLog) -> errors.BrowsersError:
+def map_net_error(net_error: str, url: str, last_url: str, ledger: TrafficLog) -> errors.BrowsersError:
     """The error for a main document that did not come: `last_url` is the newest redirect target, or `url`.
 
     Never names an address: the caller may be anyone, and private addresses are not theirs to learn.

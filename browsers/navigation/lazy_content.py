@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.identity.viewport import tall
+from browsers.identity.fingerprint import tall_viewport
 from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
 
@@ -48,7 +48,7 @@ SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
 
 
-async def reveal(session: Session, settling: ReadinessWaiter, limit_s: float) -> None:
+async def reveal_lazy_content(session: Session, settling: ReadinessWaiter, limit_s: float) -> None:
     """Make the page show what it holds back for those who scroll; within `limit_s`.
 
     Where quiet passed in virtual time there were perhaps no frames yet, and observers act in frames: such a
@@ -78,7 +78,7 @@ async def reveal(session: Session, settling: ReadinessWaiter, limit_s: float) ->
         if look is None or left_s <= 0 or _fits(look) or look.text_chars <= before + GROWTH_CHARS:
             return
         before = look.text_chars
-        slowness = await _grow(session, settling, tall(min(look.height + EXTRA_HEIGHT, TALLEST)))
+        slowness = await _grow(session, settling, tall_viewport(min(look.height + EXTRA_HEIGHT, TALLEST)))
         await settling.until_done(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,

@@ -9,13 +9,11 @@ from urllib.parse import urlencode
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError, Event
-from browsers.http.content_length import declared_bytes
-from browsers.http.redirect_locations import resolved
-from browsers.http.url_credentials import has_userinfo, without_userinfo
+from browsers.http.urls import has_credentials, resolve_location, strip_credentials
 from browsers.model import RedirectHop, Request
 from browsers.navigation import error_mapping
-from browsers.navigation.response import NOT_PASSED_ON, PausedResponse, ResponseBody
-from browsers.tabs.tab import Tab
+from browsers.navigation.response import NOT_PASSED_ON, PausedResponse, ResponseBody, parse_content_length
+from browsers.navigation.tab import Tab
 
 
 class Navigation:
@@ -67,7 +65,7 @@ class Navigation:
 
         Of a compressed body whose connection breaks off the browser gives what came, and calls that its end.
         """
-        declared = None if "transfer-encoding" in response.headers else declared_bytes(response.headers)
+        declared = None if "transfer-encoding" in response.headers else parse_content_length(response.headers)
         if declared is None or not body.streamed:
             return False
         # Some sites tell the length before compression, which browsers let pass where it is just that.
@@ -121,7 +119,7 @@ class Navigation:
     def explained(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
         """What a net error means, as far as the wall can tell; `at`: where, when not where it went last."""
         last_url = at or (self.hops[-1].location if self.hops else self._request.url)
-        error = error_mapping.explain(net_error, self._request.url, last_url, self._ledger)
+        error = error_mapping.map_net_error(net_error, self._request.url, last_url, self._ledger)
         error.redirected = bool(self.hops)
         return error
 
@@ -149,7 +147,7 @@ class Navigation:
             self._on_response(PausedResponse.of(event))
 
     def _on_response(self, response: PausedResponse) -> None:
-        self._tab.saw_password |= has_userinfo(response.url)
+        self._tab.saw_password |= has_credentials(response.url)
         if response.location is not None:
             self._on_redirect(response, response.location)
         elif not self._held.done():
@@ -158,9 +156,9 @@ class Navigation:
             self._on_next(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
-        target = resolved(response.url, location)
+        target = resolve_location(response.url, location)
         self.hops.append(
-            RedirectHop(without_userinfo(response.url), response.status, without_userinfo(target))
+            RedirectHop(strip_credentials(response.url), response.status, strip_credentials(target))
         )
         if not target.lower().startswith(("http:", "https:")):
             # For some of them Chromium would ask the system for a program.

@@ -111,7 +111,7 @@ class QuietTimers:
     """Whether no more of the document will come, though its end did not."""
 
 
-def decide(look: DomSample, traffic: NetworkActivity, clock: QuietTimers) -> ReadinessDecision:
+def decide_readiness(look: DomSample, traffic: NetworkActivity, clock: QuietTimers) -> ReadinessDecision:
     """Whether the page is done."""
     thin = clock.may_be_thin and _is_thin(look)
     waits = thin or look.spinner

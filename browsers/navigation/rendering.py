@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Awaitable
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.http.url_credentials import has_userinfo, without_userinfo
-from browsers.identity.viewport import thumbnail
+from browsers.http.urls import has_credentials, strip_credentials
+from browsers.identity.fingerprint import light_viewport
 from browsers.model import JsonResponse, Request, Tier
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.page_patterns import PagePatterns, PageProgress
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.navigation.response import PausedResponse
+from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 from browsers.scripts import PROBE
-from browsers.tabs.tab import PAUSE_AT_RESPONSE, Tab
 
 MAX_DOCUMENTS = 5
 """A page that went to more main documents than this reloads itself for ever."""
@@ -80,7 +80,7 @@ class RenderedPage:
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
         if self._tier is Tier.LIGHT:
-            commands.append(session.start("Emulation.setDeviceMetricsOverride", **thumbnail()))
+            commands.append(session.start("Emulation.setDeviceMetricsOverride", **light_viewport()))
         else:
             commands.append(
                 session.start(
@@ -148,7 +148,7 @@ class RenderedPage:
 
     def _on_frame_navigated(self, event: Event) -> None:
         frame = event["frame"]
-        self._tab.saw_password |= has_userinfo(frame["url"])
+        self._tab.saw_password |= has_credentials(frame["url"])
         if frame["url"].startswith("http"):
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:
@@ -195,4 +195,4 @@ class RenderedPage:
         text = str(answer["body"])
         if answer.get("base64Encoded") or len(text) > MAX_JSON_CHARS:
             return None
-        return JsonResponse(without_userinfo(response["url"]), response["status"], text)
+        return JsonResponse(strip_credentials(response["url"]), response["status"], text)

@@ -1,16 +1,48 @@
-"""The main document at its response stage: status, headers and hops are known, nothing has committed."""
+"""Main document at its response stage: status, headers and body are known and nothing is committed."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.http.content_length import declared_bytes
+
+_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
+"""More digits are no length of anything; Python does not read more than 4,300."""
+
+
+def parse_content_length(headers: Mapping[str, str]) -> int | None:
+    """The `Content-Length`; None where there is none that could be."""
+    found = _LENGTH.fullmatch(headers.get("content-length", ""))
+    return int(found[1]) if found else None
+
+
+TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
+TEXT_SUFFIXES = ("+json", "+xml")
+_PAGE = re.compile(
+    rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
+)
+"""What browsers take for a page (MIME Sniffing, section 7.1), in lower case."""
+
+
+def is_text_type(media_type: str) -> bool:
+    """Whether a body of this type is letters, to be decoded."""
+    return media_type.startswith(TEXT_TYPES) or media_type.endswith(TEXT_SUFFIXES)
+
+
+def sniff_media_type(data: bytes) -> str:
+    """The type of a body that came without one: a page, text, or neither."""
+    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if _PAGE.match(head):
+        return "text/html"
+    if head.startswith(b"%pdf-"):
+        return "application/pdf"
+    return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"
+
 
 BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -93,7 +125,7 @@ class PausedResponse:
     def known_bytes(self) -> int | None:
         """Decoded size, where the headers tell: a compressed body's is not known, and may be a bomb's."""
         encoded = self.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
-        return None if encoded else declared_bytes(self.headers)
+        return None if encoded else parse_content_length(self.headers)
 
 
 @dataclass(frozen=True, slots=True)

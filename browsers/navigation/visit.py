@@ -13,16 +13,21 @@ from dataclasses import replace
 from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.http.charset import decode
-from browsers.http.media_types import is_text, sniffed
-from browsers.http.url_credentials import without_userinfo
+from browsers.http.urls import strip_credentials
 from browsers.model import Mode, Request, Snapshot, Tier, Timing
-from browsers.navigation.capture import capture
-from browsers.navigation.lazy_content import reveal
+from browsers.navigation.capture import capture_dom
+from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.rendering import RenderedPage
-from browsers.navigation.response import PausedResponse, ResponseBody, read_body
-from browsers.tabs.tab import Tab
+from browsers.navigation.response import (
+    PausedResponse,
+    ResponseBody,
+    is_text_type,
+    read_body,
+    sniff_media_type,
+)
+from browsers.navigation.tab import Tab
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
@@ -155,10 +160,10 @@ class Visit:
         return True
 
     def _peek_snapshot(self, response: PausedResponse, body: ResponseBody) -> Snapshot:
-        media_type = response.media_type or sniffed(body.data)
-        text = decode(body.data, response.content_type) if is_text(media_type) else ""
+        media_type = response.media_type or sniff_media_type(body.data)
+        text = decode(body.data, response.content_type) if is_text_type(media_type) else ""
         return Snapshot(
-            url=without_userinfo(response.url),
+            url=strip_credentials(response.url),
             requested_url=self._request.url,
             status=response.status,
             headers=response.headers,
@@ -188,7 +193,7 @@ class Visit:
             raise self._navigation.explained(page.failed_to_commit)
         if complete and page.settling.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
-            await reveal(self._session, page.settling, limit_s)
+            await reveal_lazy_content(self._session, page.settling, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete and not page.is_cut_off)
 
@@ -218,11 +223,11 @@ class Visit:
             ) from None
 
     async def _captured(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
-        taken = await capture(self._session, page.settling, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        taken = await capture_dom(self._session, page.settling, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
         response = page.response
         assert response is not None
         return Snapshot(
-            url=without_userinfo(taken.url if taken.url.startswith(("http:", "https:")) else response.url),
+            url=strip_credentials(taken.url if taken.url.startswith(("http:", "https:")) else response.url),
             requested_url=self._request.url,
             status=response.status,
             headers=response.headers,

@@ -1,4 +1,4 @@
-"""The tabs of one browser: kept warm, used again for peeks, closed or kept for a profile after a render."""
+"""One running browser and its tabs: prepared ahead, reused after peeks, closed or kept after renders."""
 
 from __future__ import annotations
 
@@ -9,22 +9,67 @@ from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Connection
 from browsers.chromium.process import RunningChromium
 from browsers.egress import EgressProxy
 from browsers.errors import BrowserGoneError, BrowsersError
-from browsers.identity.fingerprint import Identity
+from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Request, Tier
 from browsers.navigation.page_patterns import PagePatterns
-from browsers.pool.batch_tabs import PAGES_PER_PROCESS, REST_S, BatchKey, BatchTabs
-from browsers.pool.heartbeat import Heartbeat
-from browsers.pool.idle_tabs import VISITS_PER_TAB, IdleTabs, TabProfile
+from browsers.navigation.tab import Tab
+from browsers.pool.reusable_tabs import (
+    BATCH_TTL_S,
+    PAGES_PER_PROCESS,
+    VISITS_PER_TAB,
+    BatchKey,
+    BatchTabs,
+    IdleTabs,
+    ProfileKey,
+)
 from browsers.settings import BrowserSettings
-from browsers.tabs.tab import Tab
+
+PROBE_INTERVAL_S = 4.0
+"""Six tabs of pages that flood and grow, two cores at a load of 18: the slowest of 266 answers took .53 s."""
+MAX_MISSED_PROBES = 4
+"""Stopped and gone on, as machines and containers are, it has missed one."""
+
+
+class Heartbeat:
+    """Asks a browser the simplest question every few seconds; anything that it says counts as an answer."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._asked_at = float("-inf")
+        self._heard = -1
+        self._missed = 0
+
+    @property
+    def beats(self) -> bool:
+        """Whether it said anything since it was asked, or has time left for that."""
+        return self._missed == 0 or self._has_spoken
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was asked so often in vain that it can be taken for dead."""
+        return self._missed >= MAX_MISSED_PROBES and not self._has_spoken
+
+    def feel(self) -> None:
+        """Ask again, where it is time: to be called now and then."""
+        now = time.monotonic()
+        if now - self._asked_at < PROBE_INTERVAL_S:
+            return
+        self._missed = 0 if self._has_spoken else self._missed + 1
+        self._asked_at, self._heard = now, self._connection.heard
+        self._connection.ask()
+
+    @property
+    def _has_spoken(self) -> bool:
+        return self._connection.heard != self._heard
+
 
 log = logging.getLogger(__name__)
 
-FAILED_TABS = 3
+MAX_FAILED_TABS = 3
 """A browser that fails to make so many tabs in a row is taken for broken, and ended."""
 
 
@@ -44,7 +89,11 @@ class BrowserHandle:
     """One running browser and its tabs."""
 
     def __init__(
-        self, chromium: RunningChromium, identity: Identity, egress: EgressProxy, settings: BrowserSettings
+        self,
+        chromium: RunningChromium,
+        identity: BrowserIdentity,
+        egress: EgressProxy,
+        settings: BrowserSettings,
     ) -> None:
         self.chromium = chromium
         self.identity = identity
@@ -94,7 +143,7 @@ class BrowserHandle:
         self.lent += 1
         self._drained.clear()
         loan: TabLease | None = None
-        profile, series = TabProfile.of(request), self._series_of(request)
+        profile, series = ProfileKey.of(request), self._series_of(request)
         try:
             kept = self._resting.take(profile) or await self._renewed(series)
             loan = TabLease(kept or await self._clean_tab(), habits=self._series.habits(series))
@@ -123,7 +172,7 @@ class BrowserHandle:
             return
         self._ready.append(tab)
 
-    async def _let_rest(self, loan: TabLease, profile: TabProfile) -> None:
+    async def _let_rest(self, loan: TabLease, profile: ProfileKey) -> None:
         if not self.alive or loan.tab.rests >= VISITS_PER_TAB:
             return
         try:
@@ -160,7 +209,7 @@ class BrowserHandle:
         loan.tab.halt()
         loan.kept = True
         self._end(self._series.put(series, loan.tab))
-        asyncio.get_running_loop().call_later(REST_S + 0.01, self._end_series)
+        asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._end_series)
 
     def _end_series(self) -> None:
         self._end(self._series.overdue())
@@ -262,7 +311,7 @@ class BrowserHandle:
         """A tab that cannot be used: the second one in a row costs the browser its life."""
         self._failed_tabs += 1
         log.warning("tab not usable: %s", str(error) or type(error).__name__)
-        if self._failed_tabs >= FAILED_TABS:
+        if self._failed_tabs >= MAX_FAILED_TABS:
             self.chromium.kill()
         return BrowserGoneError("The browser did not open a tab.")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from browsers import errors
 from browsers.chromium import locate
 from browsers.chromium.driver import Driver
-from browsers.chromium.process import LaunchOrder, RunningChromium, launch
-from browsers.chromium.profile_dir import ProfileFolder
-from browsers.chromium.switches import plan
+from browsers.chromium.process import LaunchRequest, RunningChromium, launch
+from browsers.chromium.profile_dir import ProfileDir
+from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
-from browsers.identity.fingerprint import Identity
+from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Tier
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.settings import BrowserSettings
@@ -59,10 +59,10 @@ class Pool:
         self.last_error: str | None = None
         self._settings = settings
         self._egress = egress
-        self._folder = ProfileFolder()
+        self._folder = ProfileDir()
         self._driver = Driver(self._folder)
         self._supplies: dict[Tier, BrowserHandle] = {}
-        self._found: dict[Tier, locate.Chromium] = {}
+        self._found: dict[Tier, locate.ChromiumInstall] = {}
         self._memory: dict[Tier, int | None] = {}
         self._sampled_at: dict[Tier, int] = {}
         self._launching = asyncio.Lock()
@@ -145,11 +145,11 @@ class Pool:
             return tier
         return Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
 
-    def _find(self, tier: Tier) -> locate.Chromium | None:
+    def _find(self, tier: Tier) -> locate.ChromiumInstall | None:
         if tier not in self._found:
             light = tier is Tier.LIGHT
             explicit = self._settings.light_executable if light else self._settings.full_executable
-            found = locate.find(tier, explicit)
+            found = locate.find_chromium(tier, explicit)
             if found is None:
                 return None
             self._found[tier] = found
@@ -159,22 +159,22 @@ class Pool:
         found = self._find(tier)
         if found is None:
             raise errors.NoBrowserError("No Chromium was found on this machine.")
-        product = await asyncio.to_thread(locate.product, found)
+        product = await asyncio.to_thread(locate.read_product, found)
         try:
-            identity = Identity.of(product, tier, self._settings)
+            identity = BrowserIdentity.of(product, tier, self._settings)
         except ValueError as error:
             raise errors.NoBrowserError(
                 f"{found.executable} does not tell its version: it is no Chromium that can be started.",
                 next_step=_CORRECT if found.source == "setting" else None,
             ) from error
-        order = LaunchOrder(tier, found.executable, plan(tier, identity, self._settings))
+        order = LaunchRequest(tier, found.executable, plan_launch(tier, identity, self._settings))
         chromium = await self._launched(order)
         supply = self._supplies[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
         self._spawn(self._watch(tier, supply))
         supply.warm()
         return supply
 
-    async def _launched(self, order: LaunchOrder) -> RunningChromium:
+    async def _launched(self, order: LaunchRequest) -> RunningChromium:
         self._refuse_when_closing()
         try:
             # Where the sandbox was seen to work, a browser that does not start has some other trouble.

@@ -58,8 +58,8 @@ def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def browsers(settings: BrowserSettings) -> Iterator[Finding]:
     """Both tiers of Chromium."""
-    found = {one.tier.value: one for one in diagnostics.chromiums(settings)}
-    wrong = {tier.value: path for tier, path in diagnostics.unusable_paths(settings, start=True).items()}
+    found = {one.tier.value: one for one in diagnostics.find_installed_browsers(settings)}
+    wrong = {tier.value: path for tier, path in diagnostics.find_unusable_paths(settings, start=True).items()}
     for name in ("light", "full"):
         if path := wrong.get(name):
             yield bad(
@@ -82,7 +82,7 @@ def _replaced(name: str) -> str:
 
 def fonts() -> Iterator[Finding]:
     """Fonts matter where a person looks; the text of a page is read without them."""
-    found = diagnostics.fonts()
+    found = diagnostics.find_fonts()
     if found is None:
         return
     missing = [script for script, there in found.items() if not there]
@@ -195,7 +195,7 @@ def proxy(settings: Settings) -> Iterator[Finding]:
             )
         return
     try:
-        where = diagnostics.proxy_address(settings.proxy)
+        where = diagnostics.parse_proxy_address(settings.proxy)
     except ValueError as error:
         yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
         return

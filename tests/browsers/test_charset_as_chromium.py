@@ -7,8 +7,7 @@ import base64
 import pytest
 from playwright.async_api import Browser
 
-from browsers.http.charset_codecs import read
-from browsers.http.charset_labels import codec_of, labels
+from browsers.http.charset import decode_with, find_codec, list_labels
 
 pytestmark = pytest.mark.browser
 
@@ -33,18 +32,18 @@ async def as_chromium(browser: Browser, asked: list[tuple[str, bytes]]) -> list[
 
 
 async def test_every_label_is_one_that_chromium_knows(plain_browser: Browser) -> None:
-    known = [label for label in labels() if codec_of(label) not in REFUSED]
+    known = [label for label in list_labels() if find_codec(label) not in REFUSED]
     texts = await as_chromium(plain_browser, [(label, b"a") for label in known])
     assert [label for label, text in zip(known, texts, strict=True) if text is None] == []
 
 
 async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Browser) -> None:
-    single = [label for label in labels() if read(b"\xe1", codec_of(label) or "") != "\ufffd"]
+    single = [label for label in list_labels() if decode_with(b"\xe1", find_codec(label) or "") != "\ufffd"]
     body = bytes(range(0x80, 0x100))
     asked = [(label, body) for label in single if label not in FOR_SCRIPTS]
     assert len(asked) > 150
     for (label, _), theirs in zip(asked, await as_chromium(plain_browser, asked), strict=True):
-        ours = read(body, codec_of(label) or "")
+        ours = decode_with(body, find_codec(label) or "")
         # Browsers give holes in a table to control characters, which no reader wants.
         different = [
             pair
@@ -56,18 +55,20 @@ async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Brows
 
 @pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis", "euc-jp", "euc-kr"])
 async def test_characters_of_two_bytes_are_those_of_chromium(plain_browser: Browser, label: str) -> None:
-    codec = codec_of(label) or ""
+    codec = find_codec(label) or ""
     pairs = [
         bytes((lead, trail))
         for lead in range(0x81, 0xFF)
         for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF))
     ]
-    known = [pair for pair in pairs if len(read(pair, codec)) == 1 and read(pair, codec) != "\ufffd"]
+    known = [
+        pair for pair in pairs if len(decode_with(pair, codec)) == 1 and decode_with(pair, codec) != "\ufffd"
+    ]
     (theirs,) = await as_chromium(plain_browser, [(label, b"\n".join(known))])
     different = [
-        (pair.hex(), read(pair, codec), other)
+        (pair.hex(), decode_with(pair, codec), other)
         for pair, other in zip(known, (theirs or "").split("\n"), strict=True)
-        if read(pair, codec) != other and other != "\ufffd"
+        if decode_with(pair, codec) != other and other != "\ufffd"
     ]
     assert len(known) > 6000
     assert len(different) <= 20, different

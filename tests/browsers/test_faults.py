@@ -18,10 +18,10 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
-from browsers.cdp.pipe_transport import PipeHandshake
-from browsers.chromium import processes
-from browsers.chromium.processes import tree_pids
-from browsers.chromium.profile_dir import PREFIX, ProfileFolder, sweep
+from browsers.cdp.transports import PipeHandshake
+from browsers.chromium import process as processes
+from browsers.chromium.process import list_tree_pids
+from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from tests.browsers.reading import WAITING, marks, until, visit
 from tests.site.running import Site
 
@@ -46,7 +46,7 @@ def command_line(pid: int) -> str:
 
 
 def ours() -> dict[int, str]:
-    return {pid: command_line(pid) for pid in tree_pids(os.getpid())[1:]}
+    return {pid: command_line(pid) for pid in list_tree_pids(os.getpid())[1:]}
 
 
 def victims(victim: str, before: set[int]) -> list[int]:
@@ -141,8 +141,8 @@ async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browse
 async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.heartbeat.EVERY_S", 0.5)
-    monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 1_000_000)
+    monkeypatch.setattr("browsers.pool.browser_handle.EVERY_S", 0.5)
+    monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
         await until(lambda: door.status().ready)
         pid = door._pool._supplies[Tier.LIGHT].chromium.pid
@@ -153,9 +153,9 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
         await until(lambda: door.status().ready)
         assert door.status().restarts == 0
         os.kill(pid, signal.SIGSTOP)
-        monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 2)
+        monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 2)
         await until(lambda: door.status().restarts > 0)
-        monkeypatch.setattr("browsers.pool.heartbeat.MISSED_TOLERATED", 1_000_000)
+        monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 1_000_000)
         await until(lambda: door.status().ready)
         assert marks(await visit(door, site, "/static/1")) == 60
 
@@ -188,14 +188,14 @@ async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     await process.communicate()
     await until(lambda: not of_profile(everyone(), folder))
     assert os.path.exists(folder)
-    with ProfileFolder():
+    with ProfileDir():
         assert not os.path.exists(folder)
     shutil.rmtree(common)
 
 
 async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
-    with ProfileFolder() as living:
-        sweep()
+    with ProfileDir() as living:
+        remove_abandoned_dirs()
         assert living.path.exists()
         assert living.path.name.startswith(PREFIX)
     assert not living.path.exists()

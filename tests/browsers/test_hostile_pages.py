@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from browsers import Mode, Tier
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from tests.hostile.assault import assault, case_names, reached
 from tests.hostile.doors import unwalled, walled
 from tests.hostile.site import HostileSite
@@ -26,7 +26,7 @@ REBINDING = "spelled:rebind"
 
 
 def _installed(tier: Tier) -> Tier:
-    if find(tier, None) is None:
+    if find_chromium(tier, None) is None:
         pytest.skip(f"no Chromium of the {tier} tier")
     return tier
 

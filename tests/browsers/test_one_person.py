@@ -13,8 +13,8 @@ import pytest_asyncio
 from playwright.async_api import async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
-from browsers.chromium.locate import find, version
-from browsers.identity.fingerprint import Identity
+from browsers.chromium.locate import find_chromium, read_version
+from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.chromium.machines import program
 from tests.browsers.portrait import HOST, URL, portrait, served
 from tests.browsers.reading import WAITING
@@ -76,9 +76,9 @@ async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_l
 
 
 async def test_a_branded_chrome_given_as_the_light_one_says_its_own_name(tmp_path: Path) -> None:
-    chromium = find(Tier.LIGHT, None)
+    chromium = find_chromium(Tier.LIGHT, None)
     assert chromium is not None
-    called = f'[ "$1" = --version ] && {{ echo Google Chrome {version(chromium)}; exit 0; }}'
+    called = f'[ "$1" = --version ] && {{ echo Google Chrome {read_version(chromium)}; exit 0; }}'
     chrome = program(tmp_path / "chrome", f'{called}\nexec "{chromium.executable}" "$@"')
     async with served() as port:
         hosts = ((HOST, "127.0.0.1", port),)
@@ -134,7 +134,7 @@ async def test_window_fits_into_its_screen(portraits: dict[Tier, dict[str, Any]]
 
 
 async def test_identity_is_what_the_untouched_browser_says() -> None:
-    found = find(Tier.FULL, None)
+    found = find_chromium(Tier.FULL, None)
     if found is None:
         pytest.skip("no full Chromium on this machine")
     async with served() as port, async_playwright() as playwright:
@@ -149,7 +149,7 @@ async def test_identity_is_what_the_untouched_browser_says() -> None:
             told = portrait(await page.content())
         finally:
             await browser.close()
-    claimed = Identity.of(browser.version, Tier.FULL, BrowserSettings())
+    claimed = BrowserIdentity.of(browser.version, Tier.FULL, BrowserSettings())
     metadata = claimed.override()["userAgentMetadata"]
     page_says = told["page"]
     assert claimed.user_agent == page_says["userAgent"].replace("HeadlessChrome", "Chrome")

@@ -9,16 +9,15 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browsers import BrowserSettings, Tier
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from browsers.chromium.switches import (
     DISABLED_FEATURES,
     ENABLED_FEATURES,
     UNWANTED_DEFAULTS,
     LaunchPlan,
-    plan,
+    plan_launch,
 )
-from browsers.identity.fingerprint import Identity
-from browsers.identity.host import BrowserHost
+from browsers.identity.fingerprint import BrowserHost, BrowserIdentity
 
 HOST = BrowserHost(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
 BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
@@ -98,7 +97,7 @@ LEFT_OUT_FEATURES = frozenset(
 
 def planned(tier: Tier, settings: BrowserSettings | None = None, host: BrowserHost = HOST) -> LaunchPlan:
     settings = settings or BrowserSettings()
-    return plan(tier, Identity.of("Chromium 156.0.8078.79", tier, settings, host), settings)
+    return plan_launch(tier, BrowserIdentity.of("Chromium 156.0.8078.79", tier, settings, host), settings)
 
 
 def name(switch: str) -> str:
@@ -199,7 +198,7 @@ def test_certificates_are_waved_through_only_when_told() -> None:
 
 @pytest.mark.browser
 async def test_playwright_adds_nothing_that_we_have_not_looked_at() -> None:
-    found = find(Tier.LIGHT, None) or find(Tier.FULL, None)
+    found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     assert found is not None
     async with async_playwright() as playwright:
         before = _chromiums(found.executable)

@@ -50,7 +50,7 @@ def test_without_the_namespaces_it_does_not(public_folder: Path) -> None:
 
 def confined(tier: Tier, profile: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Chromium reading a page as the image's user under a profile."""
-    found = locate.find(tier, None)
+    found = locate.find_chromium(tier, None)
     if found is None:
         pytest.skip(f"no {tier} Chromium")
     if ctypes.util.find_library("seccomp") is None:

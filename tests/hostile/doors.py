@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import Browser, Error, async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
-from browsers.chromium.locate import find
+from browsers.chromium.locate import find_chromium
 from browsers.egress import DnsResolver
 from browsers.egress.dialer import Connector, OpenConnection
 from browsers.egress.target_policy import SYNTHETIC
@@ -130,7 +130,7 @@ async def walled(
 @asynccontextmanager
 async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[Unwalled]:
     """A Chromium of the same tier, without proxy."""
-    found = find(tier, None)
+    found = find_chromium(tier, None)
     assert found is not None, f"no Chromium for the {tier} tier"
     mapped = [f"MAP {host_of(number)} 127.0.0.1:{site.port}" for number in range(cases)]
     near = [f"MAP {name} 127.0.0.1" for name in PRIVATE_NAMES.values()]

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from browsers.http.content_length import declared_bytes
 from browsers.model import Snapshot
+from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.deadline import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
@@ -112,7 +112,7 @@ def document_of(parsed: ParsedDocument, url: str) -> Document:
 def _cut_off(snapshot: Snapshot, limit_bytes: int, for_larger_ones: str) -> errors.ScraperError:
     """Why a document came in part only: it is too large, the connection ended, or time did."""
     host, came = host_of(snapshot.url), len(snapshot.body)
-    whole = declared_bytes(snapshot.headers)
+    whole = parse_content_length(snapshot.headers)
     if came >= limit_bytes or (whole is not None and whole > limit_bytes):
         return errors.ContentTooLargeError(
             f"The document at {host} is larger than the {limit_bytes / MB:,.0f} MB that are read here.",

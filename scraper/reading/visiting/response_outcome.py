@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from browsers.http.content_length import declared_bytes
 from browsers.model import Snapshot
+from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
@@ -212,7 +212,7 @@ def _nothing_sent(snapshot: Snapshot) -> errors.UnreadableError:
 def _declares_content(snapshot: Snapshot) -> bool:
     """Whether the headers speak of a body; the browser hands none on that it cannot decode."""
     headers = snapshot.headers
-    return bool(declared_bytes(headers)) or "chunked" in headers.get("transfer-encoding", "").lower()
+    return bool(parse_content_length(headers)) or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
 def _blank(snapshot: Snapshot) -> errors.ScraperError:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import install as installer
-from browsers.chromium.install import HostPlatform, InstallReport, ensure, install
+from browsers.chromium.install import HostPlatform, InstallReport, ensure_installed, install
 from browsers.model import Tier
 from tests.browsers.chromium.machines import (
     DEBIAN_FULL,
@@ -167,7 +167,7 @@ def downloaded(computer: Computer) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("asked", [ensure, install])
+@pytest.mark.parametrize("asked", [ensure_installed, install])
 def test_an_older_download_is_brought_up_to_date(tmp_path: Path, asked: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
@@ -180,7 +180,7 @@ def test_an_older_download_is_brought_up_to_date(tmp_path: Path, asked: Callable
     assert computer.called() == ["playwright install chromium-headless-shell"]
 
 
-@pytest.mark.parametrize("asked", [ensure, install])
+@pytest.mark.parametrize("asked", [ensure_installed, install])
 def test_a_download_that_cannot_be_brought_up_to_date_serves_on(
     tmp_path: Path, asked: Callable[..., InstallReport]
 ) -> None:
@@ -271,7 +271,7 @@ def test_an_installer_that_hangs_is_stopped_and_said(tmp_path: Path, monkeypatch
 def test_one_browser_is_enough_to_leave_the_machine_alone(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     program(tmp_path / DEBIAN_FULL)
-    report = ensure(computer.log.append, computer.host)
+    report = ensure_installed(computer.log.append, computer.host)
     assert report.usable and report.missing == (Tier.LIGHT,)
     assert computer.called() == [] and computer.log == []
 
@@ -288,7 +288,7 @@ def test_root_gets_the_library_that_the_driver_needs(tmp_path: Path) -> None:
     install(computer.log.append, host=computer.host)
     library = without_driver(computer)
     computer.command("apt-get", f"touch {library}")
-    report = ensure(computer.log.append, computer.host)
+    report = ensure_installed(computer.log.append, computer.host)
     assert report.usable and report.driver_starts
     assert computer.called()[-1].endswith("--no-install-recommends libatomic1")
 
@@ -297,7 +297,7 @@ def test_an_ordinary_user_is_told_which_library_the_driver_needs(tmp_path: Path)
     computer = debian(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
     without_driver(computer)
-    report = ensure(computer.log.append, computer.host)
+    report = ensure_installed(computer.log.append, computer.host)
     assert not report.usable and not report.driver_starts
     assert report.next_step == "sudo apt-get install -y libatomic1"
     assert "a library that Playwright's driver needs" in computer.log[-1]

@@ -19,8 +19,8 @@ import pytest
 
 from browsers.chromium import locate, process
 from browsers.chromium.driver import Driver
-from browsers.chromium.processes import _command_line, tree_pids
-from browsers.chromium.profile_dir import ProfileFolder
+from browsers.chromium.process import _command_line, list_tree_pids
+from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import LaunchPlan
 from browsers.client import Browsers
 from browsers.errors import NoBrowserError
@@ -66,7 +66,7 @@ async def test_a_path_of_the_settings_that_leads_to_another_program_is_named_and
 async def test_a_host_that_forbids_the_sandbox_gets_a_browser_without_and_a_loud_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = locate.find(Tier.LIGHT, None)
+    found = locate.find_chromium(Tier.LIGHT, None)
     assert found is not None
     # An ordinary user on a host without user namespaces: Chromium starts with --no-sandbox alone.
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -117,7 +117,7 @@ LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot
 
 
 def test_of_all_that_a_dying_browser_printed_what_ended_it_is_told() -> None:
-    order = process.LaunchOrder(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
+    order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
     said = [
         "BrowserType.launch: Target page, context or browser has been closed",
         "Browser logs:",
@@ -153,28 +153,28 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(
 ) -> None:
     tried: list[bool] = []
 
-    async def refuses(_: object, order: process.LaunchOrder, __: object, sandboxed: bool) -> None:
+    async def refuses(_: object, order: process.LaunchRequest, __: object, sandboxed: bool) -> None:
         tried.append(sandboxed)
         raise NoBrowserError("no memory")
 
     monkeypatch.setattr(process, "_launch_on_best_wire", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    order = process.LaunchOrder(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
+    order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
     for may_bare, ways in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
-            await process.launch(Driver(ProfileFolder()), order, Path(), may_bare=may_bare)
+            await process.launch(Driver(ProfileDir()), order, Path(), may_bare=may_bare)
         assert tried == ways
 
 
 async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with ProfileFolder() as folder:
-        before = set(tree_pids(os.getpid()))
+    with ProfileDir() as folder:
+        before = set(list_tree_pids(os.getpid()))
         driver = Driver(folder)
         dead = await driver.playwright()
-        for pid in set(tree_pids(os.getpid())) - before:
+        for pid in set(list_tree_pids(os.getpid())) - before:
             # Another door's browser may have come to a renderer more meanwhile.
             if b"run-driver" in _command_line(pid):
                 os.kill(pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_star
     long = tmp_path / ("a" * 40)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
-    with ProfileFolder() as folder:
+    with ProfileDir() as folder:
         beneath = folder.path / "org.chromium.Chromium.XXXXXX" / "SingletonSocket"
         # What an address of a socket may have on macOS, which allows the least.
         assert len(os.fsencode(beneath)) <= 103
@@ -222,7 +222,7 @@ async def test_a_user_without_a_home_has_a_driver(monkeypatch: pytest.MonkeyPatc
         return await start(*arguments, **options)
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
-    with ProfileFolder() as folder:
+    with ProfileDir() as folder:
         driver = Driver(folder)
         await driver.playwright()
         await driver.close()

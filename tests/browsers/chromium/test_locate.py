@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import locate
-from browsers.chromium.locate import UNKNOWN_VERSION, Chromium, find, product, version
+from browsers.chromium.locate import (
+    UNKNOWN_VERSION,
+    ChromiumInstall,
+    find_chromium,
+    read_product,
+    read_version,
+)
 from browsers.model import Tier
 from tests.browsers.chromium.machines import (
     DEBIAN_FULL,
@@ -24,7 +30,7 @@ CHROME_APP = "Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
 def test_nothing_is_found_on_an_empty_machine(tmp_path: Path) -> None:
-    assert [find(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
+    assert [find_chromium(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -40,9 +46,9 @@ def test_nothing_is_found_on_an_empty_machine(tmp_path: Path) -> None:
 )
 def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path: str) -> None:
     binary = program(tmp_path / path)
-    assert find(tier, None, machine(tmp_path)) == Chromium(str(binary), tier, "system")
+    assert find_chromium(tier, None, machine(tmp_path)) == ChromiumInstall(str(binary), tier, "system")
     other = Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
-    assert find(other, None, machine(tmp_path)) is None
+    assert find_chromium(other, None, machine(tmp_path)) is None
 
 
 @pytest.mark.parametrize(
@@ -50,28 +56,28 @@ def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path:
 )
 def test_a_wrapper_script_in_usr_bin_is_never_taken(tmp_path: Path, wrapper: str) -> None:
     program(tmp_path / "usr/bin" / wrapper)
-    assert [find(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
+    assert [find_chromium(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
 
 
 def test_a_file_that_cannot_be_run_is_not_a_browser(tmp_path: Path) -> None:
     program(tmp_path / DEBIAN_FULL).chmod(0o644)
-    assert find(Tier.FULL, None, machine(tmp_path)) is None
+    assert find_chromium(Tier.FULL, None, machine(tmp_path)) is None
 
 
 @pytest.mark.parametrize("below", ["", "home"])
 def test_chrome_on_a_mac_is_the_full_tier(tmp_path: Path, below: str) -> None:
     binary = program(tmp_path / below / CHROME_APP)
     mac = machine(tmp_path, platform="darwin")
-    assert find(Tier.FULL, None, mac) == Chromium(str(binary), Tier.FULL, "system")
-    assert find(Tier.LIGHT, None, mac) is None
+    assert find_chromium(Tier.FULL, None, mac) == ChromiumInstall(str(binary), Tier.FULL, "system")
+    assert find_chromium(Tier.LIGHT, None, mac) is None
 
 
 def test_a_given_path_is_the_only_one_looked_at(tmp_path: Path) -> None:
     program(tmp_path / DEBIAN_LIGHT)
     mine = program(tmp_path / "opt/mine/shell")
     made = machine(tmp_path)
-    assert find(Tier.LIGHT, str(mine), made) == Chromium(str(mine), Tier.LIGHT, "setting")
-    assert find(Tier.LIGHT, str(tmp_path / "opt/mine/misspelt"), made) is None
+    assert find_chromium(Tier.LIGHT, str(mine), made) == ChromiumInstall(str(mine), Tier.LIGHT, "setting")
+    assert find_chromium(Tier.LIGHT, str(tmp_path / "opt/mine/misspelt"), made) is None
 
 
 @pytest.mark.parametrize(
@@ -101,30 +107,32 @@ def test_playwright_s_own_download_is_found(
     tmp_path: Path, platform: str, cache: str, tier: Tier, folder: str, binary: str
 ) -> None:
     path = playwright_revision(tmp_path / cache / "ms-playwright", folder, binary)
-    assert find(tier, None, machine(tmp_path, platform=platform)) == Chromium(str(path), tier, "playwright")
+    assert find_chromium(tier, None, machine(tmp_path, platform=platform)) == ChromiumInstall(
+        str(path), tier, "playwright"
+    )
 
 
 def test_the_newest_revision_is_taken_by_number_not_by_letter(tmp_path: Path) -> None:
     folder = tmp_path / "home/.cache/ms-playwright"
     playwright_revision(folder, "chromium_headless_shell-999", LINUX_SHELL)
     newest = playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL)
-    found = find(Tier.LIGHT, None, machine(tmp_path))
+    found = find_chromium(Tier.LIGHT, None, machine(tmp_path))
     assert found is not None and found.executable == str(newest)
 
 
 def test_a_download_that_was_cut_short_is_not_a_browser(tmp_path: Path) -> None:
     folder = tmp_path / "home/.cache/ms-playwright"
     playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL, complete=False)
-    assert find(Tier.LIGHT, None, machine(tmp_path)) is None
+    assert find_chromium(Tier.LIGHT, None, machine(tmp_path)) is None
     older = playwright_revision(folder, "chromium_headless_shell-1200", LINUX_SHELL)
-    found = find(Tier.LIGHT, None, machine(tmp_path))
+    found = find_chromium(Tier.LIGHT, None, machine(tmp_path))
     assert found is not None and found.executable == str(older)
 
 
 def test_the_system_s_package_goes_before_playwright_s_download(tmp_path: Path) -> None:
     playwright_revision(tmp_path / "home/.cache/ms-playwright", "chromium-1255", "chrome-linux64/chrome")
     program(tmp_path / DEBIAN_FULL)
-    found = find(Tier.FULL, None, machine(tmp_path))
+    found = find_chromium(Tier.FULL, None, machine(tmp_path))
     assert found is not None and found.source == "system"
 
 
@@ -133,7 +141,7 @@ def test_playwright_s_folder_can_be_elsewhere(tmp_path: Path, variable: str) -> 
     elsewhere = tmp_path / "elsewhere"
     folder = elsewhere / "ms-playwright" if variable == "XDG_CACHE_HOME" else elsewhere
     path = playwright_revision(folder, "chromium-1255", "chrome-linux64/chrome")
-    found = find(Tier.FULL, None, machine(tmp_path, **{variable: str(elsewhere)}))
+    found = find_chromium(Tier.FULL, None, machine(tmp_path, **{variable: str(elsewhere)}))
     assert found is not None and found.executable == str(path)
 
 
@@ -149,29 +157,29 @@ def test_the_version_is_asked_once_for_each_file(tmp_path: Path) -> None:
         tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian"
     )
     made = machine(tmp_path)
-    chromium = Chromium(str(binary), Tier.LIGHT, "system")
-    assert [version(chromium, made) for _ in range(3)] == ["156.0.8078.79"] * 3
+    chromium = ChromiumInstall(str(binary), Tier.LIGHT, "system")
+    assert [read_version(chromium, made) for _ in range(3)] == ["156.0.8078.79"] * 3
     assert asked.read_text() == "x\n"
 
 
 def test_an_updated_browser_is_asked_again_and_the_old_answer_forgotten(tmp_path: Path) -> None:
     made = machine(tmp_path)
     binary = program(tmp_path / DEBIAN_LIGHT)
-    chromium = Chromium(str(binary), Tier.LIGHT, "system")
-    assert version(chromium, made) == "156.0.8078.79"
+    chromium = ChromiumInstall(str(binary), Tier.LIGHT, "system")
+    assert read_version(chromium, made) == "156.0.8078.79"
     program(binary, "echo Chromium 157.0.9000.12 and more")
-    assert version(chromium, made) == "157.0.9000.12"
+    assert read_version(chromium, made) == "157.0.9000.12"
     notes = made.cache / "search-mcp" / "chromium-products.json"
     assert "156.0.8078.79" not in notes.read_text()
 
 
 def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
     made = machine(tmp_path)
-    light = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
-    full = Chromium(
+    light = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    full = ChromiumInstall(
         str(program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12")), Tier.FULL, "system"
     )
-    assert [version(light, made), version(full, made)] == ["156.0.8078.79", "157.0.9000.12"]
+    assert [read_version(light, made), read_version(full, made)] == ["156.0.8078.79", "157.0.9000.12"]
     notes = (made.cache / "search-mcp" / "chromium-products.json").read_text()
     assert "156.0.8078.79" in notes and "157.0.9000.12" in notes
 
@@ -179,8 +187,8 @@ def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
 def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
     made = machine(tmp_path)
     binary = program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12 unknown channel")
-    chrome = Chromium(str(binary), Tier.FULL, "setting")
-    assert [product(chrome, made) for _ in range(2)] == ["Google Chrome 157.0.9000.12"] * 2
+    chrome = ChromiumInstall(str(binary), Tier.FULL, "setting")
+    assert [read_product(chrome, made) for _ in range(2)] == ["Google Chrome 157.0.9000.12"] * 2
 
 
 @pytest.mark.parametrize(
@@ -189,21 +197,21 @@ def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
 )
 def test_a_browser_that_does_not_say_its_version_has_none(tmp_path: Path, script: str) -> None:
     made = machine(tmp_path)
-    broken = Chromium(str(program(tmp_path / DEBIAN_LIGHT, script)), Tier.LIGHT, "system")
-    assert version(broken, made) == UNKNOWN_VERSION
+    broken = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT, script)), Tier.LIGHT, "system")
+    assert read_version(broken, made) == UNKNOWN_VERSION
     assert not (made.cache / "search-mcp").exists()
 
 
 def test_a_browser_that_is_gone_has_no_version(tmp_path: Path) -> None:
-    gone = Chromium(str(tmp_path / "gone"), Tier.LIGHT, "system")
-    assert version(gone, machine(tmp_path)) == UNKNOWN_VERSION
+    gone = ChromiumInstall(str(tmp_path / "gone"), Tier.LIGHT, "system")
+    assert read_version(gone, machine(tmp_path)) == UNKNOWN_VERSION
 
 
 def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "VERSION_LIMIT_S", 0.2)
-    stuck = Chromium(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 600")), Tier.LIGHT, "system")
+    stuck = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 600")), Tier.LIGHT, "system")
     started = time.monotonic()
-    assert version(stuck, machine(tmp_path)) == UNKNOWN_VERSION
+    assert read_version(stuck, machine(tmp_path)) == UNKNOWN_VERSION
     assert time.monotonic() - started < 300
 
 
@@ -213,23 +221,23 @@ def test_a_spoiled_notebook_of_versions_is_written_anew(tmp_path: Path, spoiled:
     notes = made.cache / "search-mcp" / "chromium-products.json"
     notes.parent.mkdir(parents=True)
     notes.write_text(spoiled)
-    chromium = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
-    assert version(chromium, made) == "156.0.8078.79"
+    chromium = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    assert read_version(chromium, made) == "156.0.8078.79"
     assert "156.0.8078.79" in notes.read_text()
 
 
 def test_a_home_that_cannot_be_written_to_only_costs_the_question_again(tmp_path: Path) -> None:
     made = machine(tmp_path)
     made.cache.write_text("a file where the folder should be")
-    chromium = Chromium(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
-    assert [version(chromium, made) for _ in range(2)] == ["156.0.8078.79"] * 2
+    chromium = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
+    assert [read_version(chromium, made) for _ in range(2)] == ["156.0.8078.79"] * 2
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
 def test_the_real_browser_says_its_version(tier: Tier, tmp_path: Path) -> None:
-    found = find(tier, None)
+    found = find_chromium(tier, None)
     if found is None:
         pytest.skip(f"this machine has no Chromium of the {tier} tier")
     assert os.access(found.executable, os.X_OK)
-    assert version(found, machine(tmp_path)).count(".") == 3
+    assert read_version(found, machine(tmp_path)).count(".") == 3

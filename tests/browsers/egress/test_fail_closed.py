@@ -10,9 +10,9 @@ from playwright.async_api import Browser, Error, async_playwright
 
 from browsers import BrowserSettings, Tier
 from browsers.chromium import locate
-from browsers.chromium.switches import plan
+from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
-from browsers.identity.fingerprint import Identity
+from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.egress.wire import hello, served
 from tests.hostile.canary import Canary
 
@@ -24,10 +24,10 @@ HOLD_MS = 500
 @asynccontextmanager
 async def started(tier: Tier, settings: BrowserSettings) -> AsyncIterator[Browser]:
     """A browser with the very switches that the door gives it."""
-    found = locate.find(tier, None)
+    found = locate.find_chromium(tier, None)
     if found is None:
         pytest.skip(f"no Chromium of the {tier} tier")
-    how = plan(tier, Identity.of(locate.version(found), tier, settings), settings)
+    how = plan_launch(tier, BrowserIdentity.of(locate.read_version(found), tier, settings), settings)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=found.executable,

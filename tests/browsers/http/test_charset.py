@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsers.http.charset import decode
-from browsers.http.charset_detection import guess
-from browsers.http.charset_labels import codec_of
+from browsers.http.charset import decode, find_codec
+from browsers.http.charset_detection import detect_charset
 from tests.site.languages import LANGUAGES
 
 SHORT, LONG = 200, 600
@@ -175,8 +174,8 @@ def test_headers_are_read_however_they_are_written(content_type: str) -> None:
 def test_an_unknown_label_is_as_good_as_none() -> None:
     page = document(LANGUAGES["ru"].text)
     assert decode(page.encode("cp1251"), "text/html; charset=none-such") == page
-    assert codec_of("none-such") is None
-    assert codec_of("rot13") is None, "a Python codec, but no encoding of the web"
+    assert find_codec("none-such") is None
+    assert find_codec("rot13") is None, "a Python codec, but no encoding of the web"
 
 
 def test_nothing_survives_that_a_text_must_not_hold() -> None:
@@ -229,4 +228,4 @@ def test_a_guess_rests_on_the_text_and_not_on_the_scripts_around_it(
 ) -> None:
     around = "<script>" + "var a = {b: 'c'}; " * 3000 + "</script><style>.a:before{content:'\u00d7'}</style>"
     page = (document(around) + document(text)).encode(codec, "xmlcharrefreplace")
-    assert page.decode(guess(page).codec) == page.decode(codec)
+    assert page.decode(detect_charset(page).codec) == page.decode(codec)

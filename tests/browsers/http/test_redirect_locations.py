@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
-from browsers.http.redirect_locations import resolved
+from browsers.http.urls import resolve_location
 from tests.browsers.egress.wire import served
 from tests.browsers.reading import never, text_of
 
@@ -54,26 +54,26 @@ def canonical(url: str) -> str:
 
 @pytest.mark.parametrize("location", ODD)
 def test_a_location_is_read_as_browsers_read_it(location: str) -> None:
-    mine = resolved(BASE, location)
+    mine = resolve_location(BASE, location)
     theirs = ada_url.URL(location, BASE)
     theirs.username = theirs.password = ""
     assert canonical(mine) == theirs.href
 
 
 def test_of_two_schemes_the_other_one_needs_no_slashes() -> None:
-    assert resolved("https://a.example/x", "http:b.example/y") == "http://b.example/y"
+    assert resolve_location("https://a.example/x", "http:b.example/y") == "http://b.example/y"
 
 
 @pytest.mark.parametrize(
     "location", ["http://[", "//[", "http://\N{ACCOUNT OF}/", "http://[::1", "http://[]/"]
 )
 def test_what_is_no_address_is_no_fault_of_ours(location: str) -> None:
-    assert resolved(BASE, location)
+    assert resolve_location(BASE, location)
 
 
 @pytest.mark.parametrize("location", ["javascript:x\\y", "data:,\\", "intent://x\\y"])
 def test_what_is_not_of_the_web_stays_as_it_is(location: str) -> None:
-    assert resolved(BASE, location) == location
+    assert resolve_location(BASE, location) == location
 
 
 class Kept:
@@ -133,7 +133,7 @@ async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(
 ) -> None:
     await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
     for location in ODD:
-        if "/end" not in resolved(BASE, location):
+        if "/end" not in resolve_location(BASE, location):
             continue
         kept.location, before = location, kept.asked["/end"]
         snapshot = await door.visit(Request(f"http://{HOST}/from", mode=Mode.PEEK, deadline_s=20.0))

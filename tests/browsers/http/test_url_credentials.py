@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
-from browsers.http.url_credentials import without_userinfo
+from browsers.http.urls import strip_credentials
 from tests.browsers.reading import visit
 from tests.site.running import Site
 
@@ -29,7 +29,7 @@ from tests.site.running import Site
     ],
 )
 def test_what_stands_before_the_host_is_taken_away(url: str, shown: str) -> None:
-    assert without_userinfo(url) == shown
+    assert strip_credentials(url) == shown
 
 
 @pytest.mark.browser

@@ -7,8 +7,7 @@ import dataclasses
 import pytest
 
 from browsers import BrowserSettings, Tier
-from browsers.identity.fingerprint import Identity
-from browsers.identity.host import BrowserHost
+from browsers.identity.fingerprint import BrowserHost, BrowserIdentity
 
 LINUX = BrowserHost(timezone="Europe/Paris")
 SETTINGS = BrowserSettings()
@@ -19,8 +18,8 @@ def identity(
     *,
     settings: BrowserSettings = SETTINGS,
     host: BrowserHost = LINUX,
-) -> Identity:
-    return Identity.of(product, Tier.LIGHT, settings, host)
+) -> BrowserIdentity:
+    return BrowserIdentity.of(product, Tier.LIGHT, settings, host)
 
 
 def brands(product: str) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request
-from browsers.identity.viewport import LIGHT_HEIGHT, LIGHT_WIDTH, SCALE
+from browsers.identity.fingerprint import LIGHT_HEIGHT, LIGHT_WIDTH, PAINT_SCALE
 from tests.browsers.reading import WAITING
 
 pytestmark = pytest.mark.browser
@@ -53,7 +53,7 @@ async def test_the_page_measures_the_whole_window() -> None:
     found = re.search(r'<pre id="told">(.*?)</pre>', snapshot.html)
     assert found is not None
     told = json.loads(html.unescape(found[1]))
-    assert SCALE < 1
+    assert PAINT_SCALE < 1
     assert (told["ratio"], told["zoom"]) == (1, 1)
     assert told["inner"] == told["outer"] == [LIGHT_WIDTH, LIGHT_HEIGHT]
     assert told["box"] == [300, 600, 300]

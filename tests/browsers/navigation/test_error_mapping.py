@@ -7,7 +7,7 @@ import pytest
 from browsers import errors
 from browsers.egress import Failure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON
-from browsers.navigation.error_mapping import explain
+from browsers.navigation.error_mapping import map_net_error
 
 URL = "https://www.example.com/page"
 SOCKS = "net::ERR_SOCKS_CONNECTION_FAILED"
@@ -90,7 +90,7 @@ def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, de
 def test_what_the_wall_refused_is_told_in_its_words(
     kind: FailureKind, error: type[errors.BrowsersError], message: str
 ) -> None:
-    explained = explain(SOCKS, URL, URL, failed(kind))
+    explained = map_net_error(SOCKS, URL, URL, failed(kind))
     assert type(explained) is error
     assert str(explained) == message
     assert explained.url == URL
@@ -98,11 +98,11 @@ def test_what_the_wall_refused_is_told_in_its_words(
 
 def test_every_kind_of_failure_has_its_words() -> None:
     for kind in FailureKind:
-        assert "SOCKS" not in str(explain(SOCKS, URL, URL, failed(kind)))
+        assert "SOCKS" not in str(map_net_error(SOCKS, URL, URL, failed(kind)))
 
 
 def test_the_proxys_own_words_are_told() -> None:
-    explained = explain(
+    explained = map_net_error(
         SOCKS, URL, URL, failed(FailureKind.PROXY_FAILED, detail="it rejected the credentials")
     )
     assert str(explained).endswith("www.example.com: it rejected the credentials.")
@@ -114,7 +114,7 @@ def test_the_proxys_own_words_are_told() -> None:
     ["http://10.1.2.3/", "http://[fd00::2]/", "http://167838211/", "http://0xa010203/", "http://１０.1.2.3/"],
 )
 def test_an_address_that_was_asked_for_is_refused_in_its_own_spelling(spelled: str) -> None:
-    explained = explain(SOCKS, spelled, spelled, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
+    explained = map_net_error(SOCKS, spelled, spelled, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
     assert isinstance(explained, errors.BlockedAddressError)
     assert str(explained) == f"{spelled} is not on the public internet."
 
@@ -122,33 +122,33 @@ def test_an_address_that_was_asked_for_is_refused_in_its_own_spelling(spelled: s
 @pytest.mark.parametrize("target", ["http://169.254.169.254/meta", "http://hr.corp.internal/"])
 def test_a_redirect_to_a_private_host_does_not_tell_which(target: str) -> None:
     host = target.split("/")[2]
-    explained = explain(SOCKS, URL, target, failed(FailureKind.BLOCKED_ADDRESS, host, 80))
+    explained = map_net_error(SOCKS, URL, target, failed(FailureKind.BLOCKED_ADDRESS, host, 80))
     assert isinstance(explained, errors.BlockedAddressError)
     assert str(explained) == "www.example.com redirects to a host that is not on the public internet."
 
 
 def test_a_redirect_that_was_not_seen_is_found_in_the_ledger() -> None:
-    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
+    explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
     assert str(explained) == "www.example.com redirects to a host that is not on the public internet."
 
 
 def test_a_failed_redirect_names_both_hosts() -> None:
     kept = failed(FailureKind.NAME_NOT_RESOLVED, "gone.example", 80)
-    explained = explain(SOCKS, URL, "http://gone.example/", kept)
+    explained = map_net_error(SOCKS, URL, "http://gone.example/", kept)
     assert str(explained) == "There is no host named gone.example, to which www.example.com redirects."
     kept = failed(FailureKind.PROXY_FAILED, "gone.example", 80, "it does not answer")
-    explained = explain(SOCKS, URL, "http://gone.example/", kept)
+    explained = map_net_error(SOCKS, URL, "http://gone.example/", kept)
     assert "gone.example, to which www.example.com redirects: it does not answer." in str(explained)
 
 
 def test_a_failed_redirect_to_an_address_does_not_tell_it() -> None:
     kept = failed(FailureKind.CONNECTION_REFUSED, "8.8.8.8", 80)
-    explained = explain(SOCKS, URL, "http://8.8.8.8/", kept)
+    explained = map_net_error(SOCKS, URL, "http://8.8.8.8/", kept)
     assert str(explained) == "The address that www.example.com redirects to refused the connection."
 
 
 def test_a_redirect_to_what_is_not_the_web_is_told_of_the_host_that_sent_it() -> None:
-    explained = explain("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", ledger())
+    explained = map_net_error("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", ledger())
     assert isinstance(explained, errors.BadSchemeError)
     assert str(explained) == "www.example.com leads to an address that is not http or https."
 
@@ -159,23 +159,23 @@ def test_the_failure_of_the_last_redirect_counts_before_older_ones() -> None:
         Failure(FailureKind.NAME_NOT_RESOLVED, "gone.example", 443),
         Failure(FailureKind.CONNECT_TIMEOUT, "late.example", 443),
     )
-    assert isinstance(explain(SOCKS, URL, "https://gone.example/", kept), errors.NameNotResolvedError)
+    assert isinstance(map_net_error(SOCKS, URL, "https://gone.example/", kept), errors.NameNotResolvedError)
 
 
 def test_an_international_name_is_recognised_in_the_form_the_wall_saw() -> None:
     url = "https://bücher.example/"
     kept = failed(FailureKind.CONNECTION_REFUSED, "xn--bcher-kva.example")
-    assert str(explain(SOCKS, url, url, kept)) == "xn--bcher-kva.example refused the connection."
+    assert str(map_net_error(SOCKS, url, url, kept)) == "xn--bcher-kva.example refused the connection."
 
 
 def test_a_tunnel_that_makes_addresses_up_points_to_the_doctor() -> None:
-    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=FAKE_DNS_REASON))
+    explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=FAKE_DNS_REASON))
     assert isinstance(explained, errors.BlockedAddressError)
     assert "search-mcp doctor" in explained.next_step
 
 
 def test_a_network_that_translates_addresses_points_to_its_setting() -> None:
-    explained = explain(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=NAT64_REASON))
+    explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=NAT64_REASON))
     assert "SEARCH_MCP_ALLOW_NETS=64:ff9b::/96" in explained.next_step
 
 
@@ -183,17 +183,21 @@ def test_a_network_that_translates_addresses_points_to_its_setting() -> None:
     "net_error", ["ERR_CONNECTION_CLOSED", "ERR_EMPTY_RESPONSE", "ERR_ABORTED", "ERR_FAILED"]
 )
 def test_bytes_that_are_used_up_look_like_a_closed_connection(net_error: str) -> None:
-    assert isinstance(explain(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError)
+    assert isinstance(
+        map_net_error(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError
+    )
 
 
 def test_a_silent_site_looks_like_a_closed_connection() -> None:
-    explained = explain("net::ERR_EMPTY_RESPONSE", URL, URL, failed(FailureKind.IDLE))
+    explained = map_net_error("net::ERR_EMPTY_RESPONSE", URL, URL, failed(FailureKind.IDLE))
     assert isinstance(explained, errors.DeadlineExceededError)
 
 
 def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> None:
     kept = failed(FailureKind.CONNECTION_REFUSED, "ads.example")
-    assert isinstance(explain("net::ERR_CONNECTION_CLOSED", URL, URL, kept), errors.ConnectionClosedError)
+    assert isinstance(
+        map_net_error("net::ERR_CONNECTION_CLOSED", URL, URL, kept), errors.ConnectionClosedError
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,17 +244,17 @@ def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> N
 def test_what_chromium_says_by_itself_is_understood(
     net_error: str, error: type[errors.BrowsersError]
 ) -> None:
-    explained = explain(f"net::{net_error} at {URL}", URL, URL, ledger())
+    explained = map_net_error(f"net::{net_error} at {URL}", URL, URL, ledger())
     assert type(explained) is error
     assert str(explained).endswith(".")
     assert "{" not in str(explained)
 
 
 def test_an_unknown_error_keeps_its_bare_name() -> None:
-    explained = explain("net::ERR_SOMETHING_NEW", URL, URL, ledger())
+    explained = map_net_error("net::ERR_SOMETHING_NEW", URL, URL, ledger())
     assert str(explained) == "www.example.com could not be loaded (ERR_SOMETHING_NEW)."
 
 
 @pytest.mark.parametrize("text", ["", "Failed", "net::", "http://[", "net::ERR_"])
 def test_any_text_is_explained(text: str) -> None:
-    assert str(explain(text, text, text, ledger()))
+    assert str(map_net_error(text, text, text, ledger()))

@@ -14,7 +14,7 @@ from browsers.navigation.readiness_rules import (
     DomSample,
     QuietTimers,
     ReadinessDecision,
-    decide,
+    decide_readiness,
 )
 from tests.scraper.soon import soon
 
@@ -88,10 +88,11 @@ def skipping() -> QuietTimers:
 
 def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
     just_there = replace(CALM, quiet_s=SKIP_AFTER_S)
-    assert decide(just_there, player.traffic, skipping()) is ReadinessDecision.SKIP
-    assert decide(just_there, player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(just_there, player.traffic, skipping()) is ReadinessDecision.SKIP
+    assert decide_readiness(just_there, player.traffic, at()) is ReadinessDecision.WAIT
     assert (
-        decide(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.traffic, skipping()) is ReadinessDecision.WAIT
+        decide_readiness(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.traffic, skipping())
+        is ReadinessDecision.WAIT
     )
 
 
@@ -104,7 +105,7 @@ def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
     ],
 )
 def test_no_quiet_is_skipped_while_more_is_expected(player: Player, look: DomSample) -> None:
-    assert decide(look, player.traffic, skipping()) is ReadinessDecision.WAIT
+    assert decide_readiness(look, player.traffic, skipping()) is ReadinessDecision.WAIT
 
 
 @pytest.mark.parametrize("kind", ["request", "socket", "events", "worker"])
@@ -118,45 +119,45 @@ def test_no_quiet_is_skipped_while_something_comes_at_its_own_time(player: Playe
             player.ask("https://a.example/events", "EventSource")
         case "worker":
             player.ask("blob:https://a.example/1", "Script", ends=True, initiator="other")
-    assert decide(replace(CALM, quiet_s=0.07), player.traffic, skipping()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, quiet_s=0.07), player.traffic, skipping()) is ReadinessDecision.WAIT
 
 
 def test_a_calm_page_is_done(player: Player) -> None:
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
 
 
 def test_a_page_that_changed_just_now_is_waited_for(player: Player) -> None:
-    assert decide(replace(CALM, quiet_s=0.05), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, quiet_s=0.05), player.traffic, at()) is ReadinessDecision.WAIT
 
 
 def test_a_page_that_fetches_data_must_be_quiet_for_longer(player: Player) -> None:
     player.ask("http://x/data", ends=True)
-    assert decide(replace(CALM, quiet_s=0.15), player.traffic, at()) is ReadinessDecision.WAIT
-    assert decide(replace(CALM, quiet_s=0.30), player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(replace(CALM, quiet_s=0.15), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, quiet_s=0.30), player.traffic, at()) is ReadinessDecision.DONE
 
 
 def test_a_fresh_request_holds_the_page_and_an_old_one_does_not(player: Player) -> None:
     player.ask("http://x/data", seconds_ago=0.5)
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
     old = Player(player._patch)
     old.ask("http://x/long-poll", seconds_ago=3.0)
-    assert decide(CALM, old.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(CALM, old.traffic, at()) is ReadinessDecision.DONE
 
 
 def test_images_and_analytics_never_hold_a_page(player: Player) -> None:
     player.ask("http://x/picture.png", "Image", 0.1)
     player.ask("http://www.google-analytics.com/collect", "Fetch", 0.1)
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
 
 
 def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Player) -> None:
     player.ask("http://x/poll?n=1", seconds_ago=0.9, ends=True)
     player.ask("http://x/poll?n=2", seconds_ago=0.1)
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
     burst = Player(player._patch)
     for part in range(5):
         burst.ask(f"http://x/part?n={part}", seconds_ago=0.1)
-    assert decide(CALM, burst.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(CALM, burst.traffic, at()) is ReadinessDecision.WAIT
 
 
 def test_a_redirect_leaves_its_first_address(player: Player) -> None:
@@ -171,36 +172,36 @@ def test_requests_for_addresses_without_number_are_counted_at_once(player: Playe
     with soon():
         for number in range(20_000):
             player.ask(f"http://x/{number}", seconds_ago=0.1)
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
 
 
 def test_repeated_requests_count_again_once_content_came(player: Player) -> None:
     player.ask("http://x/part?n=1", seconds_ago=0.9, ends=True)
     player.ask("http://x/part?n=2", seconds_ago=0.1)
     player.traffic.content_came()
-    assert decide(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
 
 
 @pytest.mark.parametrize("look", [BLANK, replace(CALM, spinner=True)])
 def test_an_empty_or_spinning_page_has_its_timers_run_ahead(player: Player, look: DomSample) -> None:
-    assert decide(look, player.traffic, at(0.5)) is ReadinessDecision.FORWARD
-    assert decide(look, player.traffic, at(0.5, forwarded=True)) is ReadinessDecision.DONE
+    assert decide_readiness(look, player.traffic, at(0.5)) is ReadinessDecision.FORWARD
+    assert decide_readiness(look, player.traffic, at(0.5, forwarded=True)) is ReadinessDecision.DONE
 
 
 def test_timers_are_never_run_ahead_of_an_open_stream(player: Player) -> None:
     player.socket()
-    assert decide(BLANK, player.traffic, at(1.3)) is not ReadinessDecision.FORWARD
-    assert decide(BLANK, player.traffic, at(5.0)) is ReadinessDecision.DONE
+    assert decide_readiness(BLANK, player.traffic, at(1.3)) is not ReadinessDecision.FORWARD
+    assert decide_readiness(BLANK, player.traffic, at(5.0)) is ReadinessDecision.DONE
 
 
 def test_a_tall_page_without_text_is_not_thin(player: Player) -> None:
-    assert decide(replace(BLANK, height=2000), player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(replace(BLANK, height=2000), player.traffic, at()) is ReadinessDecision.DONE
 
 
 def test_a_parser_held_by_a_dead_script_does_not_hold_a_page_with_text(player: Player) -> None:
     loading = replace(CALM, ready_state="loading")
-    assert decide(loading, player.traffic, at(1.0)) is ReadinessDecision.WAIT
-    assert decide(loading, player.traffic, at(2.0)) is ReadinessDecision.DONE
+    assert decide_readiness(loading, player.traffic, at(1.0)) is ReadinessDecision.WAIT
+    assert decide_readiness(loading, player.traffic, at(2.0)) is ReadinessDecision.DONE
 
 
 def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -> None:
@@ -208,9 +209,11 @@ def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -
     assert player.traffic.is_broken("1")
     broken = replace(at(), broken=True)
     loading = replace(BLANK, ready_state="loading", quiet_s=0.9)
-    assert decide(loading, player.traffic, broken) is ReadinessDecision.WAIT
-    assert decide(replace(loading, quiet_s=1.1), player.traffic, broken) is ReadinessDecision.FORWARD
-    assert decide(replace(loading, quiet_s=1.1), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(loading, player.traffic, broken) is ReadinessDecision.WAIT
+    assert (
+        decide_readiness(replace(loading, quiet_s=1.1), player.traffic, broken) is ReadinessDecision.FORWARD
+    )
+    assert decide_readiness(replace(loading, quiet_s=1.1), player.traffic, at()) is ReadinessDecision.WAIT
 
 
 def test_only_a_document_that_failed_is_broken(player: Player) -> None:
@@ -221,4 +224,4 @@ def test_only_a_document_that_failed_is_broken(player: Player) -> None:
 
 
 def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:
-    assert decide(replace(CALM, wanted=False), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, wanted=False), player.traffic, at()) is ReadinessDecision.WAIT

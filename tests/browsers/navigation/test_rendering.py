@@ -12,7 +12,7 @@ from browsers.cdp.session import Connection, Message
 from browsers.model import Request, Tier
 from browsers.navigation.rendering import MAX_DOCUMENTS, RenderedPage
 from browsers.navigation.response import PausedResponse
-from browsers.tabs.tab import PAUSE_AT_RESPONSE, Tab
+from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 
 ADDRESS = "https://one.example/"
 

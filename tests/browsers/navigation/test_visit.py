@@ -70,7 +70,7 @@ async def test_a_page_whose_renderer_does_not_answer_is_given_as_served_and_aske
     async def hang(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr("browsers.navigation.visit.capture", hang)
+    monkeypatch.setattr("browsers.navigation.visit.capture_dom", hang)
     before = site.hits("/static/8")
     snapshot = await visit(browsers, site, "/static/8", Mode.AUTO)
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)

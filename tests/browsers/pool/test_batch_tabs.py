@@ -17,7 +17,7 @@ from aiohttp import web
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from browsers.navigation.page_patterns import PagePatterns, PageSignature
-from browsers.pool.batch_tabs import BatchKey
+from browsers.pool.reusable_tabs import BatchKey
 from tests.browsers.reading import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.site.certificate import server_context
 from tests.site.running import Site

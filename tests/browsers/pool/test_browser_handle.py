@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.session import CommandFailedError, Message, Session
+from browsers.navigation.tab import Tab
 from browsers.pool.browser_handle import BrowserHandle
-from browsers.tabs.tab import Tab
 from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
 from tests.browsers.reading import PATIENCE_S, always, marks, until, visit
 from tests.site.running import Site
@@ -82,7 +82,7 @@ async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: Brows
 async def test_what_a_tab_keeps_of_answers_is_bounded(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.tabs.cached_urls.MOST_ADDRESSES", 2)
+    monkeypatch.setattr("browsers.navigation.tab.MOST_ADDRESSES", 2)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         for number in range(7):
             await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
@@ -112,7 +112,7 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
             answer.set_exception(CommandFailedError("It is not there."))
         return answer
 
-    monkeypatch.setattr("browsers.tabs.tab.CLOSE_LIMIT_S", 2.0)
+    monkeypatch.setattr("browsers.navigation.tab.CLOSE_LIMIT_S", 2.0)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         await visit(running, site, "/static/1", Mode.PEEK)
         supply = await running._pool.supply(Tier.LIGHT)
@@ -144,7 +144,7 @@ async def test_a_process_serves_so_many_pages_and_no_more(
 ) -> None:
     for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("REST_S", 600.0)):
         monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
-    monkeypatch.setattr("browsers.pool.batch_tabs.REST_S", 600.0)
+    monkeypatch.setattr("browsers.pool.reusable_tabs.REST_S", 600.0)
     supply = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.RENDER, **kind)
     served: Counter[Tab] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers.cdp.session import Connection, Message
-from browsers.pool.heartbeat import MISSED_TOLERATED, Heartbeat
+from browsers.pool.browser_handle import MAX_MISSED_PROBES, Heartbeat
 
 
 class PatientWire:
@@ -33,7 +33,7 @@ class PatientWire:
 
 @pytest.fixture
 def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
-    monkeypatch.setattr("browsers.pool.heartbeat.EVERY_S", 0.0)
+    monkeypatch.setattr("browsers.pool.browser_handle.EVERY_S", 0.0)
     return PatientWire()
 
 
@@ -47,13 +47,13 @@ async def test_who_says_nothing_until_he_is_asked_again_stands_still(browser: Pa
     browser.pulse.feel()
     browser.pulse.feel()
     assert (browser.pulse.beats, browser.pulse.is_lost) == (False, False)
-    for _ in range(MISSED_TOLERATED):
+    for _ in range(MAX_MISSED_PROBES):
         browser.pulse.feel()
     assert browser.pulse.is_lost
 
 
 async def test_any_word_counts_at_once_and_makes_good_what_was_missed(browser: PatientWire) -> None:
-    for _ in range(MISSED_TOLERATED + 1):
+    for _ in range(MAX_MISSED_PROBES + 1):
         browser.pulse.feel()
     browser.speak()
     assert (browser.pulse.beats, browser.pulse.is_lost) == (True, False)

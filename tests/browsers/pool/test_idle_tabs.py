@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
+from browsers.navigation.tab import Tab
 from browsers.pool.browser_handle import BrowserHandle
-from browsers.pool.idle_tabs import MOST, REST_S, IdleTabs, TabProfile
-from browsers.tabs.tab import Tab
+from browsers.pool.reusable_tabs import IDLE_TTL_S, MAX_IDLE_TABS, IdleTabs, ProfileKey
 from tests.browsers.reading import marks, text_of, until, visit
 from tests.site.running import Site
 
@@ -37,16 +37,16 @@ def _tab() -> Tab:
     return _Tab()  # type: ignore[return-value]
 
 
-def _profile(number: int = 0) -> TabProfile:
-    return TabProfile("ann", f"engine-{number}", "en-US")
+def _profile(number: int = 0) -> ProfileKey:
+    return ProfileKey("ann", f"engine-{number}", "en-US")
 
 
 class TestBounds:
     def test_at_most_a_handful_rest_and_the_longest_at_rest_goes_first(self) -> None:
-        resting, tabs = IdleTabs(), [_tab() for _ in range(MOST + 2)]
+        resting, tabs = IdleTabs(), [_tab() for _ in range(MAX_IDLE_TABS + 2)]
         leaving = [gone for number, tab in enumerate(tabs) for gone in resting.put(_profile(number), tab)]
         assert leaving == tabs[:2]
-        assert len(resting) == MOST
+        assert len(resting) == MAX_IDLE_TABS
 
     def test_a_profile_has_one_tab_at_rest(self) -> None:
         resting, first, second = IdleTabs(), _tab(), _tab()
@@ -59,9 +59,9 @@ class TestBounds:
         now = 0.0
         resting, tab = IdleTabs(clock=lambda: now), _tab()
         resting.put(_profile(), tab)
-        now = REST_S - 1
+        now = IDLE_TTL_S - 1
         assert resting.overdue() == []
-        now = REST_S
+        now = IDLE_TTL_S
         assert resting.overdue() == [tab]
 
     def test_a_dead_tab_is_given_to_nobody(self) -> None:
@@ -85,7 +85,7 @@ def _supply(browsers: Browsers, tier: Tier) -> BrowserHandle:
 
 def _resting(browsers: Browsers, tier: Tier, principal: str) -> Tab:
     """The tab that the caller's profile `rest` left."""
-    return _supply(browsers, tier)._resting._tabs[TabProfile(principal, "rest", "en-US")].tab
+    return _supply(browsers, tier)._resting._tabs[ProfileKey(principal, "rest", "en-US")].tab
 
 
 @pytest.mark.browser
@@ -188,13 +188,13 @@ async def test_a_forgotten_profile_comes_as_a_stranger(browsers: Browsers, site:
 async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.idle_tabs.REST_S", 0.2)
+    monkeypatch.setattr("browsers.pool.reusable_tabs.IDLE_TTL_S", 0.2)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
         who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
         await visit(browsers, site, "/spa/1", **who)
         resting = _supply(browsers, Tier.LIGHT)._resting
         await until(lambda: not len(resting))
-        monkeypatch.setattr("browsers.pool.idle_tabs.REST_S", 600.0)
+        monkeypatch.setattr("browsers.pool.reusable_tabs.IDLE_TTL_S", 600.0)
         await visit(browsers, site, "/spa/1", **who)
         assert len(resting) == 1
     assert len(resting) == 0

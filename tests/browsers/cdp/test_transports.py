@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from browsers.cdp.pipe_transport import PipeHandshake, PipeTransport
 from browsers.cdp.session import Event
+from browsers.cdp.transports import PipeHandshake, PipeTransport
 
 
 async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browsers.tabs.cached_urls import MOST_ADDRESSES, MOST_BYTES, CachedAddresses
+from browsers.navigation.tab import MAX_CACHED_BYTES, MAX_CACHED_URLS, CachedUrls
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from browsers.tabs.cached_urls import MOST_ADDRESSES, MOST_BYTES, CachedAddresse
     ],
 )
 def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     cached.add("http://site.example/a%20page?q=1")
     assert spelling in cached
 
@@ -27,14 +27,14 @@ def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
     "host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"]
 )
 def test_another_address_written_as_browsers_write_it_is_not_known(host: str) -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     cached.add(f"http://{host}/1")
     assert f"http://{host}/2" not in cached
     assert f"http://{host}/1" in cached
 
 
 def test_the_root_is_known_with_and_without_its_slash() -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     cached.add("http://site.example/")
     assert "http://site.example" in cached
 
@@ -60,14 +60,14 @@ def test_the_root_is_known_with_and_without_its_slash() -> None:
     ],
 )
 def test_what_may_mean_any_address_is_known_as_long_as_any_is(spelling: str) -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     assert spelling not in cached
     cached.add("http://other.example/")
     assert spelling in cached
 
 
 def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     cached.begin()
     cached.add("http://site.example/a")
     assert not cached.of_others
@@ -89,17 +89,17 @@ def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -
     ],
 )
 def test_other_addresses_are_not_known(other: str) -> None:
-    cached = CachedAddresses()
+    cached = CachedUrls()
     cached.add("http://site.example/a")
     assert other not in cached
 
 
 def test_it_is_full_by_number_and_by_size_until_it_is_emptied() -> None:
-    many, big = CachedAddresses(), CachedAddresses()
-    for number in range(MOST_ADDRESSES + 1):
+    many, big = CachedUrls(), CachedUrls()
+    for number in range(MAX_CACHED_URLS + 1):
         assert not many.full
         many.add(f"http://site.example/{number}")
-    big.add("http://site.example/", MOST_BYTES + 1)
+    big.add("http://site.example/", MAX_CACHED_BYTES + 1)
     assert many.full and big.full
     big.clear()
     assert not big.full and "http://site.example/" not in big

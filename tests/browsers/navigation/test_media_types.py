@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browsers.http.media_types import is_text, sniffed
+from browsers.navigation.response import is_text_type, sniff_media_type
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from browsers.http.media_types import is_text, sniffed
     ],
 )
 def test_a_page_is_known_by_its_first_tag(body: bytes, media_type: str) -> None:
-    assert sniffed(body) == media_type
+    assert sniff_media_type(body) == media_type
 
 
 def test_data_in_letters_are_text() -> None:
-    assert is_text("application/ld+json") and is_text("image/svg+xml") and is_text("text/csv")
-    assert not is_text("application/pdf") and not is_text("")
+    assert is_text_type("application/ld+json") and is_text_type("image/svg+xml") and is_text_type("text/csv")
+    assert not is_text_type("application/pdf") and not is_text_type("")

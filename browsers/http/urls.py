@@ -1,11 +1,23 @@
-"""Where a `Location` leads, as browsers read it: the standard library reads some otherwise."""
+"""Resolve redirect targets as browsers do, and remove user names and passwords from URLs."""
 
 from __future__ import annotations
 
 import re
 from urllib.parse import urljoin, urlsplit
 
-from browsers.http.url_credentials import without_userinfo
+# Browsers take backslashes for slashes, and any number of them; the last @ before the path ends it.
+_USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
+
+
+def strip_credentials(url: str) -> str:
+    """The web address without what stands before its host."""
+    return _USERINFO.sub(r"\1", url) if "@" in url else url
+
+
+def has_credentials(url: str) -> bool:
+    """Whether a name or a password stands before the host of the web address."""
+    return "@" in url and _USERINFO.match(url) is not None
+
 
 _AROUND = "".join(map(chr, range(0x21)))
 _INSIDE = str.maketrans("", "", "\t\r\n")
@@ -13,14 +25,14 @@ _INSIDE = str.maketrans("", "", "\t\r\n")
 _ABSOLUTE = re.compile(r"(https?):(/*)", re.IGNORECASE)
 
 
-def resolved(base: str, location: str) -> str:
+def resolve_location(base: str, location: str) -> str:
     """The address that `location` means at the web address `base`, without a name before its host.
 
     What cannot be an address at all comes back as it is written.
     """
     text = location.strip(_AROUND).translate(_INSIDE)
     try:
-        return urljoin(base, without_userinfo(_with_slashes(urlsplit(base).scheme, text)))
+        return urljoin(base, strip_credentials(_with_slashes(urlsplit(base).scheme, text)))
     except ValueError:
         return text
 

@@ -1,17 +1,73 @@
-"""A tab in a context of its own behind a gate of its own: nothing is shared with any other tab."""
+"""A browser tab in a context of its own, behind a proxy listener of its own. Tabs share nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Callable, Coroutine
+from urllib.parse import unquote, urlsplit
 
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.identity.fingerprint import Identity
+from browsers.http.urls import strip_credentials
+from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Request
-from browsers.tabs.cached_urls import CachedAddresses
+
+MAX_CACHED_URLS = 32
+MAX_CACHED_BYTES = 4_000_000
+"""Of bodies: a tab's cache lies in memory."""
+
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_PLAIN = re.compile(
+    rf"https?://(?:(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/?#]|\Z)|(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?)"
+    r"(?!:(?:80|443)(?:[/?#]|\Z))(?::[1-9]\d*)?"
+    r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""An address that stands there as browsers write it, but for letters and percents. Others (dots to go up by,
+the usual port, a host in foreign letters, other numbers for a host, backslashes) may mean any."""
+
+
+class CachedUrls:
+    """What was answered since the cache was emptied."""
+
+    def __init__(self) -> None:
+        self.of_others = False
+        """Whether some of it was answered to an earlier visit."""
+        self._keys: set[str] = set()
+        self._bytes = 0
+
+    def __contains__(self, url: str) -> bool:
+        return bool(self._keys) and (_PLAIN.fullmatch(url) is None or _key(url) in self._keys)
+
+    @property
+    def full(self) -> bool:
+        """Whether the cache should be emptied for its size."""
+        return len(self._keys) > MAX_CACHED_URLS or self._bytes > MAX_CACHED_BYTES
+
+    def add(self, url: str, size: int = 0) -> None:
+        """Note an answer of so many bytes."""
+        self._keys.add(_key(url))
+        self._bytes += size
+
+    def begin(self) -> None:
+        """Another visit begins: what is there by now is not its own."""
+        self.of_others = bool(self._keys)
+
+    def clear(self) -> None:
+        """The cache is empty."""
+        self.of_others = False
+        self._keys.clear()
+        self._bytes = 0
+
+
+def _key(url: str) -> str:
+    """The same for all plain spellings of an address: two with different keys differ for Chromium too."""
+    parts = urlsplit(strip_credentials(url))
+    return unquote(f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}").lower()
+
 
 CLOSE_LIMIT_S = 2.0
 RENEW_LIMIT_S = 5.0
@@ -48,7 +104,7 @@ class Tab:
         """Whether this visit let a page into it."""
         self.saw_password = False
         """Whether an address on its way had one: the browser says it to that host again, and unasked."""
-        self.cached = CachedAddresses()
+        self.cached = CachedUrls()
         self.origins: set[str] = set()
         """Of all documents that were in it."""
         self._held: str | None = None
@@ -75,7 +131,7 @@ class Tab:
             return cls(connection, context_id, frame_id, session, gate)
         raise AssertionError  # the exit stack swallows nothing
 
-    async def prepare(self, request: Request, identity: Identity) -> None:
+    async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
         """Speak the visit's language, and pause its request too where it is not a plain GET."""
         commands: list[asyncio.Future[Event]] = []
         self.committed = False
@@ -95,12 +151,12 @@ class Tab:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await asyncio.gather(*commands)
 
-    async def speak(self, language: str, identity: Identity) -> None:
+    async def speak(self, language: str, identity: BrowserIdentity) -> None:
         """Get ready for visits in that language: a renderer that has just started is slow to answer."""
         async with asyncio.timeout(PREPARE_LIMIT_S):
             await asyncio.gather(*self._speak(language, identity))
 
-    def _speak(self, language: str, identity: Identity) -> list[asyncio.Future[Event]]:
+    def _speak(self, language: str, identity: BrowserIdentity) -> list[asyncio.Future[Event]]:
         if self._language == language:
             return []
         self._language = language

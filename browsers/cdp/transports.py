@@ -1,8 +1,13 @@
-"""The shared pipe: Playwright launches the browser and keeps its session; our messages go straight to it.
+"""Two transports for messages to a browser: a pipe shared with Playwright, and Playwright's own session.
 
-Chromium's debugging pipe has one client. Here that is this process: it passes on what Playwright and Chromium
-say to each other, and speaks on the same pipe through a browser session of its own. There is no debugging
-port that others on this machine could open, and no node process in between.
+Playwright launches the browser and keeps its session. Chromium's debugging pipe has one client: with
+`PipeTransport` this process is the client. It relays the messages between Playwright and Chromium, and sends
+its own messages on the same pipe through a browser session of its own. There is no debugging port that other
+programs could open, and no Node process in between.
+
+`PlaywrightTransport` needs nothing from the host: messages travel inside Playwright's browser session.
+Playwright does not know contexts created through it and detaches from their targets; attaching without
+flattening then gives private sessions. Each message is packed twice and passes Playwright's driver.
 """
 
 from __future__ import annotations
@@ -14,8 +19,9 @@ import shlex
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any, Protocol
 
 from browsers.cdp.session import Message
 
@@ -273,3 +279,90 @@ async def _readable(peer: socket.socket) -> None:
         await ready.wait()
     finally:
         loop.remove_reader(descriptor)
+
+
+class BrowserSession(Protocol):
+    """The part of Playwright's CDPSession that is used."""
+
+    def send(self, method: str, params: dict[str, Any] | None = None) -> Awaitable[dict[str, Any]]: ...
+
+    def on(self, event: Any, f: Any) -> Any: ...
+
+
+class PlaywrightTransport:
+    """Messages by `Target.sendMessageToTarget` and `Target.receivedMessageFromTarget`."""
+
+    flat = False
+
+    def __init__(self, session: BrowserSession) -> None:
+        self._session = session
+        self._sending: set[asyncio.Future[Any]] = set()
+        self._parents: dict[str, str] = {}
+        self._on_message: Callable[[str | None, Message], None] = lambda *_: None
+        self._on_lost: Callable[[], None] = lambda: None
+
+    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
+        """See Wire."""
+        self._on_message = on_message
+        self._on_lost = on_lost
+        self._session.on("Target.receivedMessageFromTarget", self._unpack)
+        self._session.on(
+            "Target.detachedFromTarget",
+            lambda params: on_message(None, {"method": "Target.detachedFromTarget", "params": params}),
+        )
+        self._session.on("close", lambda *_: self.lost())
+
+    def send(self, session_id: str | None, message: Message) -> None:
+        """See Wire."""
+        if session_id is None:
+            self._start(message["id"], None, message["method"], message["params"])
+            return
+        packed = json.dumps(message, separators=(",", ":"))
+        nested = {"sessionId": session_id, "message": packed}
+        parent = self._parents.get(session_id)
+        if parent is None:
+            self._start(message["id"], session_id, "Target.sendMessageToTarget", nested)
+        else:
+            # Numbers are unique across sessions, and nobody waits for this one's own answer.
+            self.send(
+                parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested}
+            )
+
+    def close(self) -> None:
+        """See Wire: the session ends with its browser."""
+
+    def lost(self) -> None:
+        """There will be no more messages."""
+        self._on_lost()
+
+    def _start(self, number: int, session_id: str | None, method: str, params: dict[str, Any]) -> None:
+        sent = asyncio.ensure_future(self._session.send(method, params))
+        self._sending.add(sent)
+        sent.add_done_callback(lambda future: self._after(number, session_id, future))
+
+    def _after(self, number: int, session_id: str | None, sent: asyncio.Future[Any]) -> None:
+        self._sending.discard(sent)
+        if sent.cancelled():
+            return
+        error = sent.exception()
+        if error is None:
+            if session_id is None:
+                self._on_message(None, {"id": number, "result": sent.result()})
+            return
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if "Protocol error" not in text or "closed" in text.lower():
+            self.lost()
+        else:
+            self._on_message(session_id, {"id": number, "error": {"message": text}})
+
+    def _unpack(self, params: dict[str, Any], parent: str | None = None) -> None:
+        session_id = params["sessionId"]
+        if parent is not None:
+            self._parents[session_id] = parent
+        message = json.loads(params["message"])
+        if message.get("method") == "Target.receivedMessageFromTarget":
+            self._unpack(message["params"], session_id)
+            return
+        if message.get("method") == "Target.attachedToTarget":
+            self._parents[message["params"]["sessionId"]] = session_id
+        self._on_message(session_id, message)
