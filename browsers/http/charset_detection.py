@@ -189,7 +189,7 @@ class CharsetGuess:
     """A Python codec and how well the text reads in it: 1 is perfect, 0 and less is noise."""
 
     codec: str
-    score_charset: float
+    score: float
     weight: int
     """How many bytes above ASCII it rests on."""
 

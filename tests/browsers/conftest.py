@@ -22,9 +22,9 @@ def dead_port() -> Iterator[int]:
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of which tab is used again: a machine that is busy for a moment leaves none in doubt."""
     for limit in (
-        "tabs.tab.CLOSE_LIMIT_S",
-        "tabs.tab.PREPARE_LIMIT_S",
-        "tabs.tab.RENEW_LIMIT_S",
+        "navigation.tab.CLOSE_LIMIT_S",
+        "navigation.tab.PREPARE_LIMIT_S",
+        "navigation.tab.RENEW_LIMIT_S",
         "navigation.visit.PREPARE_LIMIT_S",
         "navigation.visit.CAPTURE_LIMIT_S",
         "navigation.readiness.LOOK_LIMIT_S",

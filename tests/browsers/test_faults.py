@@ -117,7 +117,7 @@ async def test_a_kill_under_load_is_survived(
     kill(victims(victim, before))
     assert await served_again(fresh, site, tier)
     outcomes = await asyncio.gather(*visits)
-    assert set(outcomes) <= {"10 marks", "BrowserGone", "PageCrashed"}
+    assert set(outcomes) <= {"10 marks", "BrowserGoneError", "PageCrashedError"}
     await fresh.close()
     assert not os.path.exists(folder)
     await until(lambda: not of_profile(everyone(), folder))
@@ -141,8 +141,8 @@ async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browse
 async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.browser_handle.EVERY_S", 0.5)
-    monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 1_000_000)
+    monkeypatch.setattr("browsers.pool.browser_handle.PROBE_INTERVAL_S", 0.5)
+    monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
         await until(lambda: door.status().ready)
         pid = door._pool._supplies[Tier.LIGHT].chromium.pid
@@ -153,9 +153,9 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
         await until(lambda: door.status().ready)
         assert door.status().restarts == 0
         os.kill(pid, signal.SIGSTOP)
-        monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 2)
+        monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 2)
         await until(lambda: door.status().restarts > 0)
-        monkeypatch.setattr("browsers.pool.browser_handle.MISSED_TOLERATED", 1_000_000)
+        monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
         await until(lambda: door.status().ready)
         assert marks(await visit(door, site, "/static/1")) == 60
 

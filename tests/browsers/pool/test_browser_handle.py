@@ -82,7 +82,7 @@ async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: Brows
 async def test_what_a_tab_keeps_of_answers_is_bounded(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.navigation.tab.MOST_ADDRESSES", 2)
+    monkeypatch.setattr("browsers.navigation.tab.MAX_CACHED_URLS", 2)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         for number in range(7):
             await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
@@ -125,8 +125,8 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
 async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
-    for module in ("browser_handle", "batch_tabs"):
-        monkeypatch.setattr(f"browsers.pool.{module}.REST_S", 600.0)
+    for module in ("browser_handle", "reusable_tabs"):
+        monkeypatch.setattr(f"browsers.pool.{module}.BATCH_TTL_S", 600.0)
     supply = await _at_rest(fresh)
     async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
         loan.tab.gate.begin_visit(1_000_000)
@@ -142,9 +142,9 @@ async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
 async def test_a_process_serves_so_many_pages_and_no_more(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
-    for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("REST_S", 600.0)):
+    for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("BATCH_TTL_S", 600.0)):
         monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
-    monkeypatch.setattr("browsers.pool.reusable_tabs.REST_S", 600.0)
+    monkeypatch.setattr("browsers.pool.reusable_tabs.BATCH_TTL_S", 600.0)
     supply = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.RENDER, **kind)
     served: Counter[Tab] = Counter()

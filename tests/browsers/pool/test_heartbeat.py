@@ -33,7 +33,7 @@ class PatientWire:
 
 @pytest.fixture
 def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
-    monkeypatch.setattr("browsers.pool.browser_handle.EVERY_S", 0.0)
+    monkeypatch.setattr("browsers.pool.browser_handle.PROBE_INTERVAL_S", 0.0)
     return PatientWire()
 
 
