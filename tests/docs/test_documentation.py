@@ -13,11 +13,8 @@ from scraper.settings import setting_table
 from scraper.tools import registry
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(
-    page
-    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "deploy/**/*.md")
-    for page in ROOT.glob(pattern)
-)
+PATTERNS = "*.md docs/**/*.md benchmarks/*.md changes/*.md deploy/**/*.md examples/*.md .github/*.md".split()
+PAGES = sorted(page for pattern in PATTERNS for page in ROOT.glob(pattern))
 OPERATED = [ROOT / "Dockerfile", *(path for path in ROOT.glob("deploy/**/*") if path.is_file())]
 """Files that set variables of ours."""
 
@@ -93,7 +90,7 @@ def test_no_page_names_a_pip_that_an_environment_of_uv_lacks(page: Path) -> None
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_file_that_is_named_exists(page: Path) -> None:
-    trees = ("benchmarks", "browsers", "deploy", "devtools", "scraper", "tests")
+    trees = ("benchmarks", "browsers", "deploy", "devtools", "examples", "scraper", "tests")
     ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]
     for name in set(_FILE.findall(text_of(page))) - _ELSEWHERE:
         assert any(path.endswith(f"/{name}") for path in ours), name
