@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[2]
+PAGES = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
 
 
 def listed(nav: list[Any]) -> Iterator[str]:
@@ -20,5 +23,11 @@ def listed(nav: list[Any]) -> Iterator[str]:
 
 def test_the_navigation_lists_every_page_once() -> None:
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    pages = (page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md"))
-    assert sorted(listed(config["nav"])) == sorted(pages)
+    assert sorted(listed(config["nav"])) == sorted(map(str, PAGES))
+
+
+def test_links_between_pages_name_a_page_of_the_site() -> None:
+    for page in PAGES:
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        for link in re.findall(r"\]\((?![a-z]+:|#)([^)\s#]+)", text):
+            assert Path(os.path.normpath(page.parent / link)) in PAGES, f"{page}: {link}"
