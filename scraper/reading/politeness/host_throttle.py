@@ -10,16 +10,15 @@ import asyncio
 import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from browsers.fair_queue import FairQueue, FairShare
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.coordination.protocols import Lease, Leases, RetryLater, ThrottleTerms
 from scraper.deadline import Deadline
-from scraper.reading.politeness.fair_lock import FairLock
 from scraper.reading.visiting.response_outcome import retry_after_s
 from scraper.settings import Settings
 from scraper.urls import host_of
@@ -44,7 +43,7 @@ _ASKING_AGAIN = frozenset({429, 503})
 class _Gate:
     """Those who wait for one host."""
 
-    turnstile: FairLock = field(default_factory=FairLock)
+    queue: FairQueue = field(default_factory=FairQueue)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     opens_at: float = 0.0
     """Known: nobody gets in before."""
@@ -57,9 +56,8 @@ class HostThrottle:
     def __init__(self, leases: Leases, settings: Settings) -> None:
         self._leases = leases
         self._terms = ThrottleTerms(settings.host_pages, settings.host_gap_s)
-        self._queue_limit = settings.queue_limit
         self._gates: dict[str, _Gate] = {}
-        self._waiting: Counter[str] = Counter()
+        self._waiting = FairShare(settings.queue_limit)
         self._usual_s = USUAL_S
         self._asked_at = -math.inf
         """By then somebody else may have asked any host."""
@@ -113,20 +111,18 @@ class HostThrottle:
             self._check_hope(host, gate, principal, terms, _left_s(deadline))
             return await self._in_line(host, gate, principal, deadline, terms)
         finally:
-            if not gate.turnstile.ahead:
+            if not gate.queue.pending:
                 self._gates.pop(host, None)
 
     async def _in_line(
         self, host: str, gate: _Gate, principal: str, deadline: Deadline, terms: ThrottleTerms
     ) -> Lease:
-        self._waiting[principal] += 1
-        try:
-            async with asyncio.timeout(_left_s(deadline)), gate.turnstile.passing(principal):
-                return await self._first(host, gate, deadline, terms)
-        except TimeoutError:
-            raise _busy(host, self._usual_s, _why_full(host, terms)) from None
-        finally:
-            self._waiting -= Counter({principal: 1})
+        with self._waiting.holding(principal):
+            try:
+                async with asyncio.timeout(_left_s(deadline)), gate.queue.slot(principal):
+                    return await self._first(host, gate, deadline, terms)
+            except TimeoutError:
+                raise _busy(host, self._usual_s, _why_full(host, terms)) from None
 
     async def _first(self, host: str, gate: _Gate, deadline: Deadline, terms: ThrottleTerms) -> Lease:
         """The lease of whoever is at the head of the line."""
@@ -151,17 +147,14 @@ class HostThrottle:
     ) -> None:
         """Raises HostBusy where the line is longer than the time that is left, or than the queue may be."""
         known_s = max(0.0, gate.opens_at - time.monotonic())
-        ahead = gate.turnstile.ahead
+        ahead = gate.queue.pending
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
         wait_s = known_s + ahead * step_s
         if gate.resting and known_s > PATIENCE_S:
             raise _busy(host, known_s, _why_resting(host))
         if wait_s > left_s:
             raise _busy(host, wait_s, _why_line(host, terms, ahead))
-        queued = self._waiting.total()
-        share = self._queue_limit // max(1, len(self._waiting.keys() | {principal}))
-        over_share = self._waiting[principal] >= share or queued >= 2 * self._queue_limit
-        if queued >= self._queue_limit and over_share:
+        if self._waiting.is_full_for(principal):
             raise _busy(host, max(wait_s, self._usual_s), _why_line(host, terms, ahead))
 
 

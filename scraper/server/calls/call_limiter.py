@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 
+from browsers.fair_queue import FairShare
 from scraper.coordination.local_limits import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
@@ -36,7 +36,6 @@ class CallLimiter:
     ) -> None:
         """`per_minute`: calls of one caller, at once or spread over it; 0 is no bound. `limits`: who counts
         them."""
-        self._limit = limit
         self._per_minute = per_minute
         limits = limits or LocalLimits(clock)
         rate = (
@@ -46,13 +45,13 @@ class CallLimiter:
         )
         self._rate = rate
         self._clock = clock
-        self._held: Counter[str] = Counter()
+        self._calls = FairShare(limit)
         self._usual_s = _USUAL_S
 
     @property
     def full(self) -> bool:
         """Whether a caller with calls of its own under way would be told to wait."""
-        return self._held.total() >= self._limit
+        return self._calls.total >= self._calls.limit
 
     @contextlib.asynccontextmanager
     async def taken(self, principal: str) -> AsyncIterator[None]:
@@ -61,29 +60,18 @@ class CallLimiter:
         Raises:
             Overloaded: too many are, or this caller has called too often.
         """
-        self._check_room(principal)
-        self._held[principal] += 1
-        try:
+        if self._calls.is_full_for(principal):
+            wait_s = min(_LONGEST_WAIT_S, max(1, math.ceil(self._usual_s)))
+            raise OverloadedError(
+                f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s
+            )
+        with self._calls.holding(principal):
             await self._check_rate(principal)
             begun = self._clock()
             try:
                 yield
             finally:
                 self._usual_s += _MEMORY * (self._clock() - begun - self._usual_s)
-        finally:
-            self._held[principal] -= 1
-            if not self._held[principal]:
-                del self._held[principal]
-
-    def _check_room(self, principal: str) -> None:
-        under_way = self._held.total()
-        callers = len(self._held.keys() | {principal})
-        has_share = under_way >= 2 * self._limit or self._held[principal] >= self._limit // callers
-        if under_way >= self._limit and has_share:
-            wait_s = min(_LONGEST_WAIT_S, max(1, math.ceil(self._usual_s)))
-            raise OverloadedError(
-                f"The server is busy: {under_way} calls are under way.", retry_after_s=wait_s
-            )
 
     async def _check_rate(self, principal: str) -> None:
         if self._rate is None:

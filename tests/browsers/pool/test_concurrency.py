@@ -24,6 +24,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     standing = Clock()
     monkeypatch.setattr("browsers.pool.concurrency.time", standing)
+    monkeypatch.setattr("browsers.fair_queue.time", standing)
     return standing
 
 
