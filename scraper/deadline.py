@@ -1,4 +1,4 @@
-"""One deadline enters with a call and is handed down."""
+"""Deadline of a call, passed on to every step of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Deadline:
 
     @classmethod
     def within(cls, seconds: float) -> Deadline:
-        """So many seconds from now."""
+        """Return the deadline that many seconds from now."""
         return cls(time.monotonic() + seconds)
 
     def left_s(self, *, reserve_s: float = 0.0) -> float:
-        """Seconds left, keeping some back; never negative."""
+        """Return the seconds left less `reserve_s`; never negative."""
         return max(0.0, self.at - reserve_s - time.monotonic())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -278,3 +278,86 @@ class PageHits:
     """How the query was read, where that is not plain."""
     usable: bool = True
     """False: there is no cache to look into, or it did not answer."""
+
+
+class Reuse(enum.Enum):
+    """Earlier results that may answer a request."""
+
+    STORED = "stored"
+    """Stored results within the age limit, and loads in flight on other servers."""
+    IN_MEMORY = "in_memory"
+    """First a result in memory, of any age: the caller reads on in a text. Otherwise as `STORED`."""
+    NONE = "none"
+    """None, and no load of another server: the caller needs the response itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachePolicy:
+    """Earlier results that may answer a request, and their age limit."""
+
+    max_age_s: float | None = None
+    """Seconds. Older stored results are not used. 0 requests a new one; None is the default of the
+    operator."""
+    reuse: Reuse = Reuse.STORED
+
+    @property
+    def reads_store(self) -> bool:
+        """Return True if a stored result may be used."""
+        return self.reuse is not Reuse.NONE and not self.is_refresh
+
+    @property
+    def is_refresh(self) -> bool:
+        """Return True if only a new result is acceptable."""
+        return self.max_age_s == 0
+
+
+REFRESH = CachePolicy(max_age_s=0)
+"""Read again, whatever is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Request to read one page."""
+
+    url: str
+    """As the caller wrote it."""
+    render: str = "auto"
+    """`http`: as served. `browser`: rendered. `auto`: rendered if the page as served is not enough."""
+    cache: CachePolicy = CachePolicy()
+    principal: str = "local"
+    deadline_s: float = 55.0
+    batch: str | None = None
+    """Name of the batch whose pages of this host are read one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRequest:
+    """Request to read one document."""
+
+    source: str
+    """URL, or path below the folder of local files."""
+    password: str | None = None
+    pages: tuple[int, ...] = ()
+    """Pages beyond those that are read by default; empty reads from the first page on."""
+    principal: str = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """Request to query search engines."""
+
+    query: str
+    engines: Sequence[str] | None = None
+    """Names; None for the default engines."""
+    max_results: int = 10
+    freshness: str | None = None
+    """Oldest acceptable results: `day`, `week`, `month` or `year`."""
+    include_domains: Sequence[str] = ()
+    exclude_domains: Sequence[str] = ()
+    category: str | None = None
+    include_text: str | None = None
+    exclude_text: str | None = None
+    cache: CachePolicy = CachePolicy()
+    principal: str = "local"
+    deadline_s: float = 55.0
+    """Seconds. The deadline of each engine may be shorter."""

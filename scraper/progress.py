@@ -1,4 +1,4 @@
-"""How a long reading tells where it stands."""
+"""Progress messages of long calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from typing import Protocol
 
 
 class ProgressCallback(Protocol):
-    """Told of steps done, steps in all, and the last one in words; must return at once."""
+    """Receiver of progress: steps done, steps in total, and a description of the last one. It must not
+    block."""
 
     def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+
+
+def ignore_progress(done: float, total: float | None = None, message: str | None = None) -> None:
+    """Discard progress."""

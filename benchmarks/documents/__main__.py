@@ -26,7 +26,7 @@ from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
-from scraper.reading.documents.parser import Parser
+from scraper.reading.documents.parser import DocumentParser
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 
 if TYPE_CHECKING:
@@ -88,15 +88,15 @@ async def measure(options: Options) -> Figures:
 
 
 @asynccontextmanager
-async def _parser(*, keep_warm: bool = True) -> AsyncIterator[Parser]:
+async def _parser(*, keep_warm: bool = True) -> AsyncIterator[DocumentParser]:
     shots = SingleUseProcesses(2, keep_warm=keep_warm)
     try:
-        yield Parser(shots)
+        yield DocumentParser(shots)
     finally:
         await shots.close()
 
 
-async def _quality(parser: Parser, corpus: Path) -> Figures:
+async def _quality(parser: DocumentParser, corpus: Path) -> Figures:
     figures: Figures = {}
     for name, folder in (("made", "pdf-made"), ("docling", "pdf-docling")):
         figures |= await _scored(parser, name, sets.with_gold(corpus / folder), _PEERS["pdf"])
@@ -108,7 +108,9 @@ async def _quality(parser: Parser, corpus: Path) -> Figures:
     return figures
 
 
-async def _scored(parser: Parser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]) -> Figures:
+async def _scored(
+    parser: DocumentParser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]
+) -> Figures:
     figures: Figures = {}
     rows = []
     for reader, texts in (await _readers(parser, [pair.file for pair in pairs], peers)).items():
@@ -126,7 +128,7 @@ def _mean(found: Sequence[Scores], measure: str) -> float | None:
     return statistics.mean(values) if values else None
 
 
-async def _tables(parser: Parser, pairs: Sequence[sets.Gold]) -> Figures:
+async def _tables(parser: DocumentParser, pairs: Sequence[sets.Gold]) -> Figures:
     golds = {pair.file: xml_relations(pair.gold) for pair in pairs}
     golds = {file: gold for file, gold in golds.items() if gold}
     figures: Figures = {}
@@ -139,7 +141,7 @@ async def _tables(parser: Parser, pairs: Sequence[sets.Gold]) -> Figures:
     return figures
 
 
-async def _facts(parser: Parser, folder: Path) -> Figures:
+async def _facts(parser: DocumentParser, folder: Path) -> Figures:
     facts = sets.facts_in(folder)
     figures: Figures = {}
     rows = []
@@ -156,7 +158,7 @@ async def _facts(parser: Parser, folder: Path) -> Figures:
     return figures
 
 
-async def _readers(parser: Parser, files: Sequence[Path], peers: Sequence[str]) -> dict[str, Texts]:
+async def _readers(parser: DocumentParser, files: Sequence[Path], peers: Sequence[str]) -> dict[str, Texts]:
     texts: dict[str, Texts] = {
         OURS: {file: await _text(parser, file.read_bytes(), file.name) for file in files}
     }
@@ -165,9 +167,9 @@ async def _readers(parser: Parser, files: Sequence[Path], peers: Sequence[str]) 
     return texts
 
 
-async def _text(parser: Parser, data: bytes, name: str) -> str:
+async def _text(parser: DocumentParser, data: bytes, name: str) -> str:
     try:
-        return (await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)).markdown
+        return (await parser.parse(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)).markdown
     except ScraperError:
         return ""
 
@@ -187,7 +189,7 @@ def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
     return {Path(answer["path"]): answer["text"] for answer in answers}
 
 
-async def _robustness(parser: Parser, corpus: Path, *, quick: bool) -> Figures:
+async def _robustness(parser: DocumentParser, corpus: Path, *, quick: bool) -> Figures:
     """Every file ends as one text or one typed error, within the limits, and disturbs nobody."""
     files = sets.hurtful(corpus)
     jobs = [(file.name, file.read_bytes()) for file in files]
@@ -225,9 +227,9 @@ async def _robustness(parser: Parser, corpus: Path, *, quick: bool) -> Figures:
     }  # fmt: skip
 
 
-async def _outcome(parser: Parser, data: bytes, name: str) -> str:
+async def _outcome(parser: DocumentParser, data: bytes, name: str) -> str:
     try:
-        parsed = await parser.read(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)
+        parsed = await parser.parse(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)
     except ScraperError as error:
         return error.code
     return "text" if parsed.markdown else "EMPTY TEXT"

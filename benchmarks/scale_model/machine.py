@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from scraper.bulk.model import CrawlRate, JobPage
 from scraper.bulk.schedule import Schedule
-from scraper.reading.visiting.response_outcome import PAUSE_S
+from scraper.reading.outcome import PAUSE_S
 
 _BEFORE = 0.4
 """Share of a page's work that is done before its response: tab, request, and the judging of headers."""

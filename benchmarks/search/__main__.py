@@ -27,6 +27,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.peers.launch import is_set_up, peer
 from benchmarks.search.mapped_engines import leading_proxy
 from scraper.app import App
+from scraper.model import SearchRequest
 from scraper.settings import Settings
 from tests.site.engine_server import EngineSite, running_engines
 
@@ -128,7 +129,7 @@ async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_
 
 async def _search(app: App, words: str, engines: Sequence[str]) -> _Found:
     begun = time.perf_counter()
-    answer = await app.searcher.search(words, engines=engines)
+    answer = await app.searcher.search(SearchRequest(words, engines=engines))
     told = ", ".join(f"{name} {reason}" for name, reason in answer.errors.items())
     return _Found(time.perf_counter() - begun, len(answer.results), told)
 

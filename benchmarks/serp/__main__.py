@@ -20,7 +20,7 @@ from benchmarks.serp.shape import left_out
 from scraper.engines.common import response_parser
 from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
-from scraper.search.decoy_detection import are_decoys
+from scraper.search.engine_query import are_decoys
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _COLUMNS = (

@@ -25,7 +25,8 @@ from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import Lease, Limit, SharedState, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.deadline import Deadline
-from scraper.reading.politeness.host_throttle import HostThrottle
+from scraper.model import REFRESH, ReadRequest
+from scraper.reading.politeness import HostThrottle
 from scraper.settings import Settings
 from tests.site.running import Site, running_site
 
@@ -53,7 +54,7 @@ async def measure(options: Options) -> Figures:
 
 async def _operations(url: str, rounds: int) -> Figures:
     together = ValkeyState(url)
-    await together.met(10)
+    await together.wait_connected(10)
     assert not together.status().away
     rows: list[tuple[str, float | None, float]] = []
     figures = Figures()
@@ -145,7 +146,9 @@ async def _read_ten(app: App, site: Site, number: int) -> tuple[float, float]:
     """Seconds of wall and of this process's CPU for ten pages."""
     begun, begun_cpu = time.perf_counter(), time.process_time()
     for page in range(10):
-        await app.fetcher.fetch(site.url(f"/static/{number * 10 + page}"), render="http", force_refresh=True)
+        await app.fetcher.fetch(
+            ReadRequest(site.url(f"/static/{number * 10 + page}"), render="http", cache=REFRESH)
+        )
     return time.perf_counter() - begun, time.process_time() - begun_cpu
 
 

@@ -14,11 +14,12 @@ import time
 from typing import cast
 from urllib.parse import urlsplit
 
+from browsers import Browsers
 from browsers.model import Request, Snapshot
 from browsers.navigation.visit import Enough
 from scraper.coordination.protocols import Limit
 from scraper.coordination.valkey_state import ValkeyState
-from scraper.model import Document
+from scraper.model import Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import NoPages
@@ -47,9 +48,9 @@ class _PlainWorkers:
 
 async def _fetch(together: ValkeyState, page: str) -> str:
     workers = cast(WorkerPool, _PlainWorkers())
-    fetcher = Fetcher(_PlainDoor(), workers, NoPages(), Settings(), shared=together)
+    fetcher = Fetcher(cast(Browsers, _PlainDoor()), workers, NoPages(), Settings(), shared=together)
     await _told()
-    reading = await fetcher.fetch(page, render="http")
+    reading = await fetcher.fetch(ReadRequest(page, render="http"))
     await fetcher.close()
     return str(len(reading.document.text))
 
@@ -73,7 +74,7 @@ async def _told() -> None:
 async def _main() -> None:
     what, url, word = sys.argv[1:]
     together = ValkeyState(url)
-    await together.met(10)
+    await together.wait_connected(10)
     try:
         print(await (_fetch(together, word) if what == "fetch" else _take(together, float(word))), flush=True)
     finally:

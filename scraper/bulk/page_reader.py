@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from browsers.model import Snapshot
 from scraper import errors
@@ -23,7 +23,8 @@ from scraper.bulk.jsonld_parts import part_with_json_ld
 from scraper.bulk.model import JobPage, JobSpec, PageOutcome
 from scraper.bulk.rows import row_of_fault, row_of_problem, row_of_reading
 from scraper.extract import structured
-from scraper.model import Reading
+from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
+from scraper.reading.fetcher import Fetcher
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -32,24 +33,6 @@ STRUCTURED_LIMIT_S = 5.0
 """JSON-LD takes 5 to 20 ms; a page on which it takes longer than this was made to."""
 _UNASKED = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError)
 """With these nothing was asked of the host."""
-
-
-class PageFetcher(Protocol):
-    """The part of the fetcher that is used."""
-
-    async def fetch(
-        self,
-        url: str,
-        *,
-        render: str,
-        own_visit: bool,
-        max_age_s: float | None,
-        deadline_s: float,
-        seen: Callable[[Snapshot], None],
-        batch: str | None,
-    ) -> Reading: ...
-
-    def gap_s(self, url: str) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +72,7 @@ class JobPageReader:
     """Reads pages."""
 
     def __init__(
-        self, fetcher: PageFetcher, workers: WorkerPool, order: JobSpec, *, keep_snapshots: bool
+        self, fetcher: Fetcher, workers: WorkerPool, order: JobSpec, *, keep_snapshots: bool
     ) -> None:
         """`keep_snapshots`: the responses are wanted too, which neither the cache nor another server has."""
         self._fetcher = fetcher
@@ -122,15 +105,14 @@ class JobPageReader:
 
     async def _fetched(self, page: JobPage, seen: _Seen) -> Reading:
         order = self._order
-        return await self._fetcher.fetch(
+        request = ReadRequest(
             page.url,
             render=order.render,
-            own_visit=self._keep_snapshots,
-            max_age_s=order.max_age_s,
+            cache=CachePolicy(order.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED),
             deadline_s=order.deadline_s,
-            seen=seen.note,
             batch=self._batch if page.has_company else None,
         )
+        return await self._fetcher.fetch(request, on_snapshot=seen.note)
 
     def _told(self, page: JobPage, reading: Reading, seen: _Seen, seconds: float) -> PageResult:
         row = row_of_reading(page.url, reading, seen.snapshot)

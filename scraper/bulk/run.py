@@ -93,7 +93,7 @@ async def _read_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> N
         return
     async with App.open(settings) as app:
         if job.resumed:
-            app.fetcher.hosts_were_asked()
+            app.fetcher.assume_recent_requests()
         reader = JobPageReader(app.fetcher, app.workers, job.order, keep_snapshots=job.wants_snapshots)
         at_once = job.order.pace.concurrency or settings.peek_slots + settings.render_slots
         heard = settings.robots != "off"

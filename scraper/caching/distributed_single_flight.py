@@ -1,4 +1,4 @@
-"""The same page wanted by several servers at once is visited by one of them; the others get what it found."""
+"""Single flight across servers: a page that several servers need at once is visited by one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from scraper import errors
 from scraper.coordination.protocols import WorkClaim, WorkClaims, WorkCompleted
-from scraper.model import StructuredData
+from scraper.model import Reading, StructuredData
 from scraper.settings import Settings
 from scraper.store.serialization import dump_reading, dump_structured, load_reading, load_structured
 
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-FIRST_LOOK_S = 0.03
-LAST_LOOK_S = 0.25
-"""Between two looks whether the other server is done: a page as served takes 30 to 100 ms, a rendered one
-seconds."""
+FIRST_POLL_S = 0.03
+"""Seconds before the first poll for the result of another server. A page as served takes 30 to 100 ms."""
+LAST_POLL_S = 0.25
+"""Seconds between two polls at most. A rendered page takes seconds."""
 
 _RESULT, _ERROR = b"R", b"E"
 _PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
@@ -40,111 +40,121 @@ _PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
     "Malformed": errors.MalformedDocumentError,
     "OcrNeeded": errors.OcrNeededError,
 }
-"""Errors that another server would get too, by their name on the wire; other errors are not exchanged."""
+"""Errors that other servers would get too, by their name in the exchange; others are not exchanged."""
 _ERROR_NAMES = {kind: name for name, kind in _PAGE_ERRORS.items()}
+
+
+def mark_reading_cached(reading: Reading) -> Reading:
+    """Return the reading with `cached` set."""
+    return replace(reading, cached=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """How what was found travels between servers."""
+    """Serialization of results between servers."""
 
     dump: Callable[[T], bytes]
     load: Callable[[bytes], T]
-    """ValueError where another version wrote it."""
-    found_before: Callable[[T], T]
-    """As it is given to one who asked when it had landed already."""
+    """Raises ValueError for the format of another version."""
+    mark_cached: Callable[[T], T]
+    """Applied to a result that was complete before it was requested."""
 
 
-READINGS = Codec(dump_reading, load_reading, lambda reading: replace(reading, cached=True))
-STRUCTURED: Codec[StructuredData] = Codec(dump_structured, load_structured, lambda found: found)
+READINGS = Codec(dump_reading, load_reading, mark_reading_cached)
+STRUCTURED: Codec[StructuredData] = Codec(dump_structured, load_structured, lambda data: data)
 
 
 class DistributedSingleFlight(Generic[T]):
-    """Work under way on any server, by what is worked on."""
+    """Work in flight on any server, by key."""
 
     def __init__(
-        self, form: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None
+        self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None
     ) -> None:
-        """`claims`: None where there is no other server."""
-        self._form = form
+        """Create the service; `claims` is None without other servers."""
+        self._codec = codec
         self._claims = claims
-        self._way = _way_of(settings or Settings())
+        self._settings_key = _settings_key(settings or Settings())
 
-    async def join(self, job: Hashable, work: Callable[[], Awaitable[T]], *, anew: bool) -> T:
-        """What the flight under way for a job brings, or `work` itself.
+    async def join(self, key: Hashable, work: Callable[[], Awaitable[T]], *, is_refresh: bool) -> T:
+        """Return the result of the work in flight on another server, or of `work`.
 
-        `anew`: a flight that has landed already does not count; one that failed in a way that may pass counts
-        for nobody who comes later. Whoever waits does so until cancelled.
+        Callers wait until canceled.
+
+        Args:
+            key: Name of the work; servers compare its `repr`.
+            work: Work to do here if no other server does it.
+            is_refresh: Ignore work that ended before this call. Retryable errors that ended before are always
+                ignored.
 
         Raises:
-            ScraperError: of `work`, here or there.
+            ScraperError: Error of the work, here or on another server.
         """
         if self._claims is None:
             return await work()
-        key, waited, look_s = _key(self._way, job), False, FIRST_LOOK_S
+        name, has_waited, poll_s = _hash_key(self._settings_key, key), False, FIRST_POLL_S
         while True:
-            got = await self._claims.begin(key, waited=waited or not anew)
-            if isinstance(got, WorkClaim):
-                return await self._flown(self._claims, got, work)
-            if isinstance(got, WorkCompleted):
+            answer = await self._claims.begin(name, waited=has_waited or not is_refresh)
+            if isinstance(answer, WorkClaim):
+                return await self._run(self._claims, answer, work)
+            if isinstance(answer, WorkCompleted):
                 try:
-                    found = self._loaded(got.value)
+                    result = self._load_result(answer.value)
                 except errors.ScraperError as error:
-                    if waited or not error.retryable:
+                    if has_waited or not error.retryable:
                         raise
-                    anew = True
+                    is_refresh = True
                     continue
-                if found is not None:
-                    return found if waited else self._form.found_before(found)
-            waited = True
-            await asyncio.sleep(look_s * random.uniform(0.7, 1.3))
-            look_s = min(2 * look_s, LAST_LOOK_S)
+                if result is not None:
+                    return result if has_waited else self._codec.mark_cached(result)
+            has_waited = True
+            await asyncio.sleep(poll_s * random.uniform(0.7, 1.3))
+            poll_s = min(2 * poll_s, LAST_POLL_S)
 
-    async def _flown(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[T]]) -> T:
+    async def _run(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[T]]) -> T:
         try:
-            found = await work()
+            result = await work()
         except errors.ScraperError as error:
             if type(error) in _ERROR_NAMES:
-                claims.land(claim, _dumped_error(error))
+                claims.land(claim, _dump_error(error))
             raise
         else:
-            claims.land(claim, _RESULT + self._form.dump(found))
-            return found
+            claims.land(claim, _RESULT + self._codec.dump(result))
+            return result
         finally:
-            # Without effect where it has landed.
+            # Without effect if the work was completed.
             claims.give_up(claim)
 
-    def _loaded(self, value: bytes) -> T | None:
-        """What another server found; None where it cannot be understood, as that of another version.
+    def _load_result(self, value: bytes) -> T | None:
+        """Return the result of another server, or None if it cannot be read: another version wrote it.
 
         Raises:
-            ScraperError: what it failed with.
+            ScraperError: Error of the work there.
         """
         kind, text = value[:1], value[1:]
         try:
             if kind == _RESULT:
-                return self._form.load(text)
-            error = _loaded_error(json.loads(text))
+                return self._codec.load(text)
+            error = _load_error(json.loads(text))
         except (ValueError, KeyError, TypeError) as fault:
-            log.warning("what another server read cannot be understood: %s", fault)
+            log.warning("a result of another server cannot be read: %s", fault)
             return None
         raise error
 
 
-def _key(way: str, job: Hashable) -> str:
-    """What names a piece of work on every server; nobody can tell from it what is read."""
-    return hashlib.sha256(f"{way} {job!r}".encode("utf-8", "replace")).hexdigest()
+def _hash_key(settings_key: str, key: Hashable) -> str:
+    """Return the name of the work on every server; a hash does not reveal what is read."""
+    return hashlib.sha256(f"{settings_key} {key!r}".encode("utf-8", "replace")).hexdigest()
 
 
-def _way_of(settings: Settings) -> str:
-    """What tells servers apart that would read a page differently, or may not read the same ones."""
+def _settings_key(settings: Settings) -> str:
+    """Return a key of the settings that affect readings, so that servers share only what they read alike."""
     hosts = [f"{name}={address}:{port}" for name, address, port in settings.test_hosts]
     proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
     own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)
     return repr((sorted((*settings.allow_nets, *hosts)), own))
 
 
-def _dumped_error(error: errors.ScraperError) -> bytes:
+def _dump_error(error: errors.ScraperError) -> bytes:
     row = {
         "kind": _ERROR_NAMES[type(error)],
         "message": str(error),
@@ -157,7 +167,7 @@ def _dumped_error(error: errors.ScraperError) -> bytes:
     return _ERROR + json.dumps(row).encode()
 
 
-def _loaded_error(row: dict[str, object]) -> errors.ScraperError:
+def _load_error(row: dict[str, object]) -> errors.ScraperError:
     message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
     kind = _PAGE_ERRORS[str(row["kind"])]
     if kind is errors.HttpStatusError:

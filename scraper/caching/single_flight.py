@@ -1,6 +1,6 @@
-"""The same page wanted twice at once is visited once.
+"""Single flight: concurrent callers of the same work share one task.
 
-Whoever waits can leave without disturbing the others; when the last one leaves, the visit ends too.
+A caller can leave without effect on the others. When the last one leaves, the task is canceled.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-LANDING_LIMIT_S = 3.0
-"""How long a cancelled flight may take to give back what it holds."""
+CANCEL_LIMIT_S = 3.0
+"""Seconds in which canceled work may release what it holds."""
 
 
 @dataclass(slots=True)
 class _Flight(Generic[T]):
     task: asyncio.Task[T]
-    passengers: int = 0
+    callers: int = 0
 
 
 class SingleFlight(Generic[K, T]):
-    """Work under way, by what is worked on."""
+    """Work in flight, by key."""
 
     def __init__(self) -> None:
         self._flights: dict[K, _Flight[T]] = {}
@@ -33,20 +33,20 @@ class SingleFlight(Generic[K, T]):
         return len(self._flights)
 
     async def join(self, key: K, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of the flight under way for `key`, or of a new one that does `work`."""
+        """Return the result of the work in flight for `key`, or of `work` if there is none."""
         flight = self._flights.get(key) or self._start(key, work)
-        flight.passengers += 1
+        flight.callers += 1
         try:
             return await asyncio.shield(flight.task)
         finally:
-            flight.passengers -= 1
-            if not flight.passengers:
-                await self._end(key, flight)
+            flight.callers -= 1
+            if not flight.callers:
+                await self._cancel(key, flight)
 
     async def close(self) -> None:
-        """End every flight; those who wait are cancelled."""
+        """Cancel all work and those who wait for it."""
         for key, flight in list(self._flights.items()):
-            await self._end(key, flight)
+            await self._cancel(key, flight)
 
     def _start(self, key: K, work: Callable[[], Awaitable[T]]) -> _Flight[T]:
         flight = self._flights[key] = _Flight(asyncio.ensure_future(work()))
@@ -57,10 +57,10 @@ class SingleFlight(Generic[K, T]):
         if self._flights.get(key) is flight:
             del self._flights[key]
 
-    async def _end(self, key: K, flight: _Flight[T]) -> None:
-        """Cancel the flight, so that nobody joins it any more, and wait until it has cleaned up."""
+    async def _cancel(self, key: K, flight: _Flight[T]) -> None:
+        """Remove the flight, so that no caller joins it, and wait until its task has ended."""
         self._forget(key, flight)
         if flight.task.done():
             return
         flight.task.cancel()
-        await asyncio.wait({flight.task}, timeout=LANDING_LIMIT_S)
+        await asyncio.wait({flight.task}, timeout=CANCEL_LIMIT_S)

@@ -16,7 +16,7 @@ from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from scraper.reading.page_cache_queries import Library
+    from scraper.caching.page_cache import PageCache
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def cache() -> None:
 def stats(**flags: Any) -> int:
     """Say how many pages are kept, and how large they are."""
     settings = load(flags)
-    found = _with_library(settings, lambda library: library.stats())
+    found = _with_page_cache(settings, lambda page_cache: page_cache.stats())
     click.echo(f"{_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
     click.echo(_place(settings))
     return 0
@@ -56,7 +56,7 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
     from scraper.tools.model import new_region
 
     _check(query)
-    found = _with_library(load(flags), lambda library: library.search(query, limit=limit))
+    found = _with_page_cache(load(flags), lambda page_cache: page_cache.search(query, limit=limit))
     if form == "json":
         click.echo(json.dumps(render.cache_hits_as_json(found), ensure_ascii=False))
     else:
@@ -69,9 +69,9 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
 def export(**flags: Any) -> int:
     """Print every kept page as one line of JSON."""
 
-    async def write(library: Library) -> int:
+    async def write(page_cache: PageCache) -> int:
         count = 0
-        async for entry in library.entries():
+        async for entry in page_cache.entries():
             reading = entry.reading
             line = {
                 "url": reading.url,
@@ -87,7 +87,7 @@ def export(**flags: Any) -> int:
             count += 1
         return count
 
-    count = _with_library(load(flags), write)
+    count = _with_page_cache(load(flags), write)
     click.echo(_pages(count), err=True)
     return 0
 
@@ -103,7 +103,7 @@ def clear(yes: bool, **flags: Any) -> int:
         if not _agreed(f"Forget every page kept in {where}?"):
             click.echo("Nothing is forgotten. Where nobody can be asked, say --yes.", err=True)
             return 1
-    count = _with_library(settings, lambda library: library.clear())
+    count = _with_page_cache(settings, lambda page_cache: page_cache.clear())
     click.echo(f"{_pages(count)} forgotten.")
     return 0
 
@@ -141,9 +141,9 @@ def _pages(count: int) -> str:
     return f"{count:,} page{'' if count == 1 else 's'}"
 
 
-def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -> T:
+def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
     """What `work` comes to, where there is a cache; no browser is started for it."""
-    from scraper.reading.page_cache_queries import Library
+    from scraper.caching.page_cache import PageCache
     from scraper.store.factory import open_store
     from scraper.store.protocols import IncompleteSearchError
 
@@ -158,12 +158,12 @@ def _with_library(settings: Settings, work: Callable[[Library], Awaitable[T]]) -
         try:
             # One that is far away would miss what is asked of it before there is a connection.
             await store.met()
-            library = Library(store.pages, settings)
-            stands = await library.stats()
+            page_cache = PageCache(store.pages, settings)
+            stands = await page_cache.stats()
             if not stands.usable:
                 click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
-            return await work(library)
+            return await work(page_cache)
         except IncompleteSearchError as error:
             raise click.ClickException(f"This was not done to its end: {error}.") from None
         finally:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from scraper.app import App
 from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.errors import ScraperError
+from scraper.model import ReadRequest
 from scraper.settings import Settings
 
 _HOST = "doctor.search-mcp.example"
@@ -46,7 +47,7 @@ async def of_this_machine(settings: Settings) -> list[Finding]:
         async with App.open(alone) as app:
             try:
                 reading = await app.fetcher.fetch(
-                    f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S
+                    ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
                 )
             except ScraperError as error:
                 return [
@@ -68,7 +69,7 @@ async def of_the_internet(settings: Settings) -> list[Finding]:
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
     async with App.open(fresh) as app:
         try:
-            await app.fetcher.fetch(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S)
+            await app.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
         except ScraperError as error:
             return [poor(f"The web could not be reached: {error}", _NO_WEB)]
         return [good(f"{_WEB_PAGE} was read")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.cli.check_results import Finding, bad, good, poor
-from scraper.coordination.factory import open_shared
+from scraper.coordination import open_shared_state
 from scraper.settings import Settings, SettingsError
 
 
@@ -12,7 +12,7 @@ async def check(settings: Settings) -> list[Finding]:
     if settings.shared_url is None:
         return []
     try:
-        shared = await open_shared(settings)
+        shared = await open_shared_state(settings)
     except SettingsError as error:
         return [bad("The shared state cannot be used without its library", str(error))]
     try:

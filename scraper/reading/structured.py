@@ -1,25 +1,24 @@
-"""Reads what pages say of themselves for machines: rendered, as shops write it by script; always anew."""
+"""Extract the structured data of pages: rendered, because shops write it by script, and never from the
+cache."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.caching.distributed_single_flight import STRUCTURED, DistributedSingleFlight
-from scraper.caching.single_flight import SingleFlight
+from scraper.caching.read_through import Load, ReadThrough
 from scraper.coordination.protocols import SharedState
 from scraper.deadline import Deadline
 from scraper.extract import structured
-from scraper.model import StructuredData
-from scraper.progress import ProgressCallback
-from scraper.reading.visiting import response_outcome
-from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult, out_of_time
+from scraper.model import REFRESH, StructuredData
+from scraper.progress import ProgressCallback, ignore_progress
+from scraper.reading import outcome
+from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, timeout_error
 from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -27,39 +26,36 @@ from scraper.workers import WorkerFailedError, WorkerPool
 log = logging.getLogger(__name__)
 
 EXTRACT_LIMIT_S = 5.0
-"""All syntaxes and facts take 30 to 150 ms; a page that takes longer than this was made to."""
+"""Seconds. All syntaxes and facts take 30 to 150 ms; a page that takes longer than this is hostile."""
 SIMPLE_LIMIT_S = 3.0
+"""Seconds for the extraction without microdata, RDFa and facts."""
 
-_SHOWN_BY_ITSELF = frozenset({"consent", "login"})
-"""Walls behind which the page stands all the same: its own data came with it."""
-_SIMPLY = "The page is too complex: microdata, RDFa and facts were left out."
-
-
-class RenderingVisitor(Protocol):
-    """The part of the fetcher that is used."""
-
-    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult: ...
+_READABLE_BEHIND = frozenset({"consent", "login"})
+"""Block pages that come with the data of the page behind them."""
+_SIMPLE_WARNING = "The page is too complex: microdata, RDFa and facts were left out."
 
 
 class StructuredReader:
-    """Reads structured data for callers who have a deadline."""
+    """Extracts structured data for callers with a deadline."""
 
     def __init__(
         self,
-        visitor: RenderingVisitor,
+        visitor: PageVisitor,
         workers: WorkerPool,
         settings: Settings | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """`shared`: what other servers are told; without it there are none."""
+        """Create the service; `shared` is None without other servers."""
         self._visitor = visitor
         self._workers = workers
-        self._elsewhere = DistributedSingleFlight(STRUCTURED, shared.claims if shared else None, settings)
-        self._flights: SingleFlight[ReadJob, StructuredData] = SingleFlight()
+        self._service: ReadThrough[StructuredData] = ReadThrough(
+            STRUCTURED.mark_cached,
+            distributed=DistributedSingleFlight(STRUCTURED, shared.claims if shared else None, settings),
+        )
 
     async def close(self) -> None:
-        """End what is being read."""
-        await self._flights.close()
+        """Cancel what is being read."""
+        await self._service.close()
 
     async def extract(
         self,
@@ -69,101 +65,91 @@ class StructuredReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> StructuredData:
-        """The structured data of a page as it stands when it is rendered.
+        """Return the structured data of a rendered page.
 
         Raises:
-            ScraperError: the page could not be read; the sentence says why and what to do.
+            ScraperError: The page cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        job = ReadJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
-        tell = functools.partial(_tell, progress, job.host)
-        tell(0, "reading")
-
-        def work() -> Awaitable[StructuredData]:
-            return self._read(job, deadline, tell)
-
+        job = VisitJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
+        load: Load[StructuredData] = Load(
+            job,
+            run=lambda _: self._load(job, deadline, progress or ignore_progress),
+            label=job.host,
+        )
         try:
-            async with asyncio.timeout(deadline.left_s()):
-                found = await self._flights.join(job, lambda: self._elsewhere.join(job, work, anew=True))
+            return await self._service.read(load, REFRESH, deadline=deadline, progress=progress)
         except TimeoutError:
-            raise out_of_time(job) from None
-        tell(1, "read")
-        return found
+            raise timeout_error(job) from None
 
-    async def _read(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> StructuredData:
-        visited = await self._visitor.visited(job, deadline, tell)
-        if not visited.snapshot.is_html:
-            # What came is told in the words of `fetch`; text that is no page has nothing structured in it.
-            response_outcome.reading_of(
-                visited.snapshot, visited.document, wanted_rendering=True, requested_url=job.url
-            )
-            raise _no_page(visited.snapshot)
-        found = await self._extracted(visited.snapshot, deadline)
-        return replace(found, warnings=(*self._judged(visited, found, job), *visited.notes, *found.warnings))
+    async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> StructuredData:
+        result = await self._visitor.visit(job, deadline, progress)
+        if not result.snapshot.is_html:
+            # Errors are those of `fetch`. Text that is not a page has no structured data.
+            outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            raise _not_a_page_error(result.snapshot)
+        data = await self._extract(result.snapshot, deadline)
+        warnings = self._check_page(result, data, job)
+        return replace(data, warnings=(*warnings, *result.warnings, *data.warnings))
 
-    def _judged(self, visited: VisitResult, found: StructuredData, job: ReadJob) -> tuple[str, ...]:
-        """Warnings about the page.
+    def _check_page(self, result: VisitResult, data: StructuredData, job: VisitJob) -> tuple[str, ...]:
+        """Return warnings about the page.
 
         Raises:
-            ScraperError: there is no page to speak of; a wall, unless the page's own data came with it.
+            ScraperError: The page is empty or blocked, and has no data of its own.
         """
         try:
-            reading = response_outcome.reading_of(
-                visited.snapshot, visited.document, wanted_rendering=True, requested_url=job.url
+            reading = outcome.build_reading(
+                result.snapshot, result.document, may_render=True, requested_url=job.url
             )
         except errors.NoContentError:
-            if _holds_data(found):
+            if _has_data(data):
                 return ()
             raise
-        except errors.BlockedBySiteError as wall:
-            if wall.reason in _SHOWN_BY_ITSELF and visited.snapshot.status < 300 and _holds_data(found):
-                return (f"{wall} This is what stands in the page behind it.",)
+        except errors.BlockedBySiteError as block:
+            if block.reason in _READABLE_BEHIND and result.snapshot.status < 300 and _has_data(data):
+                return (f"{block} This is what stands in the page behind it.",)
             raise
         return reading.warnings
 
-    async def _extracted(self, snapshot: Snapshot, deadline: Deadline) -> StructuredData:
-        """All of it; where that takes too much, the simple part."""
+    async def _extract(self, snapshot: Snapshot, deadline: Deadline) -> StructuredData:
+        """Return all data, or the simple part if all takes too much time or memory."""
         light = replace(snapshot, body=b"", frames=())
         try:
             return await self._run(structured.extract, light, EXTRACT_LIMIT_S, deadline)
         except WorkerFailedError as fault:
-            log.warning("structured data of %s read simply: %s", host_of(snapshot.url), fault)
+            log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), fault)
         try:
-            found = await self._run(structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
+            data = await self._run(structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
                 f"The structured data of the page at {host_of(snapshot.url)} could not be read: {error}.",
                 target=snapshot.requested_url,
                 next_step="Use `fetch` for its text, or another source.",
             ) from error
-        return replace(found, warnings=(_SIMPLY, *found.warnings))
+        return replace(data, warnings=(_SIMPLE_WARNING, *data.warnings))
 
     async def _run(
         self,
-        work: Callable[[Snapshot], StructuredData],
+        extract: Callable[[Snapshot], StructuredData],
         snapshot: Snapshot,
         limit_s: float,
         deadline: Deadline,
     ) -> StructuredData:
         try:
             async with asyncio.timeout(deadline.left_s()):
-                return await self._workers.run(work, snapshot, limit_s=min(limit_s, deadline.left_s()))
+                return await self._workers.run(extract, snapshot, limit_s=min(limit_s, deadline.left_s()))
         except TimeoutError as error:
             raise WorkerFailedError("no reader was free in time") from error
 
 
-def _holds_data(found: StructuredData) -> bool:
-    return bool(found.json_ld or found.microdata or found.rdfa)
+def _has_data(data: StructuredData) -> bool:
+    return bool(data.json_ld or data.microdata or data.rdfa)
 
 
-def _no_page(snapshot: Snapshot) -> errors.UnsupportedTypeError:
+def _not_a_page_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
     return errors.UnsupportedTypeError(
         f"{host_of(snapshot.url)} sent {snapshot.media_type or 'something'}, not a page.",
         target=snapshot.requested_url,
         next_step="Only pages hold structured data: use `fetch` for text.",
     )
-
-
-def _tell(progress: ProgressCallback | None, host: str, done: float, verb: str) -> None:
-    if progress is not None:
-        progress(done, 1, f"{verb} {host}")

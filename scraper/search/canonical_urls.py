@@ -1,4 +1,4 @@
-"""When two addresses are one page: a key for merging, never an address to visit."""
+"""Keys by which URLs of one page are equal; they are compared, never visited."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _TRACKING = frozenset(
     "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi "
     "mkt_tok ref ref_src ref_url spm wfr for cmpid ocid oc si sca_esv srsltid".split()
 )
-"""Parameters that say where a visitor came from."""
+"""Query parameters that tell where a visitor came from."""
 _TRACKING_FAMILIES = ("utm_", "vero_", "oly_")
 _AMP_PARAMETERS = frozenset({("amp", "1"), ("amp", ""), ("outputtype", "amp")})
 
 
-def canonical(url: str) -> str:
-    """The key under which rows of several engines are one; the text itself where it is no web address."""
+def canonicalize(url: str) -> str:
+    """Return the key of a URL, or the text itself if it is not an http(s) URL."""
     try:
         parsed = ada_url.URL(url)
     except ValueError:
         return url.strip()
     if parsed.protocol not in {"http:", "https:"}:
         return url.strip()
-    inner = _out_of_amp_cache(parsed)
+    inner = _unwrap_amp_cache(parsed)
     if inner is not None:
-        return canonical(inner)
+        return canonicalize(inner)
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
     query = _query(parsed.search.removeprefix("?"))
-    return f"{_host(parsed.hostname)}{port}{_path(parsed.pathname)}{query}{_route(parsed.hash)}"
+    return f"{_host(parsed.hostname)}{port}{_path(parsed.pathname)}{query}{_routing_fragment(parsed.hash)}"
 
 
 def host_key(url: str) -> str:
-    """The host as it counts for merging: without www, m, mobile and amp."""
+    """Return the host without www, m, mobile and amp; empty if there is none."""
     try:
         return _host(ada_url.URL(url).hostname)
     except ValueError:
@@ -52,18 +52,18 @@ def host_key(url: str) -> str:
 
 
 def is_wrapped(url: str) -> bool:
-    """Whether the address is Google News' own, and only a browser learns whose page is behind it."""
+    """Return True for a redirect URL of Google News: only a browser can find the page behind it."""
     return _NEWS_WRAPPER.match(url) is not None
 
 
 def _host(host: str) -> str:
     labels = host.rstrip(".").split(".")
-    kept = [label for label in labels[:-2] if label not in _MOBILE_LABELS]
-    return ".".join([*kept, *labels[-2:]])
+    labels_left = [label for label in labels[:-2] if label not in _MOBILE_LABELS]
+    return ".".join([*labels_left, *labels[-2:]])
 
 
-def _out_of_amp_cache(parsed: ada_url.URL) -> str | None:
-    """The publisher's address inside one of a cache of AMP pages."""
+def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
+    """Return the publisher's URL in a URL of an AMP cache, or None."""
     host, path = parsed.hostname, parsed.pathname
     if _AMP_CACHE_HOST.search(host) and _AMP_CACHE_PATH.match(path):
         return "https://" + _AMP_CACHE_PATH.sub("", path) + parsed.search
@@ -73,15 +73,15 @@ def _out_of_amp_cache(parsed: ada_url.URL) -> str | None:
 
 
 def _path(path: str) -> str:
-    path = _UNRESERVED.sub(_decoded, path.encode()).decode()
+    path = _UNRESERVED.sub(_decode_unreserved, path.encode()).decode()
     path = _SLASHES.sub("/", path)
     path = _INDEX_PAGE.sub("/", path)
     path = _AMP_SUFFIX.sub("", path)
     return path.rstrip("/")
 
 
-def _decoded(match: re.Match[bytes]) -> bytes:
-    """Percent escapes of letters, digits and -._~ mean the letters; the others stay, in capitals."""
+def _decode_unreserved(match: re.Match[bytes]) -> bytes:
+    """Decode the escape of a letter, digit or -._~; write others in upper case."""
     raw = unquote_to_bytes(match.group())
     plain = raw.isalnum() or raw in b"-._~"
     return raw if plain and raw.isascii() else match.group().upper()
@@ -100,6 +100,6 @@ def _is_tracking(name: str) -> bool:
     return name in _TRACKING or name.startswith(_TRACKING_FAMILIES)
 
 
-def _route(fragment: str) -> str:
-    """A fragment that names another page of an application; any other only a place in this one."""
+def _routing_fragment(fragment: str) -> str:
+    """Return a fragment that selects a page of an application; others select a place in the page."""
     return fragment.partition(":~:")[0] if fragment.startswith(("#!", "#/")) else ""

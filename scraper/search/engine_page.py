@@ -1,55 +1,67 @@
-"""One page of an engine: visited, its wall waited out, its question for consent answered, and read."""
+"""Load one result page of an engine: wait for a block page to clear, refuse consent, and parse the
+results."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from urllib.parse import urljoin
 
-from browsers import errors as door_errors
-from browsers.model import Mode, Request, Snapshot, Tier
+from lxml import html
+
+from browsers import Browsers
+from browsers import errors as browser_errors
+from browsers.model import Mode, Request, Snapshot
 from scraper.deadline import Deadline
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
-from scraper.reading.visiting.browser_protocol import BrowserClient
-from scraper.search.consent_forms import refusal
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
 WALL_LIMIT_S = 15.0
-"""How long a wall may take to clear itself. Measured: a second at the usual difficulty."""
+"""Seconds in which a block page may clear itself. Measured: a second at the usual difficulty."""
 READ_RESERVE_S = 0.4
-"""Kept back from the deadline to read what the visit brought."""
+"""Seconds of the deadline reserved to parse the response."""
 PARSE_LIMIT_S = 3.0
+"""Seconds. Longest time to parse a result page."""
+MAX_FIELDS = 60
+"""Fields of a consent form that are sent."""
 
-_WALLS = (
+_CLEARING_BLOCKS = (
     "#anubis_challenge, script[src*='.within.website/x/cmd/anubis'], altcha-widget, .captcha-wrap, "
     "script[src*='/altcha'], #challenge-error-text, #challenge-running, "
     "script[src*='/cdn-cgi/challenge-platform/h/']"
 )
-"""What stands on walls that clear themselves; CSS, because the browser looks for it."""
+"""CSS selectors of block pages that clear themselves; the browser evaluates them."""
+_REFUSE_LABEL = re.compile(
+    r"reject|decline|refuse|deny|necessary|essential|ablehnen|nur notwendige|refuser|rifiuta|rechazar|"
+    r"rejeitar|recusar|weiger|afwijzen|avvis|avvisa|afvis|odmítn|odrzuć|отклонить|отказ|拒否|拒绝|全部拒絕|거부",
+    re.IGNORECASE,
+)
+_CONSENT = re.compile(r"consent", re.IGNORECASE)
 
 _REASONS = frozenset(
     {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
 )
-_FAULTS: Mapping[type[door_errors.BrowsersError], str] = {
-    door_errors.DeadlineExceededError: "timeout",
-    door_errors.ConnectTimeoutError: "timeout",
-    door_errors.BusyError: "busy",
-    door_errors.PageCrashedError: "browser_failed",
-    door_errors.BrowserGoneError: "browser_failed",
-    door_errors.NoBrowserError: "browser_failed",
+_BROWSER_FAILURES: Mapping[type[browser_errors.BrowsersError], str] = {
+    browser_errors.DeadlineExceededError: "timeout",
+    browser_errors.ConnectTimeoutError: "timeout",
+    browser_errors.BusyError: "busy",
+    browser_errors.PageCrashedError: "browser_failed",
+    browser_errors.BrowserGoneError: "browser_failed",
+    browser_errors.NoBrowserError: "browser_failed",
 }
 
-Read = Callable[[Snapshot], Awaitable[EngineResponse]]
+_Parse = Callable[[Snapshot], Awaitable[EngineResponse]]
 
 
 @dataclass(frozen=True, slots=True)
 class EnginePageRequest:
-    """What one engine is asked, for whom and until when."""
+    """A query to one engine."""
 
     engine: Engine
     query: SearchQuery
@@ -57,102 +69,96 @@ class EnginePageRequest:
     deadline: Deadline
 
 
-class EngineBrowserClient(BrowserClient, Protocol):
-    """The part of `Browsers` that is used."""
-
-    def forget(self, principal: str, site_profile: str) -> bool: ...
-
-    def start_soon(self, tier: Tier) -> None: ...
-
-
 class EnginePages:
-    """Visits and reads."""
+    """Loads and parses result pages."""
 
-    def __init__(self, browsers: EngineBrowserClient, workers: WorkerPool) -> None:
+    def __init__(self, browsers: Browsers, workers: WorkerPool) -> None:
         self._browsers = browsers
         self._workers = workers
 
-    def forget(self, asked: EnginePageRequest) -> bool:
-        """Let the engine see a stranger in this caller's next visit; whether it had left any cookies."""
-        return self._browsers.forget(asked.principal, engine_profile(asked.engine.name))
+    def forget_cookies(self, request: EnginePageRequest) -> bool:
+        """Delete the cookies that the caller has from the engine; return True if there were any."""
+        return self._browsers.forget(request.principal, engine_profile(request.engine.name))
 
-    async def read(self, asked: EnginePageRequest, request: Request) -> EngineResponse:
-        """The page behind a request; what goes wrong is an outcome, not an exception."""
-        snapshot, response = await self._visited(asked, request)
-        if response.clears_itself and snapshot is not None and snapshot.complete and asked.engine.ready:
-            response = await self._patiently(asked, request)
-        if snapshot is None or response.outcome is not EngineOutcome.WALL or reason_of(response) != "consent":
+    async def read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
+        """Return the parsed response; failures are outcomes, not exceptions."""
+        snapshot, response = await self._visit(request, page)
+        if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
+            # Unknown block pages that clear themselves: wait for the results alone.
+            _, response = await self._visit(request, replace(page, wait=request.engine.ready))
+        if (
+            snapshot is None
+            or response.outcome is not EngineOutcome.WALL
+            or error_reason(response) != "consent"
+        ):
             return response
-        answer = refusal(snapshot, request)
-        if answer is None:
+        refusal = build_consent_refusal(snapshot, page)
+        if refusal is None:
             return response
-        _, response = await self._visited(asked, answer)
+        _, response = await self._visit(request, refusal)
         if response.outcome is EngineOutcome.ERROR:
-            # The answer may lead anywhere; what counts is the cookie that it left.
-            _, response = await self._visited(asked, request)
+            # The form may lead anywhere. It set the cookie that matters.
+            _, response = await self._visit(request, page)
         return response
 
-    async def through_entrance(
-        self, asked: EnginePageRequest, entrance: HomePageForm
+    async def read_through_home_page(
+        self, request: EnginePageRequest, form: HomePageForm
     ) -> EngineResponse | None:
-        """The page that the form of the engine's home page leads to; None where there is no such form."""
+        """Return the page to which the form of the engine's home page leads; None without such a form."""
         now = datetime.now(UTC)
 
-        async def filled(snapshot: Snapshot) -> Request | None:
-            limit_s = min(PARSE_LIMIT_S, max(0.1, asked.deadline.left_s()))
-            return await self._workers.run(entrance.ask, snapshot, asked.query, now, limit_s=limit_s)
+        async def fill_form(snapshot: Snapshot) -> Request | None:
+            limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
+            return await self._workers.run(form.ask, snapshot, request.query, now, limit_s=limit_s)
 
-        async def enough(snapshot: Snapshot) -> bool:
-            return await filled(snapshot) is not None
+        async def is_enough(snapshot: Snapshot) -> bool:
+            return await fill_form(snapshot) is not None
 
         try:
-            request = _shaped(asked, entrance.page(asked.query, now))
-            form = await filled(await self._browsers.visit(request, enough))
-        except (door_errors.BrowsersError, WorkerFailedError):
+            home_page = _adapt_request(request, form.page(request.query, now))
+            results_page = await fill_form(await self._browsers.visit(home_page, is_enough))
+        except (browser_errors.BrowsersError, WorkerFailedError):
             return None
-        return None if form is None else await self.read(asked, form)
+        return None if results_page is None else await self.read(request, results_page)
 
-    async def _visited(
-        self, asked: EnginePageRequest, request: Request
+    async def _visit(
+        self, request: EnginePageRequest, page: Request
     ) -> tuple[Snapshot | None, EngineResponse]:
-        async def read(snapshot: Snapshot) -> EngineResponse:
-            return await self._parsed(asked, snapshot)
+        async def parse(snapshot: Snapshot) -> EngineResponse:
+            return await self._parse(request, snapshot)
 
-        judge = _Judge(read, always_renders=request.mode is Mode.RENDER)
+        decider = _RenderDecider(parse, always_renders=page.mode is Mode.RENDER)
         try:
-            snapshot = await self._browsers.visit(_shaped(asked, request), judge.enough)
-        except door_errors.BrowsersError as error:
-            return None, EngineResponse(EngineOutcome.ERROR, detail=_FAULTS.get(type(error), "unreachable"))
-        if not snapshot.rendered and judge.response is not None:
-            return snapshot, judge.response
-        return snapshot, await read(snapshot)
+            snapshot = await self._browsers.visit(_adapt_request(request, page), decider.is_enough)
+        except browser_errors.BrowsersError as error:
+            reason = _BROWSER_FAILURES.get(type(error), "unreachable")
+            return None, EngineResponse(EngineOutcome.ERROR, detail=reason)
+        if not snapshot.rendered and decider.response is not None:
+            return snapshot, decider.response
+        return snapshot, await parse(snapshot)
 
-    async def _patiently(self, asked: EnginePageRequest, request: Request) -> EngineResponse:
-        """Once more, to wait for rows: for walls that clear themselves and are known by other marks."""
-        return (await self._visited(asked, replace(request, wait=asked.engine.ready)))[1]
-
-    async def _parsed(self, asked: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
-        """The page, read in a worker: result pages are large, and strangers write them."""
-        limit_s = min(PARSE_LIMIT_S, max(0.1, asked.deadline.left_s()))
+    async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
+        """Parse the page in a worker: result pages are large and not trusted."""
+        limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
         now = datetime.now(UTC)
         try:
-            return await self._workers.run(asked.engine.parse, snapshot, now, limit_s=limit_s)
+            return await self._workers.run(request.engine.parse, snapshot, now, limit_s=limit_s)
         except WorkerFailedError as error:
-            log.warning("a page of %s could not be read: %s", asked.engine.name, error)
+            log.warning("a page of %s could not be parsed: %s", request.engine.name, error)
             return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
 
 
-class _Judge:
-    """Says whether a page as served is all there will be."""
+class _RenderDecider:
+    """Decide if the page as served is enough, and keep the parsed response."""
 
-    def __init__(self, read: Read, *, always_renders: bool) -> None:
+    def __init__(self, parse: _Parse, *, always_renders: bool) -> None:
         self.response: EngineResponse | None = None
-        self._read = read
+        self._parse = parse
         self._always_renders = always_renders
 
-    async def enough(self, snapshot: Snapshot) -> bool:
-        """Whether rendering can bring nothing more."""
-        self.response = response = await self._read(snapshot)
+    async def is_enough(self, snapshot: Snapshot) -> bool:
+        """Return True if rendering cannot add anything."""
+        self.response = response = await self._parse(snapshot)
         if response.outcome is EngineOutcome.NONE:
             return True
         if response.outcome is EngineOutcome.WALL:
@@ -160,31 +166,74 @@ class _Judge:
         return response.outcome is EngineOutcome.OK and not self._always_renders
 
 
-def reason_of(response: EngineResponse) -> str:
-    """The named reason of a wall or an error; what an engine's reader calls otherwise is put under one."""
+def error_reason(response: EngineResponse) -> str:
+    """Return the named reason of a block or an error; unknown details are mapped to a known reason."""
     detail = response.detail
-    if detail in _REASONS or detail in _FAULTS.values():
+    if detail in _REASONS or detail in _BROWSER_FAILURES.values():
         return detail
     if response.outcome is EngineOutcome.WALL:
         return "captcha"
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
 
-def _or_no_wall(ready: str | None) -> str | None:
-    """Rows, or a page that is no wall: also where the rows have moved, nothing waits for them in vain."""
-    return f"{ready}, html:not(:has({_WALLS}))" if ready else None
-
-
-def _shaped(asked: EnginePageRequest, request: Request) -> Request:
-    """The engine's request in this caller's name, with time for a wall to clear itself."""
-    left_s = asked.deadline.left_s(reserve_s=READ_RESERVE_S)
+def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
+    """Return the engine's request with the caller's principal, and time for a block page to clear itself."""
+    ready = request.engine.ready
+    # Also ready without a block page, so that no visit waits for results that moved.
+    wait = f"{ready}, html:not(:has({_CLEARING_BLOCKS}))" if ready else None
+    left_s = request.deadline.left_s(reserve_s=READ_RESERVE_S)
     return replace(
-        request,
-        # Also what is always rendered is looked at as served: nothing waits for rows that will not come.
-        mode=Mode.AUTO if request.mode is Mode.RENDER else request.mode,
-        principal=asked.principal,
-        site_profile=request.site_profile or engine_profile(asked.engine.name),
-        wait=request.wait or _or_no_wall(asked.engine.ready),
-        deadline_s=max(0.1, min(request.deadline_s, left_s)),
-        limits=replace(request.limits, settle_s=WALL_LIMIT_S),
+        page,
+        # Pages that are always rendered are parsed as served first: no visit waits for missing results.
+        mode=Mode.AUTO if page.mode is Mode.RENDER else page.mode,
+        principal=request.principal,
+        site_profile=page.site_profile or engine_profile(request.engine.name),
+        wait=page.wait or wait,
+        deadline_s=max(0.1, min(page.deadline_s, left_s)),
+        limits=replace(page.limits, settle_s=WALL_LIMIT_S),
     )
+
+
+def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
+    """Return the request of the consent form's refusing button, or None if the page has no such form."""
+    if not snapshot.html.strip():
+        return None
+    tree = html.document_fromstring(snapshot.html)
+    forms = [form for form in tree.iter("form") if _is_consent_form(form, snapshot.url)]
+    form = next((form for form in forms if _refusing_button(form) is not None), None)
+    if form is None:
+        return None
+    url = urljoin(snapshot.url, form.get("action") or "")
+    if not url.startswith("https://") or (form.get("method") or "get").lower() != "post":
+        return None
+    return replace(page, url=url, method="POST", form=_form_fields(form), headers={})
+
+
+def _is_consent_form(form: html.HtmlElement, url: str) -> bool:
+    return _CONSENT.search(f"{form.get('action') or ''} {form.get('id') or ''} {url}") is not None
+
+
+def _refusing_button(form: html.HtmlElement, *, named: bool = False) -> html.HtmlElement | None:
+    """Return the first button whose label refuses, or None."""
+    for element in form.iter("button", "input"):
+        if element.tag != "button" and element.get("type") not in {"submit", "button"}:
+            continue
+        label = " ".join(
+            (element.text_content(), element.get("value") or "", element.get("aria-label") or "")
+        )
+        if _REFUSE_LABEL.search(label) and (element.get("name") or not named):
+            return element
+    return None
+
+
+def _form_fields(form: html.HtmlElement) -> dict[str, str]:
+    """Return the hidden fields of a form and the name of its refusing button."""
+    fields = {
+        element.get("name", ""): element.get("value") or ""
+        for element in list(form.iter("input"))[:MAX_FIELDS]
+        if element.get("name") and element.get("type", "text") in {"hidden", "text"}
+    }
+    button = _refusing_button(form, named=True)
+    if button is not None:
+        fields[button.get("name", "")] = button.get("value") or ""
+    return fields

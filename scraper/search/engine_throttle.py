@@ -1,84 +1,163 @@
-"""One request in flight per engine, and a pause between two: what engines take for a person.
+"""Limits on the requests to each engine: one at a time, pauses between them, and cooldowns after failures.
 
-Servers that look the same to the engines are one person together.
+Engines take many requests in a row for those of a robot. Servers with the same public address keep the limits
+together.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from scraper.coordination.protocols import Leases, RetryLater, ThrottleTerms
+from scraper.coordination.protocols import (
+    Cooldown,
+    Cooldowns,
+    Leases,
+    RetryLater,
+    SharedState,
+    ThrottleTerms,
+)
+from scraper.settings import Settings
 
-LOOK_S = 0.25
-"""Between two looks whether another server is done with an engine."""
+POLL_S = 0.25
+"""Seconds between two polls for the end of another server's request."""
 JITTER = 0.3
-"""Up to this share longer: nobody clicks to the beat."""
+"""A pause is longer by up to this share: people do not click at regular intervals."""
+COOLDOWNS_S = (60.0, 300.0, 1_800.0, 3_600.0)
+"""Seconds. Lengths of cooldowns in a row. Observed blocks: DuckDuckGo one hour, Brave 5 to 15 minutes."""
+MAX_FAULTS = 3
+"""Timeouts and network errors in a row that count as one block."""
+BLOCKING_REASONS = frozenset({"captcha", "consent", "rate_limited", "refused", "off_topic"})
+"""Errors that are decisions of the engine."""
+
+
+def describe_route(settings: Settings) -> str:
+    """Return the route to the engines: proxy and test hosts. Other routes have other answers and
+    cooldowns."""
+    hosts = (f"{name}={address}:{port}" for name, address, port in settings.test_hosts)
+    return " ".join(filter(None, (settings.proxy, *hosts)))
+
+
+def hash_route(route: str) -> str:
+    """Return the name that servers with the same route share; it does not reveal the route."""
+    return hashlib.sha256(route.encode()).hexdigest()[:12] if route else "direct"
+
+
+def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrottle:
+    """Return the throttle that this server shares with others on its route."""
+    return EngineThrottle(None if shared.alone else shared.leases, hash_route(describe_route(settings)))
 
 
 @dataclass(slots=True)
 class _Lane:
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Requests to one engine."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
-    ahead: int = 0
-    """Who has the turn, and who waits for it."""
+    """Seconds of the monotonic clock. No request starts earlier."""
+    pending: int = 0
+    """Queries that hold the lock or wait for it."""
 
 
 class EngineThrottle:
-    """The lanes of all engines."""
+    """One query at a time for each engine, with a pause between its requests."""
 
-    def __init__(self, leases: Leases | None = None, egress: str = "") -> None:
-        """`leases`: where other servers ask too, those that look the same by `egress`."""
+    def __init__(self, leases: Leases | None = None, route: str = "") -> None:
+        """Create the throttle; `leases` is None without other servers, `route` the name from `hash_route`."""
         self._lanes: dict[str, _Lane] = {}
         self._leases = leases
-        self._egress = egress
+        self._route = route
 
     @asynccontextmanager
     async def turn(self, engine: str, spacing_s: float = 0.0) -> AsyncIterator[None]:
-        """Wait until nobody else asks the engine; holds it for the block."""
-        lane = self._lanes.setdefault(engine, _Lane())
-        lane.ahead += 1
+        """Wait for the engine, and hold it during the block."""
+        lane = self._lane(engine)
+        lane.pending += 1
         try:
-            async with lane.turn:
+            async with lane.lock:
                 if self._leases is None:
                     yield
                     return
-                async with self._leased(self._leases, engine, spacing_s):
+                async with self._lease(self._leases, engine, spacing_s):
                     yield
         finally:
-            lane.ahead -= 1
+            lane.pending -= 1
 
     @asynccontextmanager
-    async def _leased(self, leases: Leases, engine: str, spacing_s: float) -> AsyncIterator[None]:
-        """The turn among all servers; the pause after it is theirs too."""
-        key, terms = f"engine:{engine}:{self._egress}", ThrottleTerms(at_once=1, gap_s=spacing_s)
-        got = await leases.take(key, terms)
-        while isinstance(got, RetryLater):
-            await asyncio.sleep(min(got.seconds, LOOK_S) * random.uniform(0.5, 1.0))
-            got = await leases.take(key, terms)
+    async def _lease(self, leases: Leases, engine: str, spacing_s: float) -> AsyncIterator[None]:
+        """Hold the engine among all servers; they also keep the pause after the block."""
+        key, terms = f"engine:{engine}:{self._route}", ThrottleTerms(at_once=1, gap_s=spacing_s)
+        lease = await leases.take(key, terms)
+        while isinstance(lease, RetryLater):
+            await asyncio.sleep(min(lease.seconds, POLL_S) * random.uniform(0.5, 1.0))
+            lease = await leases.take(key, terms)
         try:
             yield
         finally:
             left_s = self._lanes[engine].free_at - time.monotonic()
             if left_s > 0:
                 await leases.rest(key, left_s)
-            leases.give_back(got)
+            leases.give_back(lease)
 
-    def least_wait_s(self, engine: str, spacing_s: float) -> float:
-        """How long whoever comes now waits at least, if all who came before ask."""
-        lane = self._lanes.setdefault(engine, _Lane())
-        return max(0.0, lane.free_at - time.monotonic()) + lane.ahead * spacing_s
+    def minimum_wait_s(self, engine: str, spacing_s: float) -> float:
+        """Return the seconds that a new query waits at least, if all before it send a request."""
+        lane = self._lane(engine)
+        return max(0.0, lane.free_at - time.monotonic()) + lane.pending * spacing_s
 
     async def pause(self, engine: str) -> None:
-        """Wait until the engine may be asked again; whoever has the turn calls it before each request."""
-        lane = self._lanes.setdefault(engine, _Lane())
-        await asyncio.sleep(max(0.0, lane.free_at - time.monotonic()))
+        """Wait for the end of the pause; to be called in a turn before each request."""
+        await asyncio.sleep(max(0.0, self._lane(engine).free_at - time.monotonic()))
 
-    def asked(self, engine: str, spacing_s: float) -> None:
-        """Note that the engine was asked just now."""
-        lane = self._lanes.setdefault(engine, _Lane())
-        lane.free_at = time.monotonic() + spacing_s * (1 + random.uniform(0, JITTER))
+    def note_request(self, engine: str, spacing_s: float) -> None:
+        """Start the pause after a request."""
+        self._lane(engine).free_at = time.monotonic() + spacing_s * (1 + random.uniform(0, JITTER))
+
+    def _lane(self, engine: str) -> _Lane:
+        return self._lanes.setdefault(engine, _Lane())
+
+
+def after_failure(cooldown: Cooldown | None, reason: str, now: float) -> Cooldown:
+    """Return the state of an engine after one more failure."""
+    before = cooldown or Cooldown(reason)
+    if reason not in BLOCKING_REASONS and before.faults + 1 < MAX_FAULTS:
+        return replace(before, reason=reason, faults=before.faults + 1)
+    pause_s = COOLDOWNS_S[min(before.step, len(COOLDOWNS_S) - 1)]
+    return Cooldown(reason, step=before.step + 1, faults=0, until=now + pause_s)
+
+
+def is_cooling_down(cooldown: Cooldown | None, now: float) -> bool:
+    """Return True during a cooldown; one longer than any possible was set under a wrong clock."""
+    return cooldown is not None and now < cooldown.until <= now + COOLDOWNS_S[-1]
+
+
+class CircuitBreakers:
+    """Cooldowns of all engines on this server's route.
+
+    Requests to an engine that blocks prolong the block, so each cooldown is longer than the last. The first
+    request after a cooldown decides if it ends.
+    """
+
+    def __init__(self, cooldowns: Cooldowns, route: str = "") -> None:
+        """Create the breakers; only the hash of the route is stored."""
+        self._cooldowns = cooldowns
+        self._route = hash_route(route)
+
+    async def find_cooldown(self, engine: str) -> tuple[str, float] | None:
+        """Return the reason of an engine's cooldown and the seconds left, or None if it can be queried."""
+        cooldown, now = await self._cooldowns.rest(engine, self._route), time.time()
+        if cooldown is None or not is_cooling_down(cooldown, now):
+            return None
+        return cooldown.reason, cooldown.until - now
+
+    async def note_outcome(self, engine: str, error: str | None) -> None:
+        """Note the error of a query, or None for an answer."""
+        cooldown = await self._cooldowns.rest(engine, self._route)
+        if error is not None:
+            self._cooldowns.set_rest(engine, self._route, after_failure(cooldown, error, time.time()))
+        elif cooldown is not None:
+            self._cooldowns.set_rest(engine, self._route, None)

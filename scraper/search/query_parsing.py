@@ -1,9 +1,9 @@
-"""What a caller may ask: words of any kind, engines that exist, domains as people write them."""
+"""Parse and check the arguments of a search."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from scraper.engines.common.query_operators import host_of_domain
@@ -13,11 +13,11 @@ from scraper.search.filters import FRESHNESS
 from scraper.values import closest_match
 
 if TYPE_CHECKING:
-    # The list of tools is made before anything heavy is loaded.
+    # The list of tools is built before anything heavy is imported.
     from scraper.engines.model import Engine
 
 MAX_QUERY_CHARS = 2_000
-"""Engines read a quarter of it; a longer text is not a query but a document."""
+"""Engines read a quarter of it; a longer text is a document rather than a query."""
 MAX_RESULTS = 50
 MAX_DOMAINS = 50
 _ECHO_CHARS = 80
@@ -27,11 +27,11 @@ _SPACE = re.compile(r"\s+")
 _DOMAIN = re.compile(r"(?:[^\s./:@?#]+\.)+[^\s./:@?#]{2,}\Z")
 
 
-def text(query: str) -> str:
-    """The query on one line, without what nobody sees.
+def parse_query(query: str) -> str:
+    """Return the query on one line, without invisible characters.
 
     Raises:
-        BadArgument: nothing is left of it, it is too long, or it is a URL.
+        InvalidArgumentError: It is empty, too long, or a URL.
     """
     visible = clean(query.encode("utf-8", "replace").decode())[0]
     found = _SPACE.sub(" ", visible).strip()
@@ -54,44 +54,48 @@ def text(query: str) -> str:
     return found
 
 
-def engines(
-    names: Sequence[str] | None, known: Mapping[str, Engine], usual: Sequence[str]
+def parse_engines(
+    names: Sequence[str] | None, known: Mapping[str, Engine], defaults: Sequence[str]
 ) -> tuple[Engine, ...]:
-    """The engines of these names, each once; the usual ones when none are given.
+    """Return the engines with these names, each once; the default ones for None.
 
     Raises:
-        BadArgument: no name at all, or one that no engine has.
+        InvalidArgumentError: The list is empty, or a name is unknown.
     """
     if names is None:
-        return tuple(known[name] for name in usual)
+        return tuple(known[name] for name in defaults)
     if not names:
-        raise InvalidArgumentError("engines is an empty list.", target="engines", next_step=_known(known))
-    wanted = dict.fromkeys(name.strip().lower() for name in names)
-    for name in wanted:
+        raise InvalidArgumentError(
+            "engines is an empty list.", target="engines", next_step=_known_hint(known)
+        )
+    requested = dict.fromkeys(name.strip().lower() for name in names)
+    for name in requested:
         if name not in known:
             closest = closest_match(name, list(known))
-            hint = f' Did you mean "{closest}"?' if closest else ""
+            meant = f' Did you mean "{closest}"?' if closest else ""
             shown = clean_line(name, _ECHO_CHARS)
             raise InvalidArgumentError(
-                f'engines names "{shown}", which is none.{hint}', target="engines", next_step=_known(known)
+                f'engines names "{shown}", which is none.{meant}',
+                target="engines",
+                next_step=_known_hint(known),
             )
-    return tuple(known[name] for name in wanted)
+    return tuple(known[name] for name in requested)
 
 
-def domains(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Host names of what was given as domains: URLs, `www.` and `*.` are understood.
+def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
+    """Return the host names of domains, which may be written as URLs, with `www.` or with `*.`.
 
     Raises:
-        BadArgument: one is no domain.
+        InvalidArgumentError: There are too many, or one is not a domain.
     """
-    listed = list(given)
+    listed = list(items)
     if len(listed) > MAX_DOMAINS:
         raise InvalidArgumentError(
             f"{name} has {len(listed)} entries; at most {MAX_DOMAINS} are taken.", target=name
         )
     found: dict[str, None] = {}
     for item in listed:
-        host = _ascii(host_of_domain(item))
+        host = _to_ascii(host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
                 f'{name} holds "{clean_line(item, _ECHO_CHARS)}", which is no domain.',
@@ -102,45 +106,45 @@ def domains(name: str, given: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def freshness_of(value: str | None) -> str | None:
-    """The word for how recent rows must be.
+def parse_freshness(value: str | None) -> str | None:
+    """Check the name of the largest age of results.
 
     Raises:
-        BadArgument: it is another word.
+        InvalidArgumentError: The name is unknown.
     """
-    return one_of("freshness", value, tuple(FRESHNESS))
+    return check_choice("freshness", value, tuple(FRESHNESS))
 
 
-def one_of(name: str, value: str | None, words: Sequence[str]) -> str | None:
-    """`value`, one of a few words or nothing.
+def check_choice(name: str, value: str | None, choices: Collection[str]) -> str | None:
+    """Return `value` if it is None or one of the choices.
 
     Raises:
-        BadArgument: it is another word.
+        InvalidArgumentError: It is another value.
     """
-    if value is None or value in words:
+    if value is None or value in choices:
         return value
     shown = clean_line(value, _ECHO_CHARS)
-    raise InvalidArgumentError(f'{name} must be one of {", ".join(words)}, not "{shown}".', target=name)
+    raise InvalidArgumentError(f'{name} must be one of {", ".join(choices)}, not "{shown}".', target=name)
 
 
-def whole(name: str, value: int, low: int, high: int) -> int:
-    """`value` within its bounds.
+def check_range(name: str, value: int, low: int, high: int) -> int:
+    """Return `value` if it lies between the bounds.
 
     Raises:
-        BadArgument: it is not.
+        InvalidArgumentError: It does not.
     """
     if low <= value <= high:
         return value
     raise InvalidArgumentError(f"{name} must be from {low} to {high}, not {value}.", target=name)
 
 
-def _ascii(host: str) -> str:
-    """The host as it stands in addresses; empty where it cannot."""
+def _to_ascii(host: str) -> str:
+    """Return the host in IDNA form; empty if it has none."""
     try:
         return host if host.isascii() else host.encode("idna").decode()
     except UnicodeError:
         return ""
 
 
-def _known(known: Mapping[str, Engine]) -> str:
+def _known_hint(known: Mapping[str, Engine]) -> str:
     return f"Known: {', '.join(known)}."

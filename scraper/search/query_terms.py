@@ -1,4 +1,4 @@
-"""What queries, headlines and snippets are about, as sets of words that compare."""
+"""Words of queries, titles and snippets for comparison."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|a
 _BOOLEAN = re.compile(r"\b(?:OR|AND|NOT)\b")
 
 MIN_LETTERS = 3
-"""Shorter words say little of what a query is about."""
+"""Shorter words say little about a query."""
 
 _STOP_WORDS = frozenset(
     "the and for with from that this what which who when where why how are was were does did can you your "
     "der die das und mit von ist wie les des une est que pour los las del por para con una uno como che per "
     "nao com uma".split()
 )
-"""Folded, as terms are."""
+"""Normalized like terms."""
 
 
-def words(text: str) -> frozenset[str]:
-    """Words, and pairs or threes of characters where a script has no spaces."""
+def extract_words(text: str) -> frozenset[str]:
+    """Return the words of a text; for scripts without spaces, pairs and triples of characters."""
     return frozenset(split_terms(text))
 
 
-def content_words(query: str) -> tuple[str, ...]:
-    """What a query is about, in its order: no operators, short words or words of every sentence."""
+def extract_content_words(query: str) -> tuple[str, ...]:
+    """Return the words of a query in order, without operators, short words and stop words."""
     found = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
-    return tuple(word for word in found if is_ngram(word) or _tells(word))
+    return tuple(word for word in found if is_ngram(word) or _is_content_word(word))
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Share of common words among all of both."""
+    """Return the number of common words divided by the number of all words of both sets."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
 
 def title_key(title: str) -> str:
-    """A headline by its letters and digits, without the publisher at its end."""
+    """Return the letters and digits of a title, without the publisher at its end."""
     return fold_letters(_PUBLISHER.sub("", title))
 
 
-def _tells(word: str) -> bool:
+def _is_content_word(word: str) -> bool:
     return len(word) >= MIN_LETTERS and word not in _STOP_WORDS

@@ -1,171 +1,291 @@
-"""`research`: a search, the best of its pages read at once, and what of them bears on the question."""
+"""Answer a question from several pages: search and read the best pages, or compare given ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from scraper.deadline import Deadline
-from scraper.errors import InvalidArgumentError
-from scraper.model import Reading, ResearchReport, SearchAnswer
+from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.extract.text import token_estimate
+from scraper.model import (
+    CachePolicy,
+    Excerpt,
+    Reading,
+    ReadPage,
+    ReadRequest,
+    ResearchReport,
+    SearchAnswer,
+    SearchRequest,
+)
 from scraper.progress import ProgressCallback
-from scraper.reading.batch import Outcome
+from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research as render
-from scraper.retrieval.passages import LEAST_SHARE
-from scraper.search.hedged_reads import read_best
-from scraper.search.page_excerpts import RESERVE_S, excerpted
+from scraper.render.paging import cut
+from scraper.render.research import PAGE_TOKENS
+from scraper.retrieval.passages import (
+    LEAST_SHARE,
+    MAX_CHARACTERS,
+    PassageSelection,
+    select_distinct_passages,
+)
+from scraper.workers import WorkerFailedError, WorkerPool
 
 if TYPE_CHECKING:
-    # The list of tools is made before anything heavy is loaded.
+    # The list of tools is built before anything heavy is imported.
     from scraper.reading.fetcher import Fetcher
-    from scraper.workers import WorkerPool
+    from scraper.search.searcher import Searcher
+
+log = logging.getLogger(__name__)
 
 MAX_DEPTH = 8
+"""Pages that one question may read."""
+MIN_URLS, MAX_URLS = 2, 5
+"""Pages that one comparison may read."""
+SELECT_LIMIT_S = 5.0
+"""Seconds. Selection from eight long pages takes a tenth of a second; longer is hostile input."""
+SELECT_RESERVE_S = 2.0
+"""Seconds of the deadline reserved for the selection."""
+_SELECT_RESERVE_SHARE = 0.1
+"""Upper bound of `SELECT_RESERVE_S` as a share of the time left."""
 _SEARCH_SHARE = 0.4
-"""Of a short deadline; the rest is for reading. Of the usual 55 s a search never takes as much."""
-_RESERVE_SHARE = 0.1
-
-
-class SearchFunction(Protocol):
-    """The part of `Searcher` that is used."""
-
-    async def search(
-        self,
-        text: str,
-        *,
-        engines: Sequence[str] | None = None,
-        max_results: int = 10,
-        use_cache: bool = True,
-        max_age_s: float | None = None,
-        principal: str = "local",
-        deadline_s: float = 10.0,
-    ) -> SearchAnswer: ...
+"""Share of a short deadline for the search. Of the usual 55 s a search never takes as much."""
+_COMPARE_LEAST_SHARE = 0.75
+"""Least share of an equal part of the budget that each compared page gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResearchQuery:
-    """What is to be found out, and how."""
+    """A question and the way to answer it."""
 
     question: str
     depth: int = 3
-    """How many pages to read."""
+    """Pages to read."""
     engines: Sequence[str] | None = None
     fetch: bool = True
-    """False: only the sources are wanted."""
-    use_cache: bool = True
-    max_age_s: float | None = None
-    """Of kept searches and kept pages alike."""
+    """Whether to read pages; without them the answer is a list of sources."""
+    cache: CachePolicy = field(default_factory=CachePolicy)
+    """For stored searches and stored pages."""
 
 
 class Researcher:
-    """Answers questions with sources and what they say."""
+    """Answers questions with sources and excerpts."""
 
-    def __init__(self, searcher: SearchFunction, fetcher: Fetcher, workers: WorkerPool) -> None:
+    def __init__(self, searcher: Searcher, fetcher: Fetcher, workers: WorkerPool) -> None:
         self._searcher = searcher
         self._fetcher = fetcher
         self._workers = workers
 
     async def research(
         self,
-        inquiry: ResearchQuery,
+        query: ResearchQuery,
         *,
         budget: int,
         principal: str = "local",
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> ResearchReport:
-        """Sources and excerpts that together cost at most `budget` tokens; at the deadline, what there is.
+        """Return sources and excerpts within `budget` tokens; at the deadline, what there is of them.
 
         Raises:
-            BadArgument: the question or an engine's name makes no sense.
-            Overloaded, Broken: nothing could be asked.
+            InvalidArgumentError: The question or the name of an engine is not valid.
+            OverloadedError: Every engine is busy with other searches.
+            BrowserFailedError: There is no browser to query with.
         """
         deadline = Deadline.within(deadline_s)
-        told = _Told(progress, inquiry.depth)
-        told(0, "searching")
-        answer = await self._search(inquiry, principal, deadline.left_s() * _SEARCH_SHARE)
-        if not inquiry.fetch or not answer.results:
-            return ResearchReport(inquiry.question, answer)
-        outcomes = await self._read(inquiry, answer, principal, deadline, told)
-        left = budget - render.sources_tokens(answer) - render.PAGE_TOKENS * len(outcomes)
-        pages = await excerpted(
+        if progress is not None:
+            progress(0, 1 + query.depth, "searching")
+        answer = await self._search(query, principal, deadline.left_s() * _SEARCH_SHARE)
+        if not query.fetch or not answer.results:
+            return ResearchReport(query.question, answer)
+        outcomes = await self._read(query, answer, principal, deadline, progress)
+        left = budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes)
+        pages = await add_excerpts(
             self._workers,
             outcomes,
-            inquiry.question,
+            query.question,
             max(0, left),
             deadline,
             least_share=LEAST_SHARE,
-            once=True,
+            skips_duplicates=True,
         )
-        return ResearchReport(inquiry.question, answer, pages)
+        return ResearchReport(query.question, answer, pages)
 
-    async def _search(self, inquiry: ResearchQuery, principal: str, limit_s: float) -> SearchAnswer:
+    async def _search(self, query: ResearchQuery, principal: str, limit_s: float) -> SearchAnswer:
+        request = SearchRequest(
+            query.question,
+            engines=query.engines,
+            max_results=result_count(query.depth),
+            cache=query.cache,
+            principal=principal,
+            deadline_s=limit_s,
+        )
         try:
-            return await self._searcher.search(
-                inquiry.question,
-                engines=inquiry.engines,
-                max_results=spare(inquiry.depth),
-                use_cache=inquiry.use_cache,
-                max_age_s=inquiry.max_age_s,
-                principal=principal,
-                deadline_s=limit_s,
-            )
+            return await self._searcher.search(request)
         except InvalidArgumentError as error:
             if error.target != "query":
                 raise
-            told = str(error).replace("query", "question", 1)
-            raise InvalidArgumentError(told, target="question", next_step=error.next_step) from None
+            message = str(error).replace("query", "question", 1)
+            raise InvalidArgumentError(message, target="question", next_step=error.next_step) from None
 
     async def _read(
-        self, inquiry: ResearchQuery, answer: SearchAnswer, principal: str, deadline: Deadline, told: _Told
-    ) -> list[tuple[str, Outcome]]:
-        """The outcomes of the pages that were tried, in the order of the results, so many read as wanted."""
+        self,
+        query: ResearchQuery,
+        answer: SearchAnswer,
+        principal: str,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+    ) -> list[tuple[str, PageOutcome]]:
+        """Return the outcomes of the pages that were tried, in the order of the results."""
 
         async def read(url: str, left_s: float) -> Reading:
             return await self._fetcher.fetch(
-                url,
-                force_refresh=not inquiry.use_cache,
-                max_age_s=inquiry.max_age_s,
-                principal=principal,
-                deadline_s=left_s,
+                ReadRequest(url, cache=query.cache, principal=principal, deadline_s=left_s)
             )
 
-        reserve_s = min(RESERVE_S, deadline.left_s() * _RESERVE_SHARE)
+        on_read: Callable[[int, str], None] | None = None
+        if progress is not None:
+            report = progress
+
+            def on_read(count: int, host: str) -> None:
+                report(1 + count, 1 + query.depth, f"read {host}")
+
+        reserve_s = min(SELECT_RESERVE_S, deadline.left_s() * _SELECT_RESERVE_SHARE)
         urls = list(dict.fromkeys(result.url for result in answer.results))
         outcomes = await read_best(
-            read,
-            urls,
-            inquiry.depth,
-            Deadline.within(deadline.left_s(reserve_s=reserve_s)),
-            told=lambda count, host: told(count, f"read {host}"),
+            read, urls, query.depth, Deadline.within(deadline.left_s(reserve_s=reserve_s)), on_read=on_read
         )
-        return _first_read([(url, outcomes[url]) for url in urls if url in outcomes], inquiry.depth)
+        return _limit_readings([(url, outcomes[url]) for url in urls if url in outcomes], query.depth)
 
 
-def spare(depth: int) -> int:
-    """How many results to ask for, so that others can stand in for pages that fail."""
+def result_count(depth: int) -> int:
+    """Return the number of search results to request, so that others can replace pages that fail."""
     return max(2 * depth, depth + 3)
 
 
-def _first_read(outcomes: list[tuple[str, Outcome]], depth: int) -> list[tuple[str, Outcome]]:
-    """Without what came in beyond the depth, when a late page and its rival arrive together."""
-    kept: list[tuple[str, Outcome]] = []
+def _limit_readings(outcomes: list[tuple[str, PageOutcome]], depth: int) -> list[tuple[str, PageOutcome]]:
+    """Return the outcomes with at most `depth` readings: a late page and its competitor may both arrive."""
+    limited: list[tuple[str, PageOutcome]] = []
     for url, outcome in outcomes:
         if not isinstance(outcome, Reading) or depth > 0:
-            kept.append((url, outcome))
+            limited.append((url, outcome))
         depth -= isinstance(outcome, Reading)
-    return kept
+    return limited
 
 
-class _Told:
-    """Progress in steps: the search is one, each page another."""
+def check_urls(urls: Sequence[str]) -> tuple[str, ...]:
+    """Return the URLs of a comparison without repetitions.
 
-    def __init__(self, progress: ProgressCallback | None, pages: int) -> None:
-        self._progress = progress
-        self._pages = pages
+    Raises:
+        InvalidArgumentError: There are too few or too many; the message names the right tool.
+    """
+    unique = tuple(dict.fromkeys(url.strip() for url in urls))
+    if len(unique) < MIN_URLS:
+        count = f"{len(urls)} times the same" if len(urls) > 1 else str(len(urls))
+        raise InvalidArgumentError(
+            f"compare takes {MIN_URLS} to {MAX_URLS} different URLs, not {count}.",
+            target="urls",
+            next_step="To read one page use `fetch`.",
+        )
+    if len(unique) > MAX_URLS:
+        raise InvalidArgumentError(
+            f"compare takes {MIN_URLS} to {MAX_URLS} URLs, not {len(unique)}.",
+            target="urls",
+            next_step="To read more pages use `fetch_batch`.",
+        )
+    return unique
 
-    def __call__(self, read: int, message: str) -> None:
-        if self._progress is not None:
-            done = 0 if message == "searching" else 1 + read
-            self._progress(done, 1 + self._pages, message)
+
+async def compare(
+    fetcher: Fetcher,
+    workers: WorkerPool,
+    question: str,
+    urls: Sequence[str],
+    *,
+    budget: int,
+    principal: str = "local",
+    deadline_s: float = 55.0,
+    progress: ProgressCallback | None = None,
+) -> tuple[ReadPage, ...]:
+    """Return each page with excerpts for the question, or with the error of reading it.
+
+    Raises:
+        InvalidArgumentError: There are too few or too many URLs.
+    """
+    unique = check_urls(urls)
+    deadline = Deadline.within(deadline_s)
+    reserve_s = min(SELECT_RESERVE_S, deadline_s * _SELECT_RESERVE_SHARE)
+    outcomes = await fetcher.fetch_batch(
+        unique, principal=principal, deadline_s=deadline.left_s(reserve_s=reserve_s), progress=progress
+    )
+    left = max(0, budget - PAGE_TOKENS * len(unique))
+    pages = list(zip(unique, outcomes, strict=True))
+    return await add_excerpts(
+        workers, pages, question, left, deadline, least_share=_COMPARE_LEAST_SHARE, skips_duplicates=False
+    )
+
+
+async def add_excerpts(
+    workers: WorkerPool,
+    outcomes: Sequence[tuple[str, Reading | ScraperError]],
+    question: str,
+    budget: int,
+    deadline: Deadline,
+    *,
+    least_share: float,
+    skips_duplicates: bool,
+) -> tuple[ReadPage, ...]:
+    """Return the pages in order, with excerpts of those that were read.
+
+    The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages.
+
+    Args:
+        workers: Worker processes.
+        outcomes: URL and reading or error of each page.
+        question: Question for the selection.
+        budget: Tokens of all excerpts.
+        deadline: Deadline of the call.
+        least_share: Least share of an equal part of the budget for each page.
+        skips_duplicates: Whether a page with the text of an earlier one gets no excerpts.
+    """
+    read = [place for place, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)]
+    texts = [_beginning(outcomes[place][1]) for place in read]
+    selection = PassageSelection((), ())
+    if texts:
+        limit_s = min(SELECT_LIMIT_S, deadline.left_s())
+        try:
+            async with asyncio.timeout(deadline.left_s()):
+                selection = await workers.run(
+                    select_distinct_passages,
+                    texts,
+                    question,
+                    budget,
+                    least_share,
+                    skips_duplicates,
+                    limit_s=limit_s,
+                )
+        except (WorkerFailedError, TimeoutError) as error:
+            log.warning("no passages were selected: %s", error)
+            selection = _select_beginnings(texts, budget)
+    pages = [ReadPage(url, outcome) for url, outcome in outcomes]
+    for place, excerpts, same_as in zip(read, selection.excerpts, selection.same_as, strict=True):
+        url, outcome = outcomes[place]
+        pages[place] = ReadPage(url, outcome, excerpts, None if same_as is None else read[same_as])
+    return tuple(pages)
+
+
+def _beginning(outcome: Reading | ScraperError) -> str:
+    return outcome.document.markdown[:MAX_CHARACTERS] if isinstance(outcome, Reading) else ""
+
+
+def _select_beginnings(texts: list[str], budget: int) -> PassageSelection:
+    """Return the beginning of each page, each with the same share of the budget."""
+    share = budget // len(texts)
+    cuts = [cut(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
+    return PassageSelection(
+        tuple((Excerpt(piece.shown, 0, 0.0, end=piece.end),) if piece.shown else () for piece in cuts),
+        (None,) * len(texts),
+    )

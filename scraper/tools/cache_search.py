@@ -35,7 +35,7 @@ def cache_search_tool(settings: Settings) -> Tool:
 
 async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
-    found = await app.library.search(query, principal=call.principal, limit=arguments["limit"])
+    found = await app.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
     if arguments["format"] == "json":
         return json_answer(render.cache_hits_as_json(found))
     text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))

@@ -21,7 +21,8 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
 from scraper.render.document import index_document_as_markdown
 from scraper.render.fetch import as_markdown as page_as_markdown
-from scraper.search.query_terms import content_words
+from scraper.search.fusion import reciprocal_rank
+from scraper.search.query_terms import extract_content_words
 from scraper.store.indexes.model import IndexFaultError
 from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target
@@ -34,8 +35,6 @@ INDEX = "index://"
 
 _TITLE_CHARS = 200
 _URL_CHARS = 2_000
-_RANK_CONSTANT = 60
-"""Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
 _START = re.compile(r"\?start=(\d{1,9})$")
 
@@ -76,7 +75,9 @@ async def list_resources(app: App, principal: str, cursor: str | None, limit: in
     position = _parse_cursor(cursor)
     items: list[CachedResource] = []
     if "index" not in position:
-        pages = await app.library.recent(principal=principal, limit=limit + 1, before=position.get("before"))
+        pages = await app.page_cache.recent(
+            principal=principal, limit=limit + 1, before=position.get("before")
+        )
         items = [_from_summary(page) for page in pages[:limit]]
         if len(pages) > limit:
             return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
@@ -144,11 +145,11 @@ async def _document_ids(app: App, principal: str, index: str, after: int, limit:
 
 async def _search_pages(app: App, principal: str, query: str, limit: int) -> list[CachedResource]:
     """Find pages with all words of a query; if there are none, pages with any content word."""
-    hits = (await app.library.search(query, principal=principal, limit=limit)).hits
-    words = content_words(query)
+    hits = (await app.page_cache.search(query, principal=principal, limit=limit)).hits
+    words = extract_content_words(query)
     if not hits and len(words) > 1:
         any_word = " OR ".join(f'"{word}"' for word in words)
-        hits = (await app.library.search(any_word, principal=principal, limit=limit)).hits
+        hits = (await app.page_cache.search(any_word, principal=principal, limit=limit)).hits
     return [_from_hit(hit) for hit in hits]
 
 
@@ -168,14 +169,14 @@ def _fuse(rankings: Sequence[Sequence[CachedResource]]) -> list[CachedResource]:
     items: dict[str, CachedResource] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, 1):
-            score[item.uri] = score.get(item.uri, 0.0) + 1 / (_RANK_CONSTANT + rank)
+            score[item.uri] = score.get(item.uri, 0.0) + reciprocal_rank(rank)
             items.setdefault(item.uri, item)
     return [items[uri] for uri in sorted(score, key=lambda uri: -score[uri])]
 
 
 async def _read_page(app: App, principal: str, uri: str) -> str | None:
     for url in _page_urls(uri):
-        reading = await app.library.page(url, principal=principal)
+        reading = await app.page_cache.page(url, principal=principal)
         if reading is not None:
             return page_as_markdown(
                 reading, region=new_region(), now=datetime.now(UTC), budget=body_budget(app.settings)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scraper.model import CachePolicy, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import fetch as render_page
 from scraper.render import structured as render_structured
@@ -87,16 +88,17 @@ def _check_url(arguments: Any) -> None:
 
 async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     start, length, budget = arguments["start"], arguments["length"], body_budget(app.settings)
-    reading = await app.fetcher.fetch(
+    request = ReadRequest(
         arguments["url"],
         render=arguments["render"],
-        force_refresh=arguments["force_refresh"],
-        continuing=start > 0,
-        max_age_s=max_age_s(arguments),
+        cache=CachePolicy(
+            max_age_s=0 if arguments["force_refresh"] else max_age_s(arguments),
+            reuse=Reuse.IN_MEMORY if start > 0 else Reuse.STORED,
+        ),
         principal=call.principal,
         deadline_s=call.deadline_s,
-        progress=call.progress,
     )
+    reading = await app.fetcher.fetch(request, progress=call.progress)
     if arguments["format"] == "json":
         return json_answer(render_page.as_json(reading, start=start, length=length, budget=budget))
     text = render_page.as_markdown(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper import errors
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import Reading
+from scraper.model import Reading, ReadRequest, SearchRequest
 from scraper.render.fetch import MAX_LENGTH, piece_of, published
 from scraper.render.json_truncation import compact
 from scraper.render.search import REASONS
@@ -38,13 +38,13 @@ def openai_tools() -> tuple[Tool, Tool]:
 
 
 async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    answer = await app.searcher.search(
+    request = SearchRequest(
         arguments["query"],
         max_results=MAX_RESULTS,
         principal=call.principal,
         deadline_s=call.deadline_s,
-        progress=call.progress,
     )
+    answer = await app.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
         reasons = ", ".join(f"{name} {REASONS.get(why, 'failed')}" for name, why in answer.errors.items())
         raise errors.BlockedBySiteError(
@@ -62,9 +62,8 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
 
 
 async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    reading = await app.fetcher.fetch(
-        arguments["id"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    request = ReadRequest(arguments["id"], principal=call.principal, deadline_s=call.deadline_s)
+    reading = await app.fetcher.fetch(request, progress=call.progress)
     piece = piece_of(reading.document, 0, MAX_LENGTH)
     is_cut = piece.next_start is not None
     page = {

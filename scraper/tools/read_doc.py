@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.reading.documents.request import DocumentRequest
+from scraper.model import DocumentRequest
 from scraper.render import document as render
 from scraper.render.fetch import MAX_LENGTH
 from scraper.settings import Settings

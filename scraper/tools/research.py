@@ -6,9 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scraper.model import CachePolicy
 from scraper.render import research as render
-from scraper.search.compare import MAX_URLS, MIN_URLS, checked, compare
-from scraper.search.research import MAX_DEPTH, Researcher, ResearchQuery
+from scraper.search.research import (
+    MAX_DEPTH,
+    MAX_URLS,
+    MIN_URLS,
+    Researcher,
+    ResearchQuery,
+    check_urls,
+    compare,
+)
 from scraper.settings import Settings
 from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region
 from scraper.tools.parameters import (
@@ -30,7 +38,7 @@ MAX_QUESTION_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _ComparedUrls:
-    """URLs to compare; `search.compare` checks their number and recommends a tool for other numbers."""
+    """URLs to compare; `search.research` checks their number and recommends a tool for other numbers."""
 
     label: str = "list"
 
@@ -76,7 +84,7 @@ def compare_tool(settings: Settings) -> Tool:
         "Compare web pages",
         parameters,
         _compare,
-        check=lambda arguments: checked(arguments["urls"]),
+        check=lambda arguments: check_urls(arguments["urls"]),
     )
 
 
@@ -86,8 +94,7 @@ async def _research(app: App, arguments: dict[str, Any], call: ToolCall) -> Tool
         depth=arguments["depth"],
         engines=arguments["engines"],
         fetch=arguments["fetch"],
-        use_cache=arguments["use_cache"],
-        max_age_s=max_age_s(arguments),
+        cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
     )
     report = await Researcher(app.searcher, app.fetcher, app.workers).research(
         query,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES
-from scraper.model import SearchAnswer
+from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
 from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
@@ -87,7 +87,7 @@ def is_blocked(answer: SearchAnswer) -> bool:
 
 
 async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    answer = await app.searcher.search(
+    request = SearchRequest(
         arguments["query"],
         engines=arguments["engines"],
         max_results=arguments["max_results"],
@@ -97,12 +97,11 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
         category=arguments["category"],
         include_text=arguments["include_text"],
         exclude_text=arguments["exclude_text"],
-        use_cache=arguments["use_cache"],
-        max_age_s=max_age_s(arguments),
+        cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
         principal=call.principal,
         deadline_s=call.deadline_s,
-        progress=call.progress,
     )
+    answer = await app.searcher.search(request, progress=call.progress)
     if arguments["format"] == "json":
         return json_answer(render.as_json(answer), is_error=is_blocked(answer))
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
@@ -110,19 +109,19 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
 
 
 async def _engines(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    app.searcher.make_ready()
+    app.searcher.start_browser()
     return json_answer(list(app.searcher.engines))
 
 
 async def _web_search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    answer = await app.searcher.search(
+    request = SearchRequest(
         arguments["query"],
         engines=(WEB_SEARCH_ENGINE,),
         max_results=arguments["max_results"],
         principal=call.principal,
         deadline_s=call.deadline_s,
-        progress=call.progress,
     )
+    answer = await app.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
         reason = answer.errors[WEB_SEARCH_ENGINE]
         raise errors.BlockedBySiteError(

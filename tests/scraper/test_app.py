@@ -13,7 +13,7 @@ from browsers import Tier
 from browsers.chromium.process import launch
 from scraper import errors
 from scraper.app import App
-from scraper.model import Reading
+from scraper.model import Reading, ReadRequest
 from scraper.settings import Settings
 from tests.scraper.process import START_S, alive, chromium_of, until
 from tests.site.running import Site
@@ -31,10 +31,10 @@ async def ready(app: App) -> None:
 @pytest.mark.browser
 async def test_an_app_reads_a_page_and_says_how_it_stands(settings: Settings, site: Site) -> None:
     async with App.open(settings) as app:
-        reading = await app.fetcher.fetch(site.url("/static/81"))
-        await app.fetcher.fetch(site.url("/static/81"))
+        reading = await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
+        await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
         browsers, cache = app.browsers.status(), await app.pages.stats()
-        assert app.fetcher.under_way == 0
+        assert app.fetcher.in_flight == 0
     assert reading.method == "http"
     assert browsers.ready and browsers.active == 0
     assert (cache.hits, cache.pages) == (1, 1)
@@ -72,7 +72,9 @@ async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
 async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -> None:
     async with App.open(settings) as app:
         await ready(app)
-        task = asyncio.create_task(app.fetcher.fetch(site.url("/api/hang?closing=1"), deadline_s=300))
+        task = asyncio.create_task(
+            app.fetcher.fetch(ReadRequest(site.url("/api/hang?closing=1"), deadline_s=300))
+        )
         await until(lambda: site.open("/api/hang?closing=1"))
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -84,11 +86,11 @@ async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_cl
 ) -> None:
     url = site.direct("/static/83")
     async with App.open(Settings(data_dir=tmp_path, allow_nets=("127.0.0.0/8",))) as app:
-        await app.fetcher.fetch(url)
-        assert (await app.fetcher.fetch(url)).cached
+        await app.fetcher.fetch(ReadRequest(url))
+        assert (await app.fetcher.fetch(ReadRequest(url))).cached
     async with App.open(Settings(data_dir=tmp_path)) as app:
         with pytest.raises(errors.PrivateAddressError):
-            await app.fetcher.fetch(url)
+            await app.fetcher.fetch(ReadRequest(url))
 
 
 @pytest.mark.browser
@@ -99,7 +101,7 @@ async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, 
         # The one slot is held until all have come, however slowly they come.
         async with app.browsers._peeks.taken("another", "held.example", url="", wait_s=60):
             urls = [site.url(f"/static/{number}") for number in range(200, 220)]
-            calls = [asyncio.create_task(app.fetcher.fetch(url, deadline_s=120)) for url in urls]
+            calls = [asyncio.create_task(app.fetcher.fetch(ReadRequest(url, deadline_s=120))) for url in urls]
             await until(lambda: sum(call.done() for call in calls) == 18, limit_s=START_S)
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
     refused = [outcome for outcome in outcomes if isinstance(outcome, errors.OverloadedError)]
@@ -120,8 +122,8 @@ async def test_a_batch_larger_than_the_queue_waits_for_itself(site: Site, tmp_pa
 @pytest.mark.browser
 async def test_an_operator_can_keep_no_cache(settings: Settings, site: Site, tmp_path: Path) -> None:
     async with App.open(Settings(data_dir=tmp_path, test_hosts=site.test_hosts, cache_mb=0)) as app:
-        await app.fetcher.fetch(site.url("/static/82"))
-        assert not (await app.fetcher.fetch(site.url("/static/82"))).cached
+        await app.fetcher.fetch(ReadRequest(site.url("/static/82")))
+        assert not (await app.fetcher.fetch(ReadRequest(site.url("/static/82")))).cached
     assert list(tmp_path.iterdir()) == []
 
 

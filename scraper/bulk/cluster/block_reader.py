@@ -71,7 +71,7 @@ class BlockReader:
         app = await self._services.enter_async_context(App.open(self._settings))
         reader = JobPageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
         if self._resumed:
-            app.fetcher.hosts_were_asked()
+            app.fetcher.assume_recent_requests()
         at_once = self._order.pace.concurrency or self._settings.peek_slots + self._settings.render_slots
         pages = BlockPageRunner(
             self._desk,
@@ -79,7 +79,7 @@ class BlockReader:
             self._order.pace,
             concurrency=at_once,
             hosts_are_heard=self._settings.robots != "off",
-            on_again=app.fetcher.hosts_were_asked,
+            on_again=app.fetcher.assume_recent_requests,
         )
         await self._services.enter_async_context(_running(pages))
         return pages

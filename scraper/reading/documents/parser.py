@@ -1,20 +1,50 @@
-"""Has documents read by processes of their own, by a second reader where the first fails, and says why."""
+"""Parse documents in single-use processes, and read the documents that visits return."""
 
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from typing import Any
 
+from browsers.model import Snapshot
+from browsers.navigation.response import parse_content_length
 from scraper import errors
+from scraper.deadline import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import has_second_reader
 from scraper.extract.documents.sniff import DocumentKind, kind_of
+from scraper.extract.text import markdown_structure
+from scraper.model import Document, Reading
+from scraper.reading import outcome
+from scraper.reading.visitor import VisitJob
+from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+from scraper.workers.single_use import SingleUseProcesses
 
 log = logging.getLogger(__name__)
 
-_KINDS: dict[str, type[errors.ScraperError]] = {
+METHOD = "document"
+"""`method` of these readings: the cache separates them from the same URL read as a page."""
+PARSE_LIMIT_S = 30.0
+"""Seconds. Longest time to parse a document."""
+MB = 1_000_000
+
+_DOCUMENTS = frozenset(
+    {
+        DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
+        DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
+        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.LOCKED_OFFICE,
+    }
+)  # fmt: skip
+"""Formats that are documents rather than pages or texts."""
+_READABLE_IN_PART = frozenset(
+    {DocumentKind.TEXT, DocumentKind.CSV, DocumentKind.MARKDOWN, DocumentKind.JSON, DocumentKind.XML}
+)
+_FILE_NAME = re.compile(r"filename\*?=(?:UTF-8'')?\"?([^\";]{1,200})", re.IGNORECASE)
+
+_ERRORS_BY_CODE: dict[str, type[errors.ScraperError]] = {
     kind.code: kind
     for kind in (
         errors.UnsupportedTypeError,
@@ -26,120 +56,215 @@ _KINDS: dict[str, type[errors.ScraperError]] = {
         errors.InvalidArgumentError,
     )
 }  # fmt: skip
-_WORTH_A_SECOND = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted"})
+_RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted"})
+"""Errors after which the second reader is tried."""
 _SECOND_SHARE = 0.5
-"""Of the time that is left: a second reader of a file that broke the first gets half of the limits."""
+"""Share of the limits for the second reader of a file on which the first failed."""
 _FAILURES: dict[str, tuple[str, str]] = {
     "timeout": ("takes longer to read than a document may", "Look for a smaller copy, or another source."),
     "out_of_memory": ("needs more memory than reading a document may take", "Look for a smaller copy."),
     "crash": ("makes its reader crash: it is damaged, or was made to", "Look for another copy or source."),
 }
-_DAMAGED = errors.MalformedDocumentError(
-    "The document is damaged: its reader could not make sense of it.",
-    next_step="Try once more, or look for another copy.",
-)
+_SECOND_READER_WARNING = "The file is odd: a plainer reader read it, which may miss tables, notes and parts."
 
 
-class SingleUseRunner(Protocol):
-    """The part of `OneShots` that is used."""
+class DocumentParser:
+    """Parses documents, each in a process of its own."""
 
-    async def run(self, asked: Any, data: bytes, *, limit_s: float | None = None) -> dict[str, Any]: ...
+    def __init__(self, processes: SingleUseProcesses) -> None:
+        self._processes = processes
 
+    async def parse(
+        self, data: bytes, request: ParseRequest, *, limit_s: float, source: str
+    ) -> ParsedDocument:
+        """Parse a document; if the first reader fails, try the second one of its format.
 
-class Parser:
-    """Reads documents."""
-
-    def __init__(self, shots: SingleUseRunner) -> None:
-        self._shots = shots
-
-    async def read(self, data: bytes, asked: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
-        """The document in these bytes; `source` is what errors name.
+        Args:
+            data: The file.
+            request: Options.
+            limit_s: Longest time in seconds.
+            source: Name of the document in errors.
 
         Raises:
-            ScraperError: it cannot be read; the sentence says why and what to do.
+            ScraperError: The document cannot be read; the message says why and what to do.
         """
         try:
-            parsed = await self._once(data, asked, limit_s)
-            return (
-                await self._with_care(parsed, data, asked, limit_s) if parsed.deserves_more_care else parsed
-            )
+            parsed = await self._parse_once(data, request, limit_s)
+            if not parsed.deserves_more_care:
+                return parsed
+            return await self._parse_carefully(parsed, data, request, limit_s)
         except errors.ScraperError as first:
-            kind = kind_of(data, media_type=asked.media_type, name=asked.name)
-            if first.code not in _WORTH_A_SECOND or not has_second_reader(kind):
-                raise _about(first, source) from first.__cause__
+            first.target = source
+            kind = kind_of(data, media_type=request.media_type, name=request.name)
+            if first.code not in _RETRIED_CODES or not has_second_reader(kind):
+                raise first from first.__cause__
             try:
-                parsed = await self._once(data, replace(asked, plain_reader=True), limit_s * _SECOND_SHARE)
+                parsed = await self._parse_once(
+                    data, replace(request, plain_reader=True), limit_s * _SECOND_SHARE
+                )
             except errors.ScraperError:
-                raise _about(first, source) from None
-            return replace(
-                parsed,
-                warnings=(
-                    *parsed.warnings,
-                    "The file is odd: a plainer reader read it, which may miss tables, notes and parts.",
-                ),
-            )
+                raise first from None
+            return replace(parsed, warnings=(*parsed.warnings, _SECOND_READER_WARNING))
 
-    async def _with_care(
-        self, parsed: ParsedDocument, data: bytes, asked: ParseRequest, limit_s: float
+    async def _parse_carefully(
+        self, parsed: ParsedDocument, data: bytes, request: ParseRequest, limit_s: float
     ) -> ParsedDocument:
-        """A better reading where the second reader can give one; the first one where it cannot."""
+        """Return the document by the second reader, or `parsed` if that one fails."""
         try:
-            return await self._once(data, replace(asked, more_care=True), limit_s * _SECOND_SHARE)
+            return await self._parse_once(data, replace(request, more_care=True), limit_s * _SECOND_SHARE)
         except errors.ScraperError:
             return parsed
 
-    async def _once(self, data: bytes, asked: ParseRequest, limit_s: float) -> ParsedDocument:
+    async def _parse_once(self, data: bytes, request: ParseRequest, limit_s: float) -> ParsedDocument:
         try:
-            answer = await self._shots.run(asdict(asked), data, limit_s=limit_s)
+            answer = await self._processes.run(asdict(request), data, limit_s=limit_s)
+        except WorkerTimeoutError as failure:
+            raise _parser_failure("timeout") from failure
+        except WorkerMemoryError as failure:
+            raise _parser_failure("out_of_memory") from failure
         except WorkerFailedError as failure:
-            raise _told(failure) from failure
-        if "parsed" in answer:
-            try:
-                return ParsedDocument.of_json(answer["parsed"])
-            except (ValueError, TypeError, AttributeError) as error:
-                raise _failed("crash") from error
-        raise _answered(answer)
+            raise _parser_failure("crash") from failure
+        if "parsed" not in answer:
+            raise _parser_error(answer)
+        try:
+            return ParsedDocument.of_json(answer["parsed"])
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _parser_failure("crash") from error
 
 
-def is_document(body: bytes, media_type: str) -> bool:
-    """Whether a response is a document for `read_doc` rather than a page or a text."""
-    return kind_of(body, media_type=media_type) in _DOCUMENTS
-
-
-_DOCUMENTS = frozenset(
-    {
-        DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
-        DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
-        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.LOCKED_OFFICE,
-    }
-)  # fmt: skip
-
-
-def _told(failure: WorkerFailedError) -> errors.ScraperError:
-    if isinstance(failure, WorkerTimeoutError):
-        return _failed("timeout")
-    return _failed("out_of_memory" if isinstance(failure, WorkerMemoryError) else "crash")
-
-
-def _answered(answer: dict[str, Any]) -> errors.ScraperError:
-    """The error that a process told; its words are ours, made in our own code."""
+def _parser_error(answer: dict[str, Any]) -> errors.ScraperError:
+    """Return the error that a parser process reported; its texts come from our own code."""
     code = answer.get("error")
     if code == "fault":
-        log.error("the reader of documents failed: %s", answer.get("detail"))
-        return errors.MalformedDocumentError(str(_DAMAGED), next_step=_DAMAGED.next_step)
+        log.error("the parser of documents failed: %s", answer.get("detail"))
+        return errors.MalformedDocumentError(
+            "The document is damaged: its reader could not make sense of it.",
+            next_step="Try once more, or look for another copy.",
+        )
     if code in _FAILURES:
-        return _failed(str(code))
-    kind = _KINDS.get(str(code), errors.UnreadableError)
+        return _parser_failure(str(code))
+    kind = _ERRORS_BY_CODE.get(str(code), errors.UnreadableError)
     return kind(str(answer.get("message", "")), next_step=str(answer.get("next_step", "")))
 
 
-def _failed(code: str) -> errors.ParserFailedError:
-    what, step = _FAILURES[code]
-    error = errors.ParserFailedError(f"The document {what}.", next_step=step)
+def _parser_failure(code: str) -> errors.ParserFailedError:
+    what, next_step = _FAILURES[code]
+    error = errors.ParserFailedError(f"The document {what}.", next_step=next_step)
     error.code = code
     return error
 
 
-def _about(error: errors.ScraperError, source: str) -> errors.ScraperError:
-    error.target = source
-    return error
+class SnapshotDocumentReader:
+    """Reads the documents that visits return."""
+
+    def __init__(self, parser: DocumentParser) -> None:
+        self._parser = parser
+
+    async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:
+        """Return the reading of a document for `fetch`, or None for pages and texts.
+
+        Raises:
+            ScraperError: The document cannot be read.
+        """
+        if not is_document(snapshot.body, snapshot.media_type):
+            return None
+        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
+            raise _truncated_error(
+                snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`."
+            )
+        return await self.read(snapshot, ParseRequest(), deadline, source=job.url)
+
+    async def read(
+        self,
+        snapshot: Snapshot,
+        request: ParseRequest,
+        deadline: Deadline,
+        *,
+        source: str,
+        limit_bytes: int = 0,
+    ) -> Reading:
+        """Return the reading of a document.
+
+        Args:
+            snapshot: Response of the visit.
+            request: Pages and password to use.
+            deadline: Deadline of the call.
+            source: Requested URL.
+            limit_bytes: Limit of the visit, for the error about a truncated document.
+
+        Raises:
+            ScraperError: The document cannot be read.
+        """
+        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
+            raise _truncated_error(snapshot, limit_bytes, "The operator can raise SEARCH_MCP_DOCUMENT_MB.")
+        request = replace(
+            request,
+            media_type=snapshot.headers.get("content-type", snapshot.media_type),
+            name=_file_name(snapshot),
+            url=snapshot.url,
+        )
+        limit_s = min(PARSE_LIMIT_S, deadline.left_s())
+        parsed = await self._parser.parse(snapshot.body, request, limit_s=limit_s, source=source)
+        return Reading(
+            document=build_document(parsed, snapshot.url),
+            url=snapshot.url,
+            requested_url=source,
+            status=snapshot.status,
+            method=METHOD,
+            cached=False,
+            retrieved_at=datetime.now(UTC),
+            truncated=snapshot.truncated,
+            warnings=(*outcome.redirect_warnings(snapshot, source), *parsed.warnings),
+        )
+
+
+def is_document(body: bytes, media_type: str) -> bool:
+    """Return True if a response is a document for `read_doc` rather than a page or a text."""
+    return kind_of(body, media_type=media_type) in _DOCUMENTS
+
+
+def detect_kind(snapshot: Snapshot) -> DocumentKind:
+    """Return the format of a response."""
+    return kind_of(snapshot.body, media_type=snapshot.media_type, name=_file_name(snapshot))
+
+
+def build_document(parsed: ParsedDocument, url: str) -> Document:
+    """Return a parsed document as a `Document`."""
+    headings = markdown_structure.find_headings(parsed.markdown)
+    return Document(
+        url=url,
+        title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),
+        author=parsed.author,
+        text=parsed.text,
+        markdown=parsed.markdown,
+        outline=headings,
+        format=parsed.format,
+        page_count=parsed.pages,
+        ocr_pages=parsed.ocr_pages,
+        encrypted=parsed.encrypted,
+    )
+
+
+def _truncated_error(snapshot: Snapshot, limit_bytes: int, larger_limit_hint: str) -> errors.ScraperError:
+    """Return the error for a truncated document: it is too large, or the connection ended early."""
+    host, received = host_of(snapshot.url), len(snapshot.body)
+    total = parse_content_length(snapshot.headers)
+    if received >= limit_bytes or (total is not None and total > limit_bytes):
+        return errors.ContentTooLargeError(
+            f"The document at {host} is larger than the {limit_bytes / MB:,.0f} MB that are read here.",
+            target=snapshot.requested_url,
+            next_step=f"{larger_limit_hint} Or look for a smaller copy.",
+        )
+    parts = f"{received / MB:,.1f} MB" if total is None else f"{received / MB:,.1f} of {total / MB:,.1f} MB"
+    return errors.NetworkError(
+        f"The document at {host} came in part only ({parts}): the connection broke off or was too slow.",
+        target=snapshot.requested_url,
+        next_step="Try once more, or look for another copy.",
+        retryable=True,
+    )
+
+
+def _file_name(snapshot: Snapshot) -> str:
+    """Return the file name from Content-Disposition, else from the URL."""
+    declared = _FILE_NAME.search(snapshot.headers.get("content-disposition", ""))
+    return declared[1] if declared else snapshot.url.partition("?")[0].rpartition("/")[2][:200]

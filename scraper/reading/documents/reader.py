@@ -1,250 +1,231 @@
-"""Reads documents: over the one door or from the operator's folder, once, then from memory or the cache."""
+"""Read documents from the web or the folder of local files."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import hashlib
 import re
-from collections.abc import Awaitable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Protocol
 
 from browsers.model import VisitLimits
 from scraper import errors
-from scraper.caching.distributed_single_flight import READINGS, DistributedSingleFlight
-from scraper.caching.memory_cache import MemoryCache
-from scraper.caching.revalidation import (
-    NOT_MODIFIED,
-    REVALIDATED_S,
-    CachedReading,
-    conditions,
-    known,
-    renewed,
-    with_validators,
+from scraper.caching.distributed_single_flight import (
+    READINGS,
+    DistributedSingleFlight,
+    mark_reading_cached,
 )
-from scraper.caching.single_flight import SingleFlight
+from scraper.caching.page_cache import (
+    NOT_MODIFIED,
+    PageCache,
+    add_validators,
+    build_conditions,
+    revalidate,
+)
+from scraper.caching.read_through import Load, MemoryCache, ReadThrough, Stored
 from scraper.coordination.protocols import SharedState
 from scraper.deadline import Deadline
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.sniff import DocumentKind
-from scraper.model import Reading
-from scraper.progress import ProgressCallback
-from scraper.reading.documents.from_snapshot import (
+from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
+from scraper.progress import ProgressCallback, ignore_progress
+from scraper.reading import outcome
+from scraper.reading.documents.local_files import LocalFiles
+from scraper.reading.documents.parser import (
+    MB,
     METHOD,
     PARSE_LIMIT_S,
+    DocumentParser,
     SnapshotDocumentReader,
-    document_of,
-    kind_in,
+    build_document,
+    detect_kind,
 )
-from scraper.reading.documents.local_files import LocalFiles
-from scraper.reading.documents.parser import Parser
-from scraper.reading.documents.request import DocumentRequest
-from scraper.reading.fetcher import exceptions_from_the_rules
-from scraper.reading.visiting import response_outcome
-from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult, told
+from scraper.reading.fetcher import Fetcher, markdown_size
+from scraper.reading.visitor import VisitJob
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope, PageEntry, PageStore
+from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 
-MB = 1_000_000
-AT_ONCE = 1_000
-"""Pages of a document that are read in one go: `documents.pdf.source.MAX_PAGES`."""
+DEFAULT_PAGES = 1_000
+"""Pages of a document read at once: `documents.pdf.source.MAX_PAGES`."""
+WIRE_EXTRA_MB = 16
+"""Megabytes on the wire beyond the limit of the body."""
+
+_PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
 _CERTAIN_URL = re.compile(
     r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I
 )
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
-_A_PAGE = "This is a web page: `fetch` is the tool for it."
-_NO_DOCUMENT = "This is a web page, though it was sent as {media_type}: not what the address promised."
-
-
-class SnapshotReader(Protocol):
-    """The part of `Fetcher` that is used."""
-
-    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult: ...
-
-    async def fetch(self, url: str, *, principal: str, deadline_s: float) -> Reading: ...
+_PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
+_MISLABELED_WARNING = "This is a web page, though it was sent as {media_type}: not what the address promised."
 
 
 class DocumentReader:
-    """Reads documents for callers who have a deadline."""
+    """Reads documents for callers with a deadline."""
 
     def __init__(
         self,
-        fetcher: SnapshotReader,
-        parser: Parser,
+        fetcher: Fetcher,
+        parser: DocumentParser,
         pages: PageStore,
         settings: Settings,
         shared: SharedState | None = None,
     ) -> None:
-        """`shared`: what other servers are told; without it there are none."""
-        self._elsewhere = DistributedSingleFlight(READINGS, shared.claims if shared else None, settings)
+        """Create the service; `shared` is None without other servers."""
         self._fetcher = fetcher
         self._parser = parser
         self._snapshots = SnapshotDocumentReader(parser)
-        self._pages = pages
-        self._language = settings.language
-        self._usual_age_s = settings.cache_ttl_h * 3_600
-        self._exceptions = exceptions_from_the_rules(settings)
+        self._cache = PageCache(pages, settings)
         self._limits = VisitLimits(
-            body_bytes=settings.document_mb * MB, wire_bytes=(settings.document_mb + 16) * MB
+            body_bytes=settings.document_mb * MB, wire_bytes=(settings.document_mb + WIRE_EXTRA_MB) * MB
         )
         self._files = LocalFiles(settings.document_root, settings.document_mb * MB)
-        self._recent = MemoryCache()
-        self._flights: SingleFlight[DocumentRequest, Reading] = SingleFlight()
+        self._memory = MemoryCache(markdown_size)
+        self._service: ReadThrough[Reading] = ReadThrough(
+            mark_reading_cached,
+            memory=self._memory,
+            distributed=DistributedSingleFlight(READINGS, shared.claims if shared else None, settings),
+        )
 
     async def close(self) -> None:
-        """End what is being read."""
-        await self._flights.close()
+        """Cancel what is being read."""
+        await self._service.close()
 
     async def read(
         self,
-        wanted: DocumentRequest,
+        request: DocumentRequest,
         *,
         pages: tuple[int, ...] = (),
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> Reading:
-        """Read one document; where `pages` lie beyond what is read at once, those are read.
+        """Read one document.
+
+        Args:
+            request: The document.
+            pages: Pages that the caller needs; those beyond the default pages are read in a second step.
+            deadline_s: Longest time in seconds.
+            progress: Receives progress.
 
         Raises:
-            ScraperError: it cannot be read; the sentence says why and what to do.
+            ScraperError: The document cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        reading = await self._within(wanted, deadline, progress)
-        if pages and max(pages) > AT_ONCE and (reading.document.page_count or 0) > AT_ONCE:
-            return await self._within(replace(wanted, pages=pages), deadline, progress)
+        reading = await self._read_within(request, deadline, progress)
+        if pages and max(pages) > DEFAULT_PAGES and (reading.document.page_count or 0) > DEFAULT_PAGES:
+            return await self._read_within(replace(request, pages=pages), deadline, progress)
         return reading
 
-    async def _within(
-        self, wanted: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
+    async def _read_within(
+        self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
     ) -> Reading:
         try:
             async with asyncio.timeout(deadline.left_s()):
-                if await self._is_url(wanted.source):
-                    return await self._remote(wanted, deadline, progress)
-                return await self._local(wanted, deadline)
+                if await self._is_url(request.source):
+                    return await self._read_url(request, deadline, progress)
+                return await self._read_file(request, deadline)
         except TimeoutError:
             raise errors.FetchTimeoutError(
                 "The document was not read in time.",
-                target=wanted.source,
+                target=request.source,
                 next_step="Try again later, or another source.",
             ) from None
 
-    # From the web
+    # Documents on the web
 
-    async def _remote(
-        self, wanted: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
+    async def _read_url(
+        self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
     ) -> Reading:
-        target = parse_target(wanted.source)
-        url = cache_key(target)
-        wanted = replace(wanted, source=url)
-        begun = self._recent.get(_memory_key(wanted))
-        cached = CachedReading(fresh=begun) if begun is not None else await self._known(wanted)
-        if cached.fresh is not None:
-            return replace(cached.fresh, cached=True, requested_url=target)
-        tell = functools.partial(_tell, progress, host_of(url))
-        tell(0, "reading")
-
-        def work() -> Awaitable[Reading]:
-            return self._visit(wanted, deadline, tell, cached.stale)
-
-        # What a password opens is for nobody else, not even for a moment.
-        elsewhere = self._elsewhere if wanted.password is None else DistributedSingleFlight(READINGS)
-        reading = await self._flights.join(wanted, lambda: elsewhere.join(wanted, work, anew=False))
-        tell(1, "read")
+        target = parse_target(request.source)
+        request = replace(request, source=cache_key(target))
+        load = Load(
+            request,
+            run=lambda stale: self._load(request, deadline, progress or ignore_progress, stale),
+            find=lambda: self._find_stored(request),
+            memory_key=_memory_key(request),
+            # A document that a password opened is sent to no other server.
+            is_private=request.password is not None,
+            label=host_of(request.source),
+        )
+        reading = await self._service.read(load, _PAGING, progress=progress)
         return replace(reading, requested_url=target)
 
-    async def _visit(
-        self, wanted: DocumentRequest, deadline: Deadline, tell: ProgressReporter, stale: Reading | None
+    async def _load(
+        self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback, stale: Reading | None
     ) -> Reading:
-        asked_about = () if stale is None else conditions(stale)
-        job = ReadJob(wanted.source, "http", wanted.principal, self._limits, conditions=asked_about)
-        visited = await self._fetcher.visited(job, deadline, tell)
-        snapshot = visited.snapshot
+        conditions = () if stale is None else build_conditions(stale)
+        job = VisitJob(request.source, "http", request.principal, self._limits, conditions=conditions)
+        result = await self._fetcher.visitor.visit(job, deadline, progress)
+        snapshot = result.snapshot
         if stale is not None and snapshot.status == NOT_MODIFIED:
-            if (same := renewed(stale, snapshot)) is None:
-                return await self._visit(wanted, deadline, tell, None)
-            self._keep(wanted, same)
-            return replace(same, cached=True)
-        response_outcome.check(snapshot, visited.document)
-        is_page = kind_in(snapshot) is DocumentKind.HTML
+            if (current := revalidate(stale, snapshot)) is None:
+                return await self._load(request, deadline, progress, None)
+            self._store(request, current)
+            return replace(current, cached=True)
+        outcome.check_content(snapshot, result.document)
+        is_page = detect_kind(snapshot) is DocumentKind.HTML
         if is_page and snapshot.html:
-            return await self._page(wanted, deadline)
-        asked = ParseRequest(password=wanted.password, pages=wanted.pages)
+            return await self._fetch_page(request, deadline)
+        parse_request = ParseRequest(password=request.password, pages=request.pages)
         reading = await self._snapshots.read(
-            snapshot, asked, deadline, source=wanted.source, limit_bytes=self._limits.body_bytes
+            snapshot, parse_request, deadline, source=request.source, limit_bytes=self._limits.body_bytes
         )
         if is_page:
-            warning = _NO_DOCUMENT.format(media_type=snapshot.media_type[:60] or "a file")
+            warning = _MISLABELED_WARNING.format(media_type=snapshot.media_type[:60] or "a file")
             reading = replace(reading, warnings=(*reading.warnings, warning))
-        reading = with_validators(told(reading, visited), snapshot.headers)
-        self._keep(wanted, reading)
+        reading = add_validators(result.add_warnings(reading), snapshot.headers)
+        self._store(request, reading)
         return reading
 
-    async def _page(self, wanted: DocumentRequest, deadline: Deadline) -> Reading:
-        """A web page, read as `fetch` reads it, and kept here so that paging goes on in the same text."""
+    async def _fetch_page(self, request: DocumentRequest, deadline: Deadline) -> Reading:
+        """Return a web page as `fetch` reads it."""
         reading = await self._fetcher.fetch(
-            wanted.source, principal=wanted.principal, deadline_s=deadline.left_s()
+            ReadRequest(request.source, principal=request.principal, deadline_s=deadline.left_s())
         )
         document = replace(reading.document, format="html")
-        reading = replace(reading, document=document, warnings=(*reading.warnings, _A_PAGE))
-        self._recent.put(_memory_key(wanted), reading)
-        return reading
+        return replace(reading, document=document, warnings=(*reading.warnings, _PAGE_WARNING))
 
-    async def _known(self, wanted: DocumentRequest) -> CachedReading:
-        if _is_private(wanted):
-            return CachedReading()
-        entry = await self._pages.get(
-            wanted.source,
-            shelf=self._shelf(wanted),
-            methods=(METHOD,),
-            max_age_s=max(self._usual_age_s, REVALIDATED_S),
-            allowed=self._exceptions,
-        )
-        return known(entry, self._usual_age_s)
+    async def _find_stored(self, request: DocumentRequest) -> Stored[Reading]:
+        if _is_private(request):
+            return Stored()
+        return await self._cache.find(request.source, request.principal, methods=(METHOD,))
 
-    def _keep(self, wanted: DocumentRequest, reading: Reading) -> None:
-        """In memory for the next page of it; in the cache unless a password opened it, or it is a part."""
-        self._recent.put(_memory_key(wanted), reading)
-        if not _is_private(wanted) and not reading.truncated:
-            self._pages.put(PageEntry(self._shelf(wanted), wanted.source, reading, self._exceptions))
+    def _store(self, request: DocumentRequest, reading: Reading) -> None:
+        if not _is_private(request) and not reading.truncated:
+            self._cache.put(request.source, request.principal, reading)
 
-    def _shelf(self, wanted: DocumentRequest) -> CacheScope:
-        return CacheScope(principal=wanted.principal, language=self._language)
-
-    # From the operator's folder
+    # Documents in the folder of local files
 
     async def _is_url(self, source: str) -> bool:
-        """Whether a source is an address rather than a path; a file that is there may hold a colon.
+        """Return True if a source is a URL rather than a path; the name of a file may contain a colon.
 
         Raises:
-            Refused: a file: URL.
+            PolicyError: The source is a file: URL.
         """
         if _CERTAIN_URL.match(source) or not _is_url(source):
             return _is_url(source)
         return not await asyncio.to_thread(self._files.holds, source)
 
-    async def _local(self, wanted: DocumentRequest, deadline: Deadline) -> Reading:
-        source = wanted.source
+    async def _read_file(self, request: DocumentRequest, deadline: Deadline) -> Reading:
+        source = request.source
         if source != source.strip() and not await asyncio.to_thread(self._files.holds, source):
             source = source.strip()
         identity = await asyncio.to_thread(self._files.identify, source)
-        key = (_memory_key(replace(wanted, principal="")), identity)
-        kept = self._recent.get(key)
-        if kept is not None:
-            return replace(kept, cached=True)
+        key = (_memory_key(replace(request, principal="")), identity)
+        held = self._memory.get(key)
+        if held is not None:
+            return replace(held, cached=True)
         file = await asyncio.to_thread(self._files.read, source)
-        asked = ParseRequest(name=file.name, password=wanted.password, pages=wanted.pages)
+        parse_request = ParseRequest(name=file.name, password=request.password, pages=request.pages)
         limit_s = min(PARSE_LIMIT_S, deadline.left_s())
-        parsed = await self._parser.read(file.data, asked, limit_s=limit_s, source=file.name)
+        parsed = await self._parser.parse(file.data, parse_request, limit_s=limit_s, source=file.name)
         changed = (
             ("The file changed while it was read: parts may be missing or mixed.",) if file.changed else ()
         )
         reading = Reading(
-            document=document_of(parsed, file.name),
+            document=build_document(parsed, file.name),
             url=file.name,
             requested_url=file.name,
             status=200,
@@ -254,15 +235,15 @@ class DocumentReader:
             warnings=(*changed, *parsed.warnings),
         )
         if not file.changed:
-            self._recent.put(key, reading)
+            self._memory.put(key, reading)
         return reading
 
 
 def _is_url(source: str) -> bool:
-    """Whether a source is an address; `file:` ones never are.
+    """Return True if a source has the form of a URL.
 
     Raises:
-        Refused: a file: URL.
+        PolicyError: The source is a file: URL.
     """
     if not _URL.match(source) or _DRIVE.match(source):
         return False
@@ -275,17 +256,12 @@ def _is_url(source: str) -> bool:
     return True
 
 
-def _is_private(wanted: DocumentRequest) -> bool:
-    """Whether a reading must not be kept beyond the next minutes: unlocked by a password, or a part only."""
-    return wanted.password is not None or bool(wanted.pages)
+def _is_private(request: DocumentRequest) -> bool:
+    """Return True if a reading must not be stored: a password opened it, or it is only a part."""
+    return request.password is not None or bool(request.pages)
 
 
-def _memory_key(wanted: DocumentRequest) -> Hashable:
-    """Who gives another password is another caller; the password itself is not kept."""
-    locked = hashlib.sha256((wanted.password or "").encode("utf-8", "surrogatepass")).digest()
-    return wanted.principal, wanted.source, wanted.pages, locked
-
-
-def _tell(progress: ProgressCallback | None, host: str, done: float, verb: str) -> None:
-    if progress is not None:
-        progress(done, 1, f"{verb} {host}")
+def _memory_key(request: DocumentRequest) -> Hashable:
+    """Return the key in memory; it contains a hash of the password, not the password."""
+    password_hash = hashlib.sha256((request.password or "").encode("utf-8", "surrogatepass")).digest()
+    return request.principal, request.source, request.pages, password_hash

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 from browsers.fair_queue import FairShare
-from scraper.coordination.local_limits import LocalLimits
+from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.calls.rate_limit import RateLimitedError, RateLimiter

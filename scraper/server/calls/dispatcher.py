@@ -19,7 +19,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
-from scraper.coordination.local_limits import LocalLimits
+from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.errors import error_sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scraper.coordination.local_limits import LocalLimits
+from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import Limit
 from scraper.server.lifecycle.app_holder import AppHolder
 

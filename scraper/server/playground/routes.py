@@ -98,7 +98,9 @@ class Playground:
         caller = ToolCaller(principal, gone=client_gone(request.scope))
 
         async def work(app: App) -> dict[str, Any]:
-            sides = await app.sides.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
+            sides = await app.comparer.read(
+                url, render=render, principal=principal, deadline_s=self._deadline_s
+            )
             return dataclasses.asdict(sides)
 
         try:

@@ -15,7 +15,7 @@ from browsers.model import Snapshot, Timing
 from scraper import errors
 from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
-from scraper.model import Document, Reading
+from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.workers import WorkerPool
 
 URL = "http://a.example/page"
@@ -29,17 +29,17 @@ class Fetcher:
     """Gives what it was given, and remembers how it was asked."""
 
     def __init__(self, answer: Reading | BaseException, snapshot: Snapshot | None = None) -> None:
-        self.asked: dict[str, Any] = {}
+        self.request: ReadRequest | None = None
         self._answer = answer
         self._snapshot = snapshot
 
     def gap_s(self, url: str) -> float | None:
         return 7.5 if url == URL else None
 
-    async def fetch(self, url: str, *, seen: Callable[[Snapshot], None], **more: Any) -> Reading:
-        self.asked = {"url": url, **more}
+    async def fetch(self, request: ReadRequest, *, on_snapshot: Callable[[Snapshot], None]) -> Reading:
+        self.request = request
         if self._snapshot is not None:
-            seen(self._snapshot)
+            on_snapshot(self._snapshot)
         if isinstance(self._answer, BaseException):
             raise self._answer
         return self._answer
@@ -54,7 +54,7 @@ def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> JobPageReade
     order = JobSpec(
         "urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0
     )
-    return JobPageReader(fetcher, cast(WorkerPool, None), order, keep_snapshots=keep_snapshots)
+    return JobPageReader(cast(Any, fetcher), cast(WorkerPool, None), order, keep_snapshots=keep_snapshots)
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
@@ -63,14 +63,10 @@ async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_ha
 ) -> None:
     fetcher = Fetcher(reading(), SNAPSHOT)
     read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
-    assert fetcher.asked == {
-        "url": URL,
-        "render": "http",
-        "own_visit": keep_snapshots,
-        "max_age_s": 60.0,
-        "deadline_s": 7.0,
-        "batch": None,
-    }
+    reuse = Reuse.NONE if keep_snapshots else Reuse.STORED
+    assert fetcher.request == ReadRequest(
+        URL, render="http", cache=CachePolicy(60.0, reuse), deadline_s=7.0, batch=None
+    )
     assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
     assert (await read.whole()).row.json_ld == ()
 
@@ -81,7 +77,8 @@ async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch
     batches = []
     for number in range(2):
         await reader.read(dataclasses.replace(PAGE, number=number, has_company=True))
-        batches.append(fetcher.asked["batch"])
+        assert fetcher.request is not None
+        batches.append(fetcher.request.batch)
     assert batches[0] == batches[1] and isinstance(batches[0], str)
 
 
@@ -129,7 +126,7 @@ async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = Fetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
     order = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
-    reader = JobPageReader(fetcher, cast(WorkerPool, BrokenWorkers()), order, keep_snapshots=False)
+    reader = JobPageReader(cast(Any, fetcher), cast(WorkerPool, BrokenWorkers()), order, keep_snapshots=False)
     outcome = await (await reader.read(PAGE)).whole()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 
@@ -143,4 +140,4 @@ async def test_a_fault_of_ours_costs_its_page_alone() -> None:
 async def test_a_line_that_names_no_page_asks_nobody() -> None:
     fetcher = Fetcher(reading())
     read = await reader_of(fetcher).read(JobPage(1, "no url", "", "It is no URL."))
-    assert (read.outcome.code, read.asked_at, fetcher.asked) == ("bad_url", None, {})
+    assert (read.outcome.code, read.asked_at, fetcher.request) == ("bad_url", None, None)

@@ -189,7 +189,7 @@ class Recovering(Limited):
 async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.politeness.robots.UNREACHABLE_S", 0.05)
+    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     order, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())

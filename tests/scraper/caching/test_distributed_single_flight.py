@@ -12,16 +12,18 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
+from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
 from scraper.coordination.protocols import ClaimedElsewhere, WorkClaim, WorkCompleted
-from scraper.coordination.valkey_claims import ValkeyClaims
+from scraper.coordination.valkey_leases import ValkeyClaims
 from scraper.coordination.valkey_state import ValkeyState
+from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visiting.visitor import ReadJob, VisitResult
+from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
@@ -77,7 +79,7 @@ class Fleet:
         """The state that they share, as one of them sees it."""
         shared = ValkeyState(self.url)
         self.stack.push_async_callback(shared.close)
-        await shared.met(PATIENCE_S)
+        await shared.wait_connected(PATIENCE_S)
         shared.claims = cast(ValkeyClaims, Counted(shared.claims, self.asked))
         return shared
 
@@ -89,7 +91,7 @@ class Fleet:
         """One more."""
         shared = await self.shared()
         fetcher = Fetcher(
-            self.door,
+            cast(Browsers, self.door),
             cast(WorkerPool, ScriptedWorkers()),
             cast(PageStore, CountingPages()),
             Settings(**chosen),
@@ -107,7 +109,9 @@ class Fleet:
         readers = []
         for _ in range(count):
             shared = await self.shared()
-            readers.append(StructuredReader(visitor, cast(WorkerPool, Here()), Settings(), shared))
+            readers.append(
+                StructuredReader(cast(PageVisitor, visitor), cast(WorkerPool, Here()), Settings(), shared)
+            )
             self.stack.push_async_callback(readers[-1].close)
         return readers
 
@@ -139,7 +143,9 @@ def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
 async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
     fleet.door.before = held_for(fleet, 10)
     servers = await fleet.servers(10)
-    readings = await asyncio.gather(*(server.fetch(URL, deadline_s=PATIENCE_S) for server in servers))
+    readings = await asyncio.gather(
+        *(server.fetch(ReadRequest(URL, deadline_s=PATIENCE_S)) for server in servers)
+    )
     assert len(fleet.door.requests) == 1
     assert {reading.document.text for reading in readings} == {"Served."}
     assert not any(reading.cached for reading in readings)
@@ -147,17 +153,17 @@ async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> No
 
 async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -> None:
     one, other = await fleet.servers(2)
-    await one.fetch(URL)
+    await one.fetch(ReadRequest(URL))
     async with asyncio.timeout(PATIENCE_S):
-        reading = await other.fetch(URL)
+        reading = await other.fetch(ReadRequest(URL))
     assert reading.cached and len(fleet.door.requests) == 1
 
 
 async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
     one, other = await fleet.servers(2)
-    await one.fetch(URL)
-    assert not (await other.fetch(URL, force_refresh=True)).cached
-    assert not (await one.fetch(URL, max_age_s=0)).cached
+    await one.fetch(ReadRequest(URL))
+    assert not (await other.fetch(ReadRequest(URL, cache=REFRESH))).cached
+    assert not (await one.fetch(ReadRequest(URL, cache=REFRESH))).cached
     assert len(fleet.door.requests) == 3
 
 
@@ -167,11 +173,14 @@ async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it
     fleet.door.before = slowly(0.3)
     one, other = await fleet.servers(2)
     seen: list[str] = []
-    first = asyncio.create_task(one.fetch(URL))
+    first = asyncio.create_task(one.fetch(ReadRequest(URL)))
     async with asyncio.timeout(PATIENCE_S):
         while not fleet.door.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-    await other.fetch(URL, own_visit=True, seen=lambda snapshot: seen.append(snapshot.url))
+    await other.fetch(
+        ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)),
+        on_snapshot=lambda snapshot: seen.append(snapshot.url),
+    )
     await first
     assert seen == [URL] and len(fleet.door.requests) == 2
 
@@ -180,7 +189,9 @@ async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> No
     fleet.door = ScriptedDoor(status=404)
     fleet.door.before = held_for(fleet, 5)
     servers = await fleet.servers(5)
-    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    found = await asyncio.gather(
+        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
+    )
     assert len(fleet.door.requests) == 1
     for error in found:
         assert isinstance(error, errors.HttpStatusError) and error.status == 404 and not error.retryable
@@ -191,14 +202,16 @@ async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody
     fleet.door = ScriptedDoor(status=429)
     fleet.door.before = held_for(fleet, 3)
     servers = await fleet.servers(3)
-    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    found = await asyncio.gather(
+        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
+    )
     assert [type(error) for error in found] == [errors.HttpStatusError] * 3 and len(fleet.door.requests) == 1
     with pytest.raises(errors.HttpStatusError):
-        await servers[0].fetch(URL)
+        await servers[0].fetch(ReadRequest(URL))
     assert len(fleet.door.requests) == 2
     fleet.door._more = {}
     async with asyncio.timeout(PATIENCE_S):
-        assert not (await servers[1].fetch(URL)).cached
+        assert not (await servers[1].fetch(ReadRequest(URL))).cached
     assert len(fleet.door.requests) == 3
 
 
@@ -207,7 +220,7 @@ async def test_a_failure_that_stays_is_told_to_who_comes_just_too_late(fleet: Fl
     one, other = await fleet.servers(2)
     for server in (one, other):
         with pytest.raises(errors.HttpStatusError):
-            await server.fetch(URL)
+            await server.fetch(ReadRequest(URL))
     assert len(fleet.door.requests) == 1
 
 
@@ -223,7 +236,9 @@ async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> Non
 
     fleet.door.before = once
     servers = await fleet.servers(3)
-    found = await asyncio.gather(*(server.fetch(URL) for server in servers), return_exceptions=True)
+    found = await asyncio.gather(
+        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
+    )
     assert sum(isinstance(one, errors.BrowserFailedError) for one in found) == 1
     assert sum(not isinstance(one, BaseException) for one in found) == 2
     assert len(fleet.door.requests) == 2
@@ -232,11 +247,11 @@ async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> Non
 async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> None:
     fleet.door.before = slowly(3_600)
     one, other = await fleet.servers(2)
-    first = asyncio.create_task(one.fetch(URL))
+    first = asyncio.create_task(one.fetch(ReadRequest(URL)))
     async with asyncio.timeout(PATIENCE_S):
         while not fleet.door.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-    second = asyncio.create_task(other.fetch(URL))
+    second = asyncio.create_task(other.fetch(ReadRequest(URL)))
     await asyncio.sleep(0.1)
     fleet.door.before = slowly(0)
     first.cancel()
@@ -255,8 +270,8 @@ async def test_servers_with_other_rules_read_for_themselves(fleet: Fleet) -> Non
         {"proxy": "http://proxy.example:3128"},
     )
     for chosen in ways:
-        await (await fleet.server(**chosen)).fetch(URL)
-    await (await fleet.server()).fetch(URL, principal="another caller")
+        await (await fleet.server(**chosen)).fetch(ReadRequest(URL))
+    await (await fleet.server()).fetch(ReadRequest(URL, principal="another caller"))
     assert [request.url for request in fleet.door.requests].count(URL) == len(ways) + 1
 
 
@@ -266,7 +281,7 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
     try:
         async with asyncio.timeout(PATIENCE_S):
             for server in servers:
-                assert (await server.fetch(URL)).document.text == "Served."
+                assert (await server.fetch(ReadRequest(URL))).document.text == "Served."
     finally:
         await redis.start()
     assert len(fleet.door.requests) == 2
@@ -277,10 +292,10 @@ class SlowVisitor(Visitor):
 
     wanted: Callable[[], Awaitable[None]] | None = None
 
-    async def visited(self, job: ReadJob, *told: Any) -> VisitResult:
+    async def visit(self, job: VisitJob, *told: Any) -> VisitResult:
         if self.wanted is not None:
             await self.wanted()
-        return await super().visited(job, *told)
+        return await super().visit(job, *told)
 
 
 async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(

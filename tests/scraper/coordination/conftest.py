@@ -41,7 +41,7 @@ async def join(redis: RedisServer) -> AsyncIterator[Join]:
     async def one() -> ValkeyState:
         together = ValkeyState(redis.url)
         joined.append(together)
-        await together.met(SOON_S)
+        await together.wait_connected(SOON_S)
         assert together.status().problem is None
         return together
 

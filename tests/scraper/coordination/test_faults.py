@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import server_registry, valkey_claims, valkey_client, valkey_leases
-from scraper.coordination.factory import open_shared
+from scraper.coordination import open_shared_state, valkey_client, valkey_leases, valkey_state
 from scraper.coordination.protocols import (
     ClaimedElsewhere,
     Cooldown,
@@ -45,7 +44,7 @@ async def member(url: str) -> AsyncIterator[ValkeyState]:
     """A server that shares what is at a URL, after its first try to reach it."""
     together = ValkeyState(url)
     try:
-        await together.met(SOON_S)
+        await together.wait_connected(SOON_S)
         yield together
     finally:
         async with asyncio.timeout(SOON_S):
@@ -135,9 +134,9 @@ async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path
 
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
-        assert one.status().servers == server_registry.UNSEEN
+        assert one.status().servers == valkey_state.UNSEEN
         granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
-        assert sum(granted) == LIMIT.burst // server_registry.UNSEEN
+        assert sum(granted) == LIMIT.burst // valkey_state.UNSEEN
 
 
 async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
@@ -381,7 +380,7 @@ async def test_without_the_library_the_command_that_installs_it_is_told(
 
     monkeypatch.setitem(sys.modules, "scraper.coordination.valkey_state", None)
     with pytest.raises(SettingsError, match=r"pip install 'search-mcp\[shared\]'"):
-        await open_shared(Settings(shared_url="redis://127.0.0.1:1"))
+        await open_shared_state(Settings(shared_url="redis://127.0.0.1:1"))
 
 
 async def test_scripts_that_the_service_has_forgotten_are_sent_again(redis: RedisServer) -> None:
@@ -414,9 +413,9 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
 async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
     redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for keeper in (valkey_leases, valkey_claims):
+    for constant in ("LEASE_S", "CLAIM_S"):
         # Longer than is waited for below: nothing becomes free by itself.
-        monkeypatch.setattr(keeper, "HOLD_S", 60.0)
+        monkeypatch.setattr(valkey_leases, constant, 60.0)
     async with member(redis.url) as one:
         await until_there(one)
         for steps in (*range(12), *range(12)):

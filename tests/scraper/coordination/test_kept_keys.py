@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.coordination.local_leases import LocalLeases
-from scraper.coordination.local_limits import LocalLimits
+from scraper.coordination.local_state import LocalLeases, LocalLimits
 from scraper.coordination.protocols import Lease, Limit, RetryLater, ThrottleTerms
 
 ONCE = Limit("calls", burst=1, per_second=0.01)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from scraper.coordination import valkey_claims, valkey_client, valkey_leases
+from scraper.coordination import valkey_client, valkey_leases
 from scraper.coordination.protocols import (
     ClaimedElsewhere,
     Cooldown,
@@ -78,14 +78,14 @@ async def test_leases_outlive_a_long_page_and_not_a_dead_server(
     join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
-    monkeypatch.setattr(valkey_leases, "HOLD_S", LONG_S)
+    monkeypatch.setattr(valkey_leases, "LEASE_S", LONG_S)
     one, other = await join(), await join()
     terms = ThrottleTerms(at_once=1)
     assert isinstance(await one.leases.take("host", terms), Lease)
     for _ in range(3):
         await _prolonged(redis, "search-mcp:held:{host}")
         assert isinstance(await other.leases.take("host", terms), RetryLater)
-    monkeypatch.setattr(valkey_leases, "HOLD_S", 0.3)
+    monkeypatch.setattr(valkey_leases, "LEASE_S", 0.3)
     await _cut_short(redis, "search-mcp:held:{host}")
     await _die(one)
     await granted(other.leases, "host", terms)
@@ -133,7 +133,7 @@ class TestClaims:
         self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
-        monkeypatch.setattr(valkey_claims, "HOLD_S", LONG_S)
+        monkeypatch.setattr(valkey_leases, "CLAIM_S", LONG_S)
         one, other = await join(), await join()
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, WorkClaim)
@@ -142,10 +142,10 @@ class TestClaims:
         assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere), (
             "it still says that it lives"
         )
-        monkeypatch.setattr(valkey_claims, "HOLD_S", 0.3)
+        monkeypatch.setattr(valkey_leases, "CLAIM_S", 0.3)
         await _cut_short(redis, "search-mcp:claim:{page}")
         await _die(one)
-        monkeypatch.setattr(valkey_claims, "HOLD_S", LONG_S)
+        monkeypatch.setattr(valkey_leases, "CLAIM_S", LONG_S)
         got = await outcome(other, waited=True)
         assert isinstance(got, WorkClaim)
         one.claims.land(claim, b"late")

@@ -7,12 +7,15 @@ from typing import Any, cast
 
 import pytest
 
+from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Tier
 from scraper import errors
-from scraper.model import Reading
+from scraper.model import Reading, ReadRequest
+from scraper.progress import ProgressCallback
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
+from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 
@@ -26,17 +29,24 @@ class House:
         self.door = door or ScriptedDoor()
         self.workers = ScriptedWorkers()
         self.pages = CountingPages()
-        self.fetcher = Fetcher(self.door, cast(WorkerPool, self.workers), self.pages, settings or Settings())
+        self.fetcher = Fetcher(
+            cast(Browsers, self.door),
+            cast(WorkerPool, self.workers),
+            cast(PageStore, self.pages),
+            settings or Settings(),
+        )
 
     async def text(self, url: str = URL, **options: Any) -> str:
         return (await self.read(url, **options)).document.text
 
-    async def read(self, url: str = URL, **options: Any) -> Reading:
-        return await self.fetcher.fetch(url, **options)
+    async def read(
+        self, url: str = URL, *, progress: ProgressCallback | None = None, **options: Any
+    ) -> Reading:
+        return await self.fetcher.fetch(ReadRequest(url, **options), progress=progress)
 
     async def error(self, url: str = URL, **options: Any) -> errors.ScraperError:
         with pytest.raises(errors.ScraperError) as caught:
-            await self.fetcher.fetch(url, **options)
+            await self.fetcher.fetch(ReadRequest(url, **options))
         return caught.value
 
     @property

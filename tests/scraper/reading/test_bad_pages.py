@@ -13,7 +13,7 @@ from scraper.deadline import Deadline
 from scraper.errors import ScraperError
 from scraper.extract import reader, structured
 from scraper.model import Document, StructuredData
-from scraper.reading.visiting.render_decision import RenderDecider
+from scraper.reading.visitor import RenderDecider
 from scraper.workers import WorkerFailedError, WorkerPool
 from tests.scraper.extract.snapshots import URL, WORDS
 from tests.scraper.workers import jobs
@@ -138,8 +138,8 @@ async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Wor
 async def test_where_the_reader_fails_the_mere_text_is_read(
     workers: WorkerPool, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.visiting.render_decision.READ_LIMIT_S", 1.0)
-    monkeypatch.setattr("scraper.reading.visiting.render_decision.reader.read", trouble)
+    monkeypatch.setattr("scraper.reading.visitor.READ_LIMIT_S", 1.0)
+    monkeypatch.setattr("scraper.reading.visitor.reader.read", trouble)
     document = await judge(workers).read(page(f"<title>Log</title><nav>Menu</nav><p>{WORDS} after</p>"))
     assert document.degraded
     assert document.title == "Log"

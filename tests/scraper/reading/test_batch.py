@@ -11,7 +11,7 @@ import pytest
 from scraper import errors
 from scraper.deadline import Deadline
 from scraper.model import Document, Reading
-from scraper.reading.batch import Read, hosts_of_several, read_all
+from scraper.reading.batch import ReadUrl, read_all, repeated_hosts
 
 
 def reading(url: str) -> Reading:
@@ -27,9 +27,9 @@ async def at_once(url: str, left_s: float) -> Reading:
 
 
 async def read(
-    urls: list[str], how: Read = at_once, *, deadline_s: float = 5.0, width: int = 4
+    urls: list[str], how: ReadUrl = at_once, *, deadline_s: float = 5.0, width: int = 4
 ) -> list[Reading | errors.ScraperError]:
-    return await read_all(how, urls, at_once=width, deadline=Deadline.within(deadline_s), progress=None)
+    return await read_all(how, urls, concurrency=width, deadline=Deadline.within(deadline_s), progress=None)
 
 
 async def test_the_order_is_that_of_the_question() -> None:
@@ -152,7 +152,7 @@ async def test_progress_counts_pages_and_names_their_hosts() -> None:
     await read_all(
         at_once,
         ["https://a.example/", "https://b.example/", "nonsense"],
-        at_once=1,
+        concurrency=1,
         deadline=Deadline.within(5),
         progress=tell,
     )
@@ -172,4 +172,4 @@ def test_a_host_of_one_page_has_no_series() -> None:
         "no address",
         "https://a.example/1",
     ]
-    assert hosts_of_several(urls) == {"b.example"}
+    assert repeated_hosts(urls) == {"b.example"}

@@ -9,6 +9,7 @@ import pytest
 
 from scraper.app import App
 from scraper.errors import BlockedBySiteError, ScraperError
+from scraper.model import ReadRequest
 from scraper.settings import Settings
 from tests.browsers.reading import MARK
 from tests.scraper.process import START_S, until
@@ -37,21 +38,21 @@ async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(
     app: App, site: Site, path: str
 ) -> None:
     for _ in range(2):
-        reading = await app.fetcher.fetch(site.url(path), render="http", deadline_s=20)
+        reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=20))
         assert reading.truncated and reading.warnings
         assert not reading.cached
 
 
 @pytest.mark.parametrize("path", ["/big", "/nested/100000", "/leave", "/wide/100000", "/attributes/500000"])
 async def test_a_page_beyond_all_measure_gives_its_text(app: App, site: Site, path: str) -> None:
-    reading = await app.fetcher.fetch(site.url(path), deadline_s=240)
+    reading = await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))
     assert MARK.search(reading.document.text)
 
 
 async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App, site: Site) -> None:
     async with asyncio.timeout(START_S):
         try:
-            reading = await app.fetcher.fetch(site.url("/drip"), render="http", deadline_s=8)
+            reading = await app.fetcher.fetch(ReadRequest(site.url("/drip"), render="http", deadline_s=8))
             assert reading.truncated and reading.warnings
         except ScraperError as error:
             # Where not even a byte came in time.
@@ -61,4 +62,4 @@ async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App,
 @pytest.mark.parametrize("path", ["/wall/captcha", "/wall/consent", "/wall/login", "/wall/challenge"])
 async def test_a_wall_is_told_as_a_wall(app: App, site: Site, path: str) -> None:
     with pytest.raises(BlockedBySiteError):
-        await app.fetcher.fetch(site.url(path), deadline_s=240)
+        await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))

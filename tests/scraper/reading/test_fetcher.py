@@ -122,11 +122,11 @@ class TestTogether:
         house.door.before = for_ever
         task = asyncio.create_task(house.read())
         await until(lambda: house.door.open)
-        assert house.door.open == 1 and house.fetcher.under_way == 1
+        assert house.door.open == 1 and house.fetcher.in_flight == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert house.door.open == 0 and house.fetcher.under_way == 0
+        assert house.door.open == 0 and house.fetcher.in_flight == 0
 
     async def test_who_has_less_time_than_the_visit_is_told_so_and_the_other_gets_the_page(self) -> None:
         house = House()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from scraper import errors
+from scraper.model import REFRESH, CachePolicy, Reuse
 from scraper.settings import Settings
 from tests.scraper.reading.house import URL, House, refuse
 from tests.scraper.reading.standins import SHELL, ScriptedDoor
@@ -24,7 +25,7 @@ class TestTheCache:
     async def test_a_refresh_visits_and_keeps_what_it_found(self) -> None:
         house = House()
         await house.read()
-        assert not (await house.read(force_refresh=True)).cached
+        assert not (await house.read(cache=REFRESH)).cached
         assert (await house.read()).cached
         assert len(house.door.requests) == 2
 
@@ -33,11 +34,11 @@ class TestTheCache:
         await house.read()
         _grow_old(house, hours=1)
         assert (await house.read()).cached
-        assert not (await house.read(max_age_s=60)).cached
+        assert not (await house.read(cache=CachePolicy(60))).cached
         _grow_old(house, hours=3)
         assert not (await house.read()).cached
         _grow_old(house, hours=3)
-        assert (await house.read(max_age_s=4 * 3_600)).cached
+        assert (await house.read(cache=CachePolicy(4 * 3_600))).cached
 
     async def test_one_look_into_the_cache_is_enough(self) -> None:
         house = House()
@@ -68,11 +69,11 @@ class TestTheCache:
     async def test_the_next_piece_is_cut_from_the_reading_that_the_first_came_from(self) -> None:
         house = House(ScriptedDoor(served="<p>DEGRADED</p>"))
         first = await house.read()
-        house.door = house.fetcher._visits._browsers = ScriptedDoor(served="<p>Other.</p>")  # type: ignore[assignment]
+        house.door = house.fetcher.visitor._browsers = ScriptedDoor(served="<p>Other.</p>")  # type: ignore[assignment]
         assert not first.cached
-        more = await house.read(continuing=True, max_age_s=0.0)
+        more = await house.read(cache=CachePolicy(0.0, Reuse.IN_MEMORY))
         assert more.cached and more.document == first.document
-        assert await house.text(continuing=True, principal="another") == "Other."
+        assert await house.text(cache=CachePolicy(reuse=Reuse.IN_MEMORY), principal="another") == "Other."
         assert await house.text() == "Other."
 
     async def test_another_principal_does_not_get_it(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
-from scraper.reading.visiting.visitor import READ_RESERVE_S
+from scraper.reading.visitor import READ_RESERVE_S
 from scraper.workers import NoWorkerError, WorkerFailedError
 from tests.scraper.reading.house import House, refuse
 from tests.scraper.reading.standins import SHELL, ScriptedDoor, for_ever
@@ -113,7 +113,7 @@ class TestFaults:
     ) -> None:
         house = House()
         house.workers.failing = WorkerFailedError("took too long")
-        with caplog.at_level("WARNING", "scraper.reading.visiting.render_decision"):
+        with caplog.at_level("WARNING", "scraper.reading.visitor"):
             await house.error()
         (told,) = set(caplog.messages)
         assert told == "a page of example.org is read the plain way: took too long"
@@ -128,7 +128,7 @@ class TestFaults:
 class TestPatience:
     @pytest.fixture(autouse=True)
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("scraper.reading.visiting.response_outcome.PAUSE_S", 0.01)
+        monkeypatch.setattr("scraper.reading.outcome.PAUSE_S", 0.01)
 
     async def test_a_failing_site_is_asked_once_more(self) -> None:
         house = House(ScriptedDoor(status=503))

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from scraper.app import App
+from scraper.model import ReadRequest
 from scraper.settings import Settings
 from tests.browsers.egress.wire import served
 
@@ -147,7 +148,9 @@ async def test_no_page_hides_text_by_guile(tmp_path_factory: pytest.TempPathFact
         async with App.open(Settings.load(hosts, {})) as app:
             read = {}
             for name in PAGES:
-                page = await app.fetcher.fetch(f"http://{HOST}/{name}", render="browser", deadline_s=50)
+                page = await app.fetcher.fetch(
+                    ReadRequest(f"http://{HOST}/{name}", render="browser", deadline_s=50)
+                )
                 read[name] = page.document.markdown
     assert {name for name, text in read.items() if "two bicycles" not in text} == set()
     assert {name for name, text in read.items() if "HIDDEN" in text} == set()

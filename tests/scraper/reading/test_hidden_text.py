@@ -7,6 +7,7 @@ import re
 import pytest
 
 from scraper.app import App
+from scraper.model import ReadRequest
 from scraper.settings import Settings
 from tests.site.hidden import CARRIERS, MORE_CARRIERS
 from tests.site.running import Site
@@ -36,7 +37,7 @@ async def test_what_nobody_sees_is_not_read_and_what_anybody_sees_is(
 ) -> None:
     async with App.open(settings) as app:
         pages = [
-            await app.fetcher.fetch(site.url(path), render=render, deadline_s=240)
+            await app.fetcher.fetch(ReadRequest(site.url(path), render=render, deadline_s=240))
             for path in ("/hidden", "/hidden/more")
         ]
     read = set(re.findall(r"(?:HIDDEN|SHOWN)-\d+", "".join(page.document.markdown for page in pages)))

@@ -12,9 +12,8 @@ import pytest
 from browsers import Browsers, BrowserSettings
 from browsers.model import Tier
 from scraper import errors
-from scraper.model import Reading
+from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.visiting.tier_memory import TierMemory
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import SqlitePages
 from scraper.workers import WorkerPool
@@ -44,7 +43,7 @@ async def fetcher(
 
 async def told(fetcher: Fetcher, url: str, **options: Any) -> errors.ScraperError:
     with pytest.raises(errors.ScraperError) as caught:
-        await fetcher.fetch(url, **options)
+        await fetcher.fetch(ReadRequest(url, **options))
     return caught.value
 
 
@@ -53,7 +52,7 @@ def marks(reading: Reading, name: str) -> int:
 
 
 async def test_a_plain_page_is_read_as_served(fetcher: Fetcher, site: Site) -> None:
-    reading = await fetcher.fetch(site.url("/static/71"))
+    reading = await fetcher.fetch(ReadRequest(site.url("/static/71")))
     assert (reading.method, reading.status, reading.warnings, marks(reading, "static")) == (
         "http",
         200,
@@ -63,28 +62,28 @@ async def test_a_plain_page_is_read_as_served(fetcher: Fetcher, site: Site) -> N
 
 
 async def test_a_page_of_scripts_is_rendered_with_one_request_for_it(fetcher: Fetcher, site: Site) -> None:
-    reading = await fetcher.fetch(site.url("/spa/71"))
+    reading = await fetcher.fetch(ReadRequest(site.url("/spa/71")))
     assert (reading.method, marks(reading, "spa")) == ("browser", 60)
     assert site.hits("/spa/71") == 1
 
 
 async def test_as_served_a_page_of_scripts_says_what_it_lacks(fetcher: Fetcher, site: Site) -> None:
-    reading = await fetcher.fetch(site.url("/spa/72"), render="http")
+    reading = await fetcher.fetch(ReadRequest(site.url("/spa/72"), render="http"))
     assert reading.method == "http" and marks(reading, "spa") == 0
     assert "next to nothing without its scripts" in reading.warnings[0]
 
 
 async def test_what_was_read_is_not_asked_for_again(fetcher: Fetcher, site: Site) -> None:
     url = site.url("/static/73")
-    first, second = await fetcher.fetch(url), await fetcher.fetch(url)
+    first, second = await fetcher.fetch(ReadRequest(url)), await fetcher.fetch(ReadRequest(url))
     assert second.cached and second.document == first.document
     assert site.hits("/static/73") == 1
-    assert not (await fetcher.fetch(url, max_age_s=0)).cached
+    assert not (await fetcher.fetch(ReadRequest(url, cache=REFRESH))).cached
     assert site.hits("/static/73") == 2
 
 
 async def test_the_same_page_for_five_callers_at_once_is_one_request(fetcher: Fetcher, site: Site) -> None:
-    readings = await asyncio.gather(*(fetcher.fetch(site.url("/spa/74")) for _ in range(5)))
+    readings = await asyncio.gather(*(fetcher.fetch(ReadRequest(site.url("/spa/74"))) for _ in range(5)))
     assert {marks(reading, "spa") for reading in readings} == {60}
     assert site.hits("/spa/74") == 1
 
@@ -92,14 +91,14 @@ async def test_the_same_page_for_five_callers_at_once_is_one_request(fetcher: Fe
 async def test_cancelling_gives_the_tab_back_at_once(
     fetcher: Fetcher, browsers: Browsers, site: Site
 ) -> None:
-    task = asyncio.create_task(fetcher.fetch(site.url("/stalls?key=cancelled"), deadline_s=600))
+    task = asyncio.create_task(fetcher.fetch(ReadRequest(site.url("/stalls?key=cancelled"), deadline_s=600)))
     await until(lambda: site.hits("/stalls?key=cancelled"))
     task.cancel()
     # A second is what is promised; the rest is room for a busy machine, far below the visit's own time.
     async with asyncio.timeout(60):
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert fetcher.under_way == 0 and browsers.status().active == 0
+    assert fetcher.in_flight == 0 and browsers.status().active == 0
 
 
 async def test_a_redirect_to_a_private_address_is_refused_and_not_tried_another_way(
@@ -130,7 +129,7 @@ async def test_a_site_that_limits_is_asked_once_and_its_pause_is_told(fetcher: F
 
 
 async def test_a_check_of_browsers_that_lets_them_in_is_waited_for(fetcher: Fetcher, site: Site) -> None:
-    reading = await fetcher.fetch(site.url("/challenge"))
+    reading = await fetcher.fetch(ReadRequest(site.url("/challenge")))
     assert reading.status == 200 and marks(reading, "challenge") == 10
 
 
@@ -144,7 +143,7 @@ async def test_a_site_that_is_silent_is_late(fetcher: Fetcher, site: Site) -> No
 
 
 async def test_a_page_that_changes_for_ever_is_read_as_it_stands(fetcher: Fetcher, site: Site) -> None:
-    reading = await fetcher.fetch(site.url("/clock"), render="browser", deadline_s=120)
+    reading = await fetcher.fetch(ReadRequest(site.url("/clock"), render="browser", deadline_s=120))
     assert marks(reading, "clock") == 10
 
 
@@ -194,7 +193,7 @@ async def test_what_cannot_be_decoded_is_told_as_damaged(
 async def test_a_page_that_asks_for_a_password_is_a_login_in_either_browser(
     fetcher: Fetcher, site: Site, render: str
 ) -> None:
-    fetcher._tiers = TierMemory(Tier.FULL)
+    fetcher.visitor._usual_tier = Tier.FULL
     error = await told(fetcher, site.url("/wall/unauthorized"), render=render, deadline_s=120)
     assert isinstance(error, errors.BlockedBySiteError)
     assert error.reason == "login"
@@ -203,7 +202,7 @@ async def test_a_page_that_asks_for_a_password_is_a_login_in_either_browser(
 async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, site: Site) -> None:
     urls = [site.url("/static/76"), site.url("/api/hang"), site.url("/static/77")]
     # With browser and readers started, so that none of its time goes there.
-    await fetcher.fetch(site.url("/static/70"), deadline_s=120)
+    await fetcher.fetch(ReadRequest(site.url("/static/70"), deadline_s=120))
     first, late, third = await fetcher.fetch_batch(urls, deadline_s=10)
     assert isinstance(first, Reading) and isinstance(third, Reading)
     assert isinstance(late, errors.FetchTimeoutError)
@@ -211,5 +210,5 @@ async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, s
 
 async def test_one_principal_never_gets_what_was_read_for_another(fetcher: Fetcher, site: Site) -> None:
     url = site.url("/static/78")
-    await fetcher.fetch(url, principal="anna")
-    assert not (await fetcher.fetch(url, principal="bert")).cached
+    await fetcher.fetch(ReadRequest(url, principal="anna"))
+    assert not (await fetcher.fetch(ReadRequest(url, principal="bert"))).cached

@@ -11,8 +11,9 @@ from scraper import errors
 from scraper.deadline import Deadline
 from scraper.extract import structured
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
+from scraper.progress import ProgressCallback
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visiting.visitor import ProgressReporter, ReadJob, VisitResult
+from scraper.reading.visitor import VisitJob, VisitResult
 from scraper.workers import WorkerTimeoutError
 
 URL = "https://shop.example/kettle"
@@ -23,18 +24,18 @@ class Visitor:
     """Brings the same page each time, judged as it is told."""
 
     def __init__(self, html: str, verdict: Verdict | None = None, text: str = "Words.", **more: Any) -> None:
-        self.jobs: list[ReadJob] = []
+        self.jobs: list[VisitJob] = []
         page: dict[str, Any] = {"status": 200, "media_type": "text/html", "html": html, "rendered": True}
         self._snapshot = Snapshot(URL, URL, **(page | more))
         self._document = Document(URL, markdown=text, text=text, verdict=verdict or Verdict())
 
-    async def visited(self, job: ReadJob, deadline: Deadline, tell: ProgressReporter) -> VisitResult:
+    async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
         self.jobs.append(job)
         return VisitResult(self._snapshot, self._document)
 
 
 class Here:
-    """Workers that work in this process; they give up on `extract` when told so."""
+    """WorkerPool that work in this process; they give up on `extract` when told so."""
 
     def __init__(self, *, fail: tuple[object, ...] = ()) -> None:
         self._fail = fail
@@ -59,7 +60,7 @@ def blocked(reason: str) -> Verdict:
 async def test_the_page_is_rendered_for_the_caller_and_its_json_kept() -> None:
     visitor = Visitor(LD)
     await read(visitor)
-    assert visitor.jobs == [ReadJob(URL, "browser", "ann", json_responses=True)]
+    assert visitor.jobs == [VisitJob(URL, "browser", "ann", json_responses=True)]
 
 
 @pytest.mark.parametrize("reason", ["captcha", "challenge", "denied", "rate_limit"])

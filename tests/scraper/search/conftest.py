@@ -30,7 +30,6 @@ def engines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", PATIENCE_S)
     monkeypatch.setattr(engine_page, "WALL_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(engine_page, "PARSE_LIMIT_S", PATIENCE_S)
-    monkeypatch.setitem(Searcher.search.__kwdefaults__, "deadline_s", PATIENCE_S)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -80,7 +79,9 @@ def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers:
             for name, engine in {**ENGINES, **engines}.items()
         }
         store = MemorySearches() if searches is None else searches
-        return Searcher(engine_browsers, workers, store, engine_settings, engines=hurried, usual=DEFAULTS)
+        return Searcher(
+            engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULTS
+        )
 
     return make
 

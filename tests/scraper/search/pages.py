@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from scraper import errors
-from scraper.model import Reading, SearchAnswer, SearchResult
+from scraper.model import Reading, ReadRequest, SearchAnswer, SearchRequest, SearchResult
 from scraper.reading.fetcher import Fetcher
+from scraper.search.searcher import Searcher
 from tests.scraper.render.readings import READ_AT, reading
 
 
@@ -20,13 +21,17 @@ class Listed:
     """A searcher that knows a list of names, and remembers how it was asked."""
 
     def __init__(self, *names: str, error: errors.ScraperError | None = None, **more: Any) -> None:
-        self.asked: list[dict[str, Any]] = []
+        self.asked: list[SearchRequest] = []
         self._names = names
         self._error = error
         self._more = more
 
-    async def search(self, text: str, **how: Any) -> SearchAnswer:
-        self.asked.append({"text": text, **how})
+    @property
+    def searcher(self) -> Searcher:
+        return cast(Searcher, self)
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        self.asked.append(request)
         if self._error is not None:
             raise self._error
         results = tuple(
@@ -34,7 +39,7 @@ class Listed:
             for rank, name in enumerate(self._names, start=1)
         )
         return SearchAnswer(
-            text, results[: how["max_results"]], ("mojeek",), retrieved_at=READ_AT, **self._more
+            request.query, results[: request.max_results], ("mojeek",), retrieved_at=READ_AT, **self._more
         )
 
 
@@ -42,15 +47,16 @@ class Library:
     """A fetcher of pages by name; a name that is not there fails, one that holds None never comes."""
 
     def __init__(self, pages: Mapping[str, str | None]) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.asked: list[ReadRequest] = []
         self._pages = {url_of(name): text for name, text in pages.items()}
 
     @property
     def fetcher(self) -> Fetcher:
         return cast(Fetcher, self)
 
-    async def fetch(self, url: str, **how: Any) -> Reading:
-        self.asked.append((url, how))
+    async def fetch(self, request: ReadRequest, progress: Any = None) -> Reading:
+        self.asked.append(request)
+        url = request.url
         if url not in self._pages:
             raise errors.NoContentError("Nothing there.", target=url, next_step="Try another one.")
         text = self._pages[url]
@@ -58,11 +64,13 @@ class Library:
             await asyncio.Event().wait()
         return reading(text or "", url=url)
 
-    async def fetch_batch(self, urls: Sequence[str], **how: Any) -> list[Reading | errors.ScraperError]:
+    async def fetch_batch(
+        self, urls: Sequence[str], *, progress: Any = None, **how: Any
+    ) -> list[Reading | errors.ScraperError]:
         outcomes: list[Reading | errors.ScraperError] = []
         for url in urls:
             try:
-                outcomes.append(await self.fetch(url, **how))
+                outcomes.append(await self.fetch(ReadRequest(url, **how)))
             except errors.ScraperError as error:
                 outcomes.append(error)
         return outcomes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from scraper.engines.model import EngineResult
-from scraper.search.fusion import RankedResult
+from scraper.search.fusion import EngineRanking
 
 
 def row(
@@ -15,7 +15,7 @@ def row(
     return EngineResult(rank, title or url, url, snippet, date, **more)
 
 
-def listed(engine: str, *urls: str, family: str = "") -> RankedResult:
+def listed(engine: str, *urls: str, family: str = "") -> EngineRanking:
     """The rows of an engine in this order."""
     rows = tuple(row(rank, url) for rank, url in enumerate(urls, 1))
-    return RankedResult(engine, family or engine, rows)
+    return EngineRanking(engine, family or engine, rows)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.search.canonical_urls import canonical, host_key, is_wrapped
+from scraper.search.canonical_urls import canonicalize, host_key, is_wrapped
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from scraper.search.canonical_urls import canonical, host_key, is_wrapped
     ],
 )
 def test_two_spellings_of_one_page_have_one_key(one: str, other: str) -> None:
-    assert canonical(one) == canonical(other)
+    assert canonicalize(one) == canonicalize(other)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_two_spellings_of_one_page_have_one_key(one: str, other: str) -> None:
     ],
 )
 def test_two_pages_have_two_keys(one: str, other: str) -> None:
-    assert canonical(one) != canonical(other)
+    assert canonicalize(one) != canonicalize(other)
 
 
 def test_a_text_that_is_no_address_is_its_own_key() -> None:
-    assert canonical(" mailto:a@b.example ") == "mailto:a@b.example"
-    assert canonical("no address") == "no address"
+    assert canonicalize(" mailto:a@b.example ") == "mailto:a@b.example"
+    assert canonicalize("no address") == "no address"
     assert host_key("no address") == ""
 
 
@@ -73,5 +73,5 @@ def test_only_google_news_own_addresses_count_as_wrapped() -> None:
 
 @given(st.text(alphabet="abz/.%2F~-éA?&=#:@", max_size=60))
 def test_a_key_is_the_key_of_itself(path: str) -> None:
-    key = canonical(f"https://example.com/{path}")
-    assert canonical(f"https://{key}") == key
+    key = canonicalize(f"https://example.com/{path}")
+    assert canonicalize(f"https://{key}") == key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from scraper.coordination.local_leases import LocalLeases
+from scraper.coordination.local_state import LocalLeases
 from scraper.search.engine_throttle import EngineThrottle
 
 
@@ -33,10 +33,10 @@ async def test_engines_do_not_wait_for_each_other() -> None:
 async def test_a_request_waits_for_the_pause_after_the_last() -> None:
     spacing = EngineThrottle()
     begun = time.monotonic()
-    spacing.asked("mojeek", 0.2)
+    spacing.note_request("mojeek", 0.2)
     await spacing.pause("mojeek")
     assert time.monotonic() - begun >= 0.19
-    spacing.asked("mojeek", 3_600)
+    spacing.note_request("mojeek", 3_600)
     async with asyncio.timeout(30):
         await spacing.pause("bing")
 
@@ -64,7 +64,7 @@ async def test_servers_that_look_the_same_take_turns_at_an_engine() -> None:
             at_once += 1
             most = max(most, at_once)
             await asyncio.sleep(0.01)
-            spacing.asked("mojeek", 0.02)
+            spacing.note_request("mojeek", 0.02)
             at_once -= 1
 
     begun = time.monotonic()

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from scraper.search.filters import Filters
-from scraper.search.fusion import RankedResult, fused
+from scraper.search.fusion import EngineRanking, fuse_rankings
 from tests.scraper.search.rows import row
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def kept(filters: Filters, *rows: object) -> list[str]:
-    pages = fused([RankedResult("mojeek", "mojeek", rows)])  # type: ignore[arg-type]
-    return [page.best.url for page in filters.kept(pages, NOW)[0]]
+    pages = fuse_rankings([EngineRanking("mojeek", "mojeek", rows)])  # type: ignore[arg-type]
+    return [page.best.url for page in filters.apply(pages, NOW)[0]]
 
 
 HOSTS = [
@@ -98,8 +98,8 @@ def test_a_category_keeps_its_own(category: str, url: str, stays: bool) -> None:
 
 def test_it_is_told_what_each_filter_dropped() -> None:
     filters = Filters(include_domains=("python.org",), exclude_text="title 1")
-    pages = fused([RankedResult("mojeek", "mojeek", tuple(HOSTS))])
-    left, dropped = filters.kept(pages, NOW)
+    pages = fuse_rankings([EngineRanking("mojeek", "mojeek", tuple(HOSTS))])
+    left, dropped = filters.apply(pages, NOW)
     assert len(left) == 1
     assert dropped == {"include_domains": 2, "exclude_text": 1}
 

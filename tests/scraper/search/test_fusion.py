@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.search.fusion import RankedResult, fused, without_copies
+from scraper.search.fusion import EngineRanking, fuse_rankings, merge_duplicates
 from tests.scraper.search.rows import listed, row
 
 A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
 
 
-def urls(*lists: RankedResult) -> list[str]:
-    return [page.best.url for page in fused(lists)]
+def urls(*lists: EngineRanking) -> list[str]:
+    return [page.best.url for page in fuse_rankings(lists)]
 
 
 def test_the_score_is_the_sum_of_reciprocal_ranks() -> None:
-    page = next(page for page in fused([listed("one", A, B), listed("two", B, A)]) if page.best.url == A)
+    page = next(
+        page for page in fuse_rankings([listed("one", A, B), listed("two", B, A)]) if page.best.url == A
+    )
     assert page.score == pytest.approx(1 / 61 + 1 / 62)
 
 
@@ -26,18 +28,18 @@ def test_what_two_engines_found_goes_before_the_first_of_one() -> None:
 def test_engines_over_one_index_have_one_vote_and_a_bit() -> None:
     same = [listed("one", A, family="index"), listed("two", A, family="index")]
     apart = [listed("one", A), listed("two", A)]
-    assert fused(same)[0].score == pytest.approx(1.3 / 61)
-    assert fused(apart)[0].score == pytest.approx(2 / 61)
+    assert fuse_rankings(same)[0].score == pytest.approx(1.3 / 61)
+    assert fuse_rankings(apart)[0].score == pytest.approx(2 / 61)
 
 
 def test_an_engine_that_lists_a_page_twice_has_one_vote_for_it() -> None:
-    (page,) = fused([listed("one", A, f"{A}?utm_source=x")])
+    (page,) = fuse_rankings([listed("one", A, f"{A}?utm_source=x")])
     assert page.score == pytest.approx(1 / 61)
     assert page.best.url == A
 
 
 def test_the_engines_stand_in_the_order_of_their_ranks() -> None:
-    pages = fused([listed("one", B, C, A), listed("two", A)])
+    pages = fuse_rankings([listed("one", B, C, A), listed("two", A)])
     assert next(page for page in pages if page.best.url == A).engines == ("two", "one")
 
 
@@ -51,11 +53,11 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
     )
     direct = row(1, "https://harbour.example/ferry", "The ferry that came back")
     news, other = (
-        RankedResult("googlenews", "googlenews", (wrapped,)),
-        RankedResult("mojeek", "mojeek", (direct,)),
+        EngineRanking("googlenews", "googlenews", (wrapped,)),
+        EngineRanking("mojeek", "mojeek", (direct,)),
     )
     for lists in ([news, other], [other, news]):
-        (page,) = fused(lists)
+        (page,) = fuse_rankings(lists)
         assert page.best.url == "https://harbour.example/ferry"
         assert page.title == "The ferry that came back"
         assert set(page.engines) == {"googlenews", "mojeek"}
@@ -64,28 +66,28 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
 def test_a_wrapped_link_alone_belongs_to_its_publisher() -> None:
     link = "https://news.google.com/rss/articles/CBMiAA"
     wrapped = row(1, link, "News - Paper", source="Paper", source_url="https://www.paper.example")
-    (page,) = fused([RankedResult("googlenews", "googlenews", (wrapped,))])
+    (page,) = fuse_rankings([EngineRanking("googlenews", "googlenews", (wrapped,))])
     assert (page.best.url, page.host, page.title) == (link, "paper.example", "News")
 
 
 def test_upper_and_lower_case_of_a_path_are_one_page_under_one_headline() -> None:
-    one = RankedResult("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
-    same = RankedResult("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
-    other = RankedResult("two", "two", (row(1, "https://a.example/js/", "Something else"),))
-    assert len(fused([one, same])) == 1
-    assert len(fused([one, other])) == 2
+    one = EngineRanking("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
+    same = EngineRanking("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
+    other = EngineRanking("two", "two", (row(1, "https://a.example/js/", "Something else"),))
+    assert len(fuse_rankings([one, same])) == 1
+    assert len(fuse_rankings([one, other])) == 2
 
 
 def test_the_snippet_that_covers_most_of_the_query_is_shown() -> None:
     rows = [
-        RankedResult(
+        EngineRanking(
             "one", "one", (row(1, A, "T", "A long text about nothing that anybody would have asked for."),)
         ),
-        RankedResult("two", "two", (row(2, A, "T", "Tidal power costs."),)),
+        EngineRanking("two", "two", (row(2, A, "T", "Tidal power costs."),)),
     ]
-    (page,) = fused(rows)
-    assert page.snippet(frozenset({"tidal", "power"})) == "Tidal power costs."
-    assert page.snippet(frozenset()).startswith("A long text")
+    (page,) = fuse_rankings(rows)
+    assert page.select_snippet(frozenset({"tidal", "power"})) == "Tidal power costs."
+    assert page.select_snippet(frozenset()).startswith("A long text")
 
 
 STORY = "Ferry lost in fog for eleven hours finds its way home by the smell of bread"
@@ -93,8 +95,8 @@ TOLD = "The morning ferry was lost in thick fog for eleven hours before the smel
 
 
 def copies(*rows: tuple[str, str, str]) -> list[tuple[str, tuple[str, ...]]]:
-    engine = RankedResult("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
-    return [(page.best.url, page.also) for page in without_copies(fused([engine]), "")]
+    engine = EngineRanking("one", "one", tuple(row(n, *entry) for n, entry in enumerate(rows, 1)))
+    return [(page.best.url, page.also) for page in merge_duplicates(fuse_rankings([engine]), "")]
 
 
 def test_one_story_on_two_hosts_is_one_row_that_names_the_other() -> None:
@@ -136,14 +138,14 @@ def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> No
     query = "thời tiết Hà Nội hôm nay"
     one = "Dự báo thời tiết Hà Nội hôm nay: thời tiết hôm nay ở Hà Nội có mưa rào rải rác, trời âm u cả ngày"
     two = "Thời tiết Hà Nội hôm nay và ngày mai: thời tiết ở Hà Nội nắng nhẹ, gió mùa đông bắc cấp ba"
-    engine = RankedResult(
+    engine = EngineRanking(
         "one", "one", (row(1, A, "Thời tiết Hà Nội", one), row(2, B, "Thời tiết hôm nay ở Hà Nội", two))
     )
-    assert len(without_copies(fused([engine]), query)) == 2
+    assert len(merge_duplicates(fuse_rankings([engine]), query)) == 2
 
 
 def test_merging_copies_again_changes_nothing() -> None:
-    engine = RankedResult("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
-    once = without_copies(fused([engine]), "")
-    assert without_copies(once, "") == once
+    engine = EngineRanking("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
+    once = merge_duplicates(fuse_rankings([engine]), "")
+    assert merge_duplicates(once, "") == once
     assert once[0].also == (B, C, D)

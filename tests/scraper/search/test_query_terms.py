@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from scraper.search.query_terms import content_words, jaccard, title_key, words
+from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
 
 
 def test_words_are_folded_for_case_and_accents() -> None:
-    assert words("Été à Đà Nẵng") == {"ete", "a", "da", "nang"}
-    assert words("STRASSE straße") == {"strasse"}
+    assert extract_words("Été à Đà Nẵng") == {"ete", "a", "da", "nang"}
+    assert extract_words("STRASSE straße") == {"strasse"}
 
 
 def test_vowel_signs_do_not_break_words() -> None:
-    assert words("हिन्दी भाषा") == {"हिन्दी", "भाषा"}
-    assert content_words("हिन्दी में भाषा") == ("हिन्दी", "में", "भाषा")
+    assert extract_words("हिन्दी भाषा") == {"हिन्दी", "भाषा"}
+    assert extract_content_words("हिन्दी में भाषा") == ("हिन्दी", "में", "भाषा")
 
 
 def test_scripts_without_spaces_are_pairs_of_neighbours() -> None:
-    assert words("東京天気 Tokyo") == {"東京", "京天", "天気", "tokyo"}
-    assert words("が") == {"が"}
+    assert extract_words("東京天気 Tokyo") == {"東京", "京天", "天気", "tokyo"}
+    assert extract_words("が") == {"が"}
 
 
 def test_the_content_of_a_query_has_no_operators_and_no_small_words() -> None:
     query = "What is the tidal power of site:example.com -wind filetype:pdf OR waves"
-    assert content_words(query) == ("tidal", "power", "waves")
-    assert content_words("a of 1") == ()
+    assert extract_content_words(query) == ("tidal", "power", "waves")
+    assert extract_content_words("a of 1") == ()
 
 
 def test_likeness_is_the_share_of_common_words() -> None:

@@ -10,7 +10,7 @@ import pytest
 from browsers import Browsers
 from scraper import errors
 from scraper.extract.text import token_estimate
-from scraper.model import Reading, ResearchReport
+from scraper.model import CachePolicy, Reading, ResearchReport
 from scraper.reading.fetcher import Fetcher
 from scraper.render import research as render
 from scraper.search.research import Researcher, ResearchQuery
@@ -42,7 +42,7 @@ async def research(
     deadline_s: float = 20.0,
     **how: Any,
 ) -> ResearchReport:
-    researcher = Researcher(listed, library.fetcher, workers)
+    researcher = Researcher(listed.searcher, library.fetcher, workers)
     return await researcher.research(ResearchQuery(QUESTION, **how), budget=budget, deadline_s=deadline_s)
 
 
@@ -61,7 +61,7 @@ async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(wor
 async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(workers: WorkerPool) -> None:
     listed = Listed(*NAMES)
     brief = await research(workers, listed, Library({name: page(name) for name in "cdef"}), depth=3)
-    assert listed.asked[0]["max_results"] == 6
+    assert listed.asked[0].max_results == 6
     assert read(brief) == [url_of(name) for name in "cde"]
     assert [type(one.outcome) for one in brief.pages[:2]] == [errors.NoContentError, errors.NoContentError]
 
@@ -83,14 +83,8 @@ async def test_without_fetch_nothing_is_read(workers: WorkerPool) -> None:
 @pytest.mark.parametrize("age_s", [None, 0.0, 7_200.0])
 async def test_the_age_holds_for_searches_and_pages(workers: WorkerPool, age_s: float | None) -> None:
     listed, library = Listed("a"), Library({"a": page("a")})
-    await research(workers, listed, library, max_age_s=age_s)
-    assert listed.asked[0]["max_age_s"] == age_s and library.asked[0][1]["max_age_s"] == age_s
-
-
-async def test_without_cache_search_and_pages_are_new(workers: WorkerPool) -> None:
-    listed, library = Listed("a"), Library({"a": page("a")})
-    await research(workers, listed, library, use_cache=False)
-    assert listed.asked[0]["use_cache"] is False and library.asked[0][1]["force_refresh"] is True
+    await research(workers, listed, library, cache=CachePolicy(age_s))
+    assert listed.asked[0].cache.max_age_s == age_s and library.asked[0].cache.max_age_s == age_s
 
 
 async def test_at_the_deadline_the_answer_holds_what_was_read(workers: WorkerPool) -> None:

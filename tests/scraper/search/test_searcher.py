@@ -6,13 +6,16 @@ import asyncio
 import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
+from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.engines.model import Engine
+from scraper.model import REFRESH, CachePolicy, SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
@@ -31,12 +34,12 @@ class House:
         self.searches = MemorySearches()
         known = {each.name: each for each in engines or (engine("one"), engine("two"))}
         self.searcher = Searcher(
-            self.door,
+            cast(Browsers, self.door),
             InlineWorkers(),  # type: ignore[arg-type]
             self.searches,
             Settings(),
             engines=known,
-            usual=tuple(known),
+            default_engines=tuple(known),
         )
 
     def fail(self, error: Exception, host: str = "") -> None:
@@ -49,21 +52,21 @@ class House:
 
 async def test_the_same_search_is_made_once_within_its_time() -> None:
     house = House()
-    first = await house.searcher.search("words")
-    second = await house.searcher.search("  words ")
+    first = await house.searcher.search(SearchRequest("words"))
+    second = await house.searcher.search(SearchRequest("  words "))
     assert not first.cached and second.cached
     assert replace(second, cached=False) == first
     assert len(house.door.requests) == 2
 
 
-@pytest.mark.parametrize("given", [{"use_cache": False}, {"max_age_s": 0}])
+@pytest.mark.parametrize("given", [{"cache": REFRESH}, {"cache": CachePolicy(0)}])
 async def test_a_fresh_answer_is_asked_for_and_kept(given: dict[str, float]) -> None:
     house = House()
-    await house.searcher.search("words")
+    await house.searcher.search(SearchRequest("words"))
     house.door.pages["two"] = "https://d.example/ Delta"
-    fresh = await house.searcher.search("words", **given)  # type: ignore[arg-type]
+    fresh = await house.searcher.search(SearchRequest("words", **given))  # type: ignore[arg-type]
     assert not fresh.cached and any(row.title == "Delta" for row in fresh.results)
-    kept = await house.searcher.search("words")
+    kept = await house.searcher.search(SearchRequest("words"))
     assert kept.cached and any(row.title == "Delta" for row in kept.results)
 
 
@@ -80,34 +83,34 @@ async def test_a_fresh_answer_is_asked_for_and_kept(given: dict[str, float]) -> 
 )
 async def test_another_search_is_another_answer(other: dict[str, object]) -> None:
     house = House()
-    await house.searcher.search("words")
-    assert not (await house.searcher.search("words", **other)).cached  # type: ignore[arg-type]
+    await house.searcher.search(SearchRequest("words"))
+    assert not (await house.searcher.search(SearchRequest("words", **other))).cached  # type: ignore[arg-type]
 
 
 async def test_the_answer_of_engines_on_a_test_host_is_no_other_s() -> None:
     house = House()
-    await house.searcher.search("words")
+    await house.searcher.search(SearchRequest("words"))
     led_elsewhere = Settings(test_hosts=(("one.example", "127.0.0.1", 8443),))
     searcher = Searcher(
-        house.door,
+        cast(Browsers, house.door),
         InlineWorkers(),  # type: ignore[arg-type]
         house.searches,
         led_elsewhere,
         engines={name: engine(name) for name in ("one", "two")},
-        usual=("one", "two"),
+        default_engines=("one", "two"),
     )
-    assert not (await searcher.search("words")).cached
+    assert not (await searcher.search(SearchRequest("words"))).cached
 
 
 async def test_the_order_of_engines_makes_no_other_search() -> None:
     house = House()
-    await house.searcher.search("words", engines=["one", "two"])
-    assert (await house.searcher.search("words", engines=["two", "one"])).cached
+    await house.searcher.search(SearchRequest("words", engines=["one", "two"]))
+    assert (await house.searcher.search(SearchRequest("words", engines=["two", "one"]))).cached
 
 
 async def test_two_callers_of_one_search_ask_once() -> None:
     house = House()
-    answers = await asyncio.gather(*(house.searcher.search("words") for _ in range(4)))
+    answers = await asyncio.gather(*(house.searcher.search(SearchRequest("words")) for _ in range(4)))
     assert len(house.door.requests) == 2
     assert all(answer.results for answer in answers)
 
@@ -115,7 +118,9 @@ async def test_two_callers_of_one_search_ask_once() -> None:
 async def test_two_callers_who_ask_the_same_at_once_are_answered_each_for_themselves() -> None:
     house = House()
     callers = ("ann", "ben")
-    await asyncio.gather(*(house.searcher.search("words", principal=caller) for caller in callers))
+    await asyncio.gather(
+        *(house.searcher.search(SearchRequest("words", principal=caller)) for caller in callers)
+    )
     assert sorted(request.principal for request in house.door.requests) == ["ann", "ann", "ben", "ben"]
 
 
@@ -123,8 +128,8 @@ async def test_warnings_and_errors_travel_with_kept_rows() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
     long = "word " * 150
-    first = await house.searcher.search(long)
-    kept = await house.searcher.search(long)
+    first = await house.searcher.search(SearchRequest(long))
+    kept = await house.searcher.search(SearchRequest(long))
     assert kept.cached and dict(kept.errors) == {"two": "captcha"}
     assert kept.warnings == first.warnings
     assert "first 499 characters" in kept.warnings[0]
@@ -133,13 +138,13 @@ async def test_warnings_and_errors_travel_with_kept_rows() -> None:
 async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
-    answer = await house.searcher.search("words")
+    answer = await house.searcher.search(SearchRequest("words"))
     (key,) = (key for shelf, key in house.searches._answers)
     old = replace(answer, retrieved_at=datetime.now(UTC) - timedelta(hours=2))
     house.searches.put(key, old, shelf=CacheScope())
-    assert not (await house.searcher.search("words")).cached
+    assert not (await house.searcher.search(SearchRequest("words"))).cached
     house.searches.put(key, replace(old, errors={}), shelf=CacheScope())
-    assert (await house.searcher.search("words")).cached
+    assert (await house.searcher.search(SearchRequest("words"))).cached
 
 
 async def kept_for(house: House, age_s: float, **asked: object) -> bool:
@@ -150,7 +155,7 @@ async def kept_for(house: House, age_s: float, **asked: object) -> bool:
         key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), shelf=shelf
     )
     try:
-        return (await house.searcher.search("words", **asked)).cached  # type: ignore[arg-type]
+        return (await house.searcher.search(SearchRequest("words", **asked))).cached  # type: ignore[arg-type]
     finally:
         house.searches.put(key, answer, shelf=shelf)
 
@@ -158,7 +163,7 @@ async def kept_for(house: House, age_s: float, **asked: object) -> bool:
 async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_minute() -> None:
     house = House()
     house.fail(door_errors.RefusedConnectionError("refused"), "one")
-    await house.searcher.search("words")
+    await house.searcher.search(SearchRequest("words"))
     assert await kept_for(house, 50)
     assert not await kept_for(house, 70)
 
@@ -166,7 +171,7 @@ async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_
 async def test_an_answer_that_says_to_try_again_is_given_again_for_a_minute() -> None:
     house = House()
     house.door.pages["one"] = "WALL"
-    assert (await house.searcher.search("words")).hint is not None
+    assert (await house.searcher.search(SearchRequest("words"))).hint is not None
     assert await kept_for(house, 50)
     assert not await kept_for(house, 70)
 
@@ -174,22 +179,22 @@ async def test_an_answer_that_says_to_try_again_is_given_again_for_a_minute() ->
 async def test_who_says_how_old_an_answer_may_be_is_taken_at_his_word() -> None:
     house = House()
     house.door.pages["one"] = "WALL"
-    await house.searcher.search("words")
-    assert await kept_for(house, 7_000, max_age_s=7_200)
-    assert not await kept_for(house, 7_300, max_age_s=7_200)
+    await house.searcher.search(SearchRequest("words"))
+    assert await kept_for(house, 7_000, cache=CachePolicy(7_200))
+    assert not await kept_for(house, 7_300, cache=CachePolicy(7_200))
 
 
 async def test_an_answer_of_refusals_alone_is_not_kept() -> None:
     house = House()
     house.door.pages |= {"one": "WALL", "two": "WALL"}
-    answer = await house.searcher.search("words")
+    answer = await house.searcher.search(SearchRequest("words"))
     assert not answer.results and dict(answer.errors) == {"one": "captcha", "two": "captcha"}
-    assert not (await house.searcher.search("words")).cached
+    assert not (await house.searcher.search(SearchRequest("words"))).cached
 
 
 async def test_a_filter_that_drops_everything_is_named() -> None:
     house = House()
-    answer = await house.searcher.search("words", include_domains=["z.example"])
+    answer = await house.searcher.search(SearchRequest("words", include_domains=["z.example"]))
     assert not answer.results and answer.errors == {}
     assert answer.hint == (
         "Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains."
@@ -197,7 +202,7 @@ async def test_a_filter_that_drops_everything_is_named() -> None:
 
 
 async def test_no_more_rows_are_given_than_asked_for() -> None:
-    assert len((await House().searcher.search("words", max_results=2)).results) == 2
+    assert len((await House().searcher.search(SearchRequest("words", max_results=2))).results) == 2
 
 
 async def test_progress_tells_each_engine() -> None:
@@ -206,7 +211,7 @@ async def test_progress_tells_each_engine() -> None:
     def progress(done: float, total: float | None = None, message: str | None = None) -> None:
         told.append((done, message))
 
-    await House().searcher.search("words", progress=progress)
+    await House().searcher.search(SearchRequest("words"), progress=progress)
     assert told[0] == (0, "asking one, two")
     assert {message for _, message in told[1:]} == {"one: 2", "two: 1"}
     assert told[-1][0] == 2
@@ -216,7 +221,7 @@ class TestFaults:
     async def test_one_engine_s_fault_is_its_own(self) -> None:
         house = House()
         house.fail(door_errors.RefusedConnectionError("refused"), "one")
-        answer = await house.searcher.search("words")
+        answer = await house.searcher.search(SearchRequest("words"))
         assert dict(answer.errors) == {"one": "unreachable"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
@@ -224,39 +229,41 @@ class TestFaults:
         house = House()
         house.fail(door_errors.BusyError("full", retry_after_s=3))
         with pytest.raises(errors.OverloadedError):
-            await house.searcher.search("words")
+            await house.searcher.search(SearchRequest("words"))
 
     async def test_without_a_browser_there_is_no_answer(self) -> None:
         house = House()
         house.fail(door_errors.NoBrowserError("none"))
         with pytest.raises(errors.BrowserFailedError, match=r"browser that asks the engines failed"):
-            await house.searcher.search("words")
+            await house.searcher.search(SearchRequest("words"))
 
     async def test_our_own_faults_make_no_engine_rest(self) -> None:
         house = House()
         house.fail(door_errors.BrowserGoneError("gone"), "one")
         for number in range(5):
-            await house.searcher.search(f"words {number}")
+            await house.searcher.search(SearchRequest(f"words {number}"))
         assert sum("one.example" in request.url for request in house.door.requests) == 5
 
     async def test_waiting_for_another_search_is_not_the_engine_s_fault(self) -> None:
         house = House(engine("one", spacing_s=60.0), engine("two"))
-        await house.searcher.search("first")
-        answer = await house.searcher.search("second", deadline_s=30)
+        await house.searcher.search(SearchRequest("first"))
+        answer = await house.searcher.search(SearchRequest("second", deadline_s=30))
         assert dict(answer.errors) == {"one": "busy"}
         assert await house.searches.rest("one", "direct") is None
 
     async def test_who_cannot_have_a_turn_in_time_is_told_at_once_and_when_to_come(self) -> None:
         house = House(engine("one", spacing_s=60.0))
-        await house.searcher.search("first")
+        await house.searcher.search(SearchRequest("first"))
         async with asyncio.timeout(30):
             with pytest.raises(errors.OverloadedError) as caught:
-                await house.searcher.search("second")
+                await house.searcher.search(SearchRequest("second"))
         assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
 
     async def test_of_many_searches_at_once_those_without_a_turn_do_not_wait_for_it(self) -> None:
         house = House(engine("one", spacing_s=4.0))
-        searches = [asyncio.create_task(house.searcher.search(f"words {n}")) for n in range(20)]
+        searches = [
+            asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)
+        ]
         ended = list[bool]()
         # All but those who wait for the turns after four and after eight seconds.
         for search in itertools.islice(asyncio.as_completed(searches, timeout=30), 18):
@@ -278,7 +285,7 @@ class TestFaults:
 
         house.door.before = hang
         for number in range(4):
-            await house.searcher.search(f"words {number}", deadline_s=0.2)
+            await house.searcher.search(SearchRequest(f"words {number}", deadline_s=0.2))
         assert await house.searches.rest("one", "direct") is None
 
     async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:
@@ -291,7 +298,7 @@ class TestFaults:
             house = House()
             house.door.before = hang
             async with asyncio.timeout(30):
-                answer = await house.searcher.search("words", deadline_s=deadline_s)
+                answer = await house.searcher.search(SearchRequest("words", deadline_s=deadline_s))
             if answer.results:
                 break
         assert dict(answer.errors) == {"one": "timeout"}
@@ -309,10 +316,10 @@ class TestFaults:
                 left.set()
 
         house.door.before = hang
-        task = asyncio.create_task(house.searcher.search("words"))
+        task = asyncio.create_task(house.searcher.search(SearchRequest("words")))
         async with asyncio.timeout(30):
             await came.wait()
             task.cancel()
             await left.wait()
         await asyncio.gather(task, return_exceptions=True)
-        assert house.searcher.under_way == 0
+        assert house.searcher.in_flight == 0

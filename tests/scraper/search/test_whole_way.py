@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers import Browsers
+from scraper.model import REFRESH, ReadRequest, SearchRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
@@ -22,7 +23,7 @@ QUERY = "tidal power cost"
 async def test_three_engines_are_asked_and_merged(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
-    answer = await searcher.search(QUERY, principal=caller)
+    answer = await searcher.search(SearchRequest(QUERY, principal=caller))
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo", "mojeek", "googlenews"}
     assert answer.engines == ("duckduckgo", "mojeek", "googlenews")
     assert answer.errors == {} and answer.hint is None and not answer.cached
@@ -39,7 +40,7 @@ async def test_three_engines_are_asked_and_merged(
 async def test_a_page_is_asked_for_as_the_engine_s_own_page_asks(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
-    await searcher.search(QUERY, engines=["duckduckgo"], freshness="week", principal=caller)
+    await searcher.search(SearchRequest(QUERY, engines=["duckduckgo"], freshness="week", principal=caller))
     (asked,) = engine_site.asked
     assert (asked.host, asked.method, asked.query) == ("html.duckduckgo.com", "POST", QUERY)
     assert asked.fields["df"] == "w"
@@ -51,7 +52,7 @@ async def test_a_page_is_asked_for_as_the_engine_s_own_page_asks(
 async def test_engines_on_request_are_read_too(
     searcher: Searcher, engine_site: EngineSite, engine: str, caller: str
 ) -> None:
-    answer = await searcher.search(QUERY, engines=[engine], principal=caller)
+    answer = await searcher.search(SearchRequest(QUERY, engines=[engine], principal=caller))
     assert answer.errors == {}
     assert len(answer.results) == 10
     assert all(row.url.startswith("https://") and ".example/read/" in row.url for row in answer.results)
@@ -63,18 +64,18 @@ class TestWalls:
         self, searcher: Searcher, engine_site: EngineSite, engine: str, wall: str, caller: str
     ) -> None:
         engine_site.moods[engine] = wall
-        first = await searcher.search(QUERY, engines=[engine], principal=caller)
+        first = await searcher.search(SearchRequest(QUERY, engines=[engine], principal=caller))
         assert first.errors == {} and len(first.results) == 10
         assert [f"{wall}-clearance" in asked.cookies for asked in engine_site.asked] == [False, True]
         engine_site.asked.clear()
-        await searcher.search("another", engines=[engine], principal=caller)
+        await searcher.search(SearchRequest("another", engines=[engine], principal=caller))
         assert [f"{wall}-clearance" in asked.cookies for asked in engine_site.asked] == [True]
 
     async def test_consent_is_refused_once(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["googlenews"] = "consent"
-        answer = await searcher.search(QUERY, engines=["googlenews"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["googlenews"], principal=caller))
         assert answer.errors == {} and len(answer.results) == 10
         assert [asked.cookies.get("SOCS") for asked in engine_site.asked] == [None, "refused"]
 
@@ -82,7 +83,7 @@ class TestWalls:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["baidu"] = "wall"
-        answer = await searcher.search(QUERY, engines=["baidu", "mojeek"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["baidu", "mojeek"], principal=caller))
         assert answer.errors == {"baidu": "captcha"}
         assert len(answer.results) == 10
         assert len(engine_site.of("baidu")) == 1
@@ -91,8 +92,8 @@ class TestWalls:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["baidu"] = "wall"
-        await searcher.search(QUERY, engines=["baidu"], principal=caller)
-        answer = await searcher.search("another", engines=["baidu"], principal=caller)
+        await searcher.search(SearchRequest(QUERY, engines=["baidu"], principal=caller))
+        answer = await searcher.search(SearchRequest("another", engines=["baidu"], principal=caller))
         assert answer.errors == {"baidu": "captcha"} and not answer.results
         assert answer.hint is not None and "baidu for 1 min" in answer.hint
         assert len(engine_site.of("baidu")) == 1
@@ -101,7 +102,7 @@ class TestWalls:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods |= {"html.duckduckgo.com": "wall", "lite.duckduckgo.com": "wall"}
-        answer = await searcher.search(QUERY, engines=["duckduckgo"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["duckduckgo"], principal=caller))
         assert [asked.host for asked in engine_site.asked] == [
             "html.duckduckgo.com", "lite.duckduckgo.com", "duckduckgo.com",
         ]  # fmt: skip
@@ -111,13 +112,13 @@ class TestWalls:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["startpage"] = "code"
-        answer = await searcher.search(QUERY, engines=["startpage"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["startpage"], principal=caller))
         assert [asked.method for asked in engine_site.asked] == ["GET", "POST"]
         assert answer.errors == {} and len(answer.results) == 10
 
     async def test_a_limit_is_named(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods["brave"] = "limited"
-        answer = await searcher.search(QUERY, engines=["brave"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["brave"], principal=caller))
         assert answer.errors == {"brave": "rate_limited"}
 
 
@@ -126,7 +127,7 @@ class TestWhatIsNoAnswer:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods |= dict.fromkeys(("duckduckgo", "mojeek", "googlenews"), "none")
-        answer = await searcher.search(QUERY, principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, principal=caller))
         assert not answer.results and answer.errors == {}
         assert answer.hint is not None and answer.hint.startswith("Nothing found: ")
 
@@ -135,7 +136,7 @@ class TestWhatIsNoAnswer:
     ) -> None:
         engine_site.moods["bing"] = "decoys"
         answer = await searcher.search(
-            "popular times of the harbour museum", engines=["bing"], principal=caller
+            SearchRequest("popular times of the harbour museum", engines=["bing"], principal=caller)
         )
         assert answer.errors == {"bing": "off_topic"} and not answer.results
 
@@ -144,7 +145,7 @@ class TestWhatIsNoAnswer:
     ) -> None:
         engine_site.moods["bing"] = "suspicious"
         for words in (QUERY, "popular times of the harbour museum"):
-            answer = await searcher.search(words, engines=["bing"], principal=caller)
+            answer = await searcher.search(SearchRequest(words, engines=["bing"], principal=caller))
             assert answer.errors == {} and len(answer.results) > 5
         assert ["seen" in asked.cookies for asked in engine_site.of("bing")] == [False, True, False]
 
@@ -154,11 +155,9 @@ class TestWhatIsNoAnswer:
         engine_site.moods["mojeek"] = "hang"
         for deadline_s in (3.0, 9.0, 27.0):
             answer = await searcher.search(
-                QUERY,
-                engines=["mojeek", "brave"],
-                deadline_s=deadline_s,
-                principal=caller,
-                use_cache=False,
+                SearchRequest(
+                    QUERY, engines=["mojeek", "brave"], deadline_s=deadline_s, principal=caller, cache=REFRESH
+                )
             )
             # On a busy machine the one that answers may want more time too.
             if "brave" not in answer.errors:
@@ -170,14 +169,14 @@ class TestWhatIsNoAnswer:
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["mojeek"] = "broken"
-        answer = await searcher.search(QUERY, engines=["mojeek"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["mojeek"], principal=caller))
         assert answer.errors == {"mojeek": "unreachable"}
 
     async def test_a_page_in_new_clothes_is_read_by_its_shape_and_told(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["mojeek"] = "redrawn"
-        answer = await searcher.search(QUERY, engines=["mojeek"], principal=caller)
+        answer = await searcher.search(SearchRequest(QUERY, engines=["mojeek"], principal=caller))
         assert answer.errors == {"mojeek": "layout_changed"}
         assert len(answer.results) == 10
 
@@ -185,7 +184,9 @@ class TestWhatIsNoAnswer:
 async def test_more_results_are_asked_for_by_the_engine_s_own_form(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
-    answer = await searcher.search(QUERY, engines=["duckduckgo"], max_results=15, principal=caller)
+    answer = await searcher.search(
+        SearchRequest(QUERY, engines=["duckduckgo"], max_results=15, principal=caller)
+    )
     assert len(answer.results) == 15
     following = engine_site.asked[1]
     assert following.fields["vqd"] == "4-123456789" and following.fields["s"] == "10"
@@ -199,11 +200,11 @@ async def test_a_link_of_google_news_leads_to_the_publisher(
     workers: WorkerPool,
     caller: str,
 ) -> None:
-    answer = await searcher.search(QUERY, engines=["googlenews"], principal=caller)
+    answer = await searcher.search(SearchRequest(QUERY, engines=["googlenews"], principal=caller))
     wrapped = answer.results[0]
     assert wrapped.url.startswith("https://news.google.com/rss/articles/")
     fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
-    reading = await fetcher.fetch(wrapped.url, principal=caller)
+    reading = await fetcher.fetch(ReadRequest(wrapped.url, principal=caller))
     await fetcher.close()
     assert reading.url.startswith("https://harbour.example/read/")
     assert reading.document.title == wrapped.title
@@ -213,7 +214,9 @@ async def test_filters_reach_the_engine_and_hold_afterwards(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     answer = await searcher.search(
-        QUERY, engines=["mojeek"], include_domains=["https://www.atlas.example/x"], principal=caller
+        SearchRequest(
+            QUERY, engines=["mojeek"], include_domains=["https://www.atlas.example/x"], principal=caller
+        )
     )
     assert engine_site.asked[0].query == f"{QUERY} site:atlas.example"
     assert {row.url.split("/")[2] for row in answer.results} == {"atlas.example"}
@@ -225,7 +228,7 @@ async def test_one_caller_s_clearance_is_not_another_s(
     engine_site.moods["startpage"] = "anubis"
     searcher = make_searcher()
     for name in (caller, f"{caller} of another"):
-        await searcher.search(QUERY, engines=["startpage"], principal=name)
+        await searcher.search(SearchRequest(QUERY, engines=["startpage"], principal=name))
     cleared = ["anubis-clearance" in asked.cookies for asked in engine_site.asked]
     assert cleared == [False, True, False, True]
 
@@ -237,7 +240,7 @@ async def test_words_of_any_kind_reach_the_engine_as_they_are(
         EngineRow("A page", f"https://a{n}.example/", f"Text {n}.") for n in range(3)
     ]
     for query in ('"exact words" -other', "天気 東京 明日", "🦆 pond", "a&b=c #d %20 +e", "c++ > c"):
-        await searcher.search(query, engines=["mojeek"], principal=caller)
+        await searcher.search(SearchRequest(query, engines=["mojeek"], principal=caller))
     assert [asked.query for asked in engine_site.asked] == [
         '"exact words" -other', "天気 東京 明日", "🦆 pond", "a&b=c #d %20 +e", "c++ > c",
     ]  # fmt: skip

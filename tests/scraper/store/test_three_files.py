@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from scraper.coordination.protocols import Cooldown
-from scraper.model import SearchAnswer
+from scraper.model import ReadRequest, SearchAnswer
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.indexes.index_service import IndexService
@@ -188,12 +188,12 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
     pages = SqlitePages(folder, limit_bytes=10**8)
     fetcher = Fetcher(ScriptedDoor(), ScriptedWorkers(), pages, Settings())  # type: ignore[arg-type]
     try:
-        assert (await fetcher.fetch("https://site.example/one")).document.text
+        assert (await fetcher.fetch(ReadRequest("https://site.example/one"))).document.text
         if trouble == "vanished":
             await pages.settled()
             shutil.rmtree(folder)
         for turn in range(3):
-            assert (await fetcher.fetch(f"https://site.example/{turn}")).document.text
+            assert (await fetcher.fetch(ReadRequest(f"https://site.example/{turn}"))).document.text
     finally:
         await fetcher.close()
         await pages.close()

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from scraper.app import App
-from scraper.reading.documents.request import DocumentRequest
+from scraper.model import DocumentRequest
 from scraper.settings import Settings
 from scraper.tools import cached_resources, registry
 from scraper.tools.model import Tool, ToolCall

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from scraper import errors
 from scraper.extract.documents.model import ParseRequest
-from scraper.reading.documents.parser import Parser, is_document
+from scraper.reading.documents.parser import DocumentParser, is_document
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+from scraper.workers.single_use import SingleUseProcesses
 
 PDF = b"%PDF-1.7\n"
-GOOD = {
+GOOD: dict[str, Any] = {
     "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1,
     "read_to": None, "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False,
 }  # fmt: skip
@@ -34,7 +35,9 @@ class ScriptedShots:
 
 
 async def read(shots: ScriptedShots, data: bytes = PDF) -> str:
-    parsed = await Parser(shots).read(data, ParseRequest(), limit_s=10, source="a.pdf")
+    parsed = await DocumentParser(cast(SingleUseProcesses, shots)).parse(
+        data, ParseRequest(), limit_s=10, source="a.pdf"
+    )
     return parsed.markdown
 
 

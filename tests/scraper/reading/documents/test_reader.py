@@ -11,10 +11,9 @@ import pytest_asyncio
 
 from browsers.model import Mode, VisitLimits
 from scraper import errors
-from scraper.reading.documents.from_snapshot import SnapshotDocumentReader
-from scraper.reading.documents.parser import Parser
+from scraper.model import DocumentRequest, ReadRequest
+from scraper.reading.documents.parser import DocumentParser, SnapshotDocumentReader
 from scraper.reading.documents.reader import DocumentReader
-from scraper.reading.documents.request import DocumentRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers.single_use import SingleUseProcesses
@@ -41,7 +40,7 @@ class House:
         )
         self.pages = CountingPages()
         made = replace(Settings(), **settings)  # type: ignore[arg-type]
-        parser = Parser(shots)
+        parser = DocumentParser(shots)
         workers = ScriptedWorkers()
         self.fetcher = Fetcher(self.door, workers, self.pages, made, documents=SnapshotDocumentReader(parser))  # type: ignore[arg-type]
         self.reader = DocumentReader(self.fetcher, parser, self.pages, made)  # type: ignore[arg-type]
@@ -81,7 +80,7 @@ async def test_paging_fetches_nothing_again_and_the_cache_keeps_it_for_others_to
     assert len(house.door.requests) == 1
     ((_, key, method),) = house.pages.entries
     assert (key, method) == (URL, "document")
-    later = DocumentReader(house.fetcher, Parser(shots), house.pages, Settings())
+    later = DocumentReader(house.fetcher, DocumentParser(shots), house.pages, Settings())
     assert (await later.read(DocumentRequest(URL))).cached
     assert len(house.door.requests) == 1
 
@@ -107,7 +106,7 @@ async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(
 
 async def test_fetch_reads_a_document_too_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
     house = House(shots)
-    reading = await house.fetcher.fetch(URL)
+    reading = await house.fetcher.fetch(ReadRequest(URL))
     assert "page 3 of it" in reading.document.markdown
     assert "`read_doc` is the tool" in reading.warnings[0]
 
@@ -116,12 +115,12 @@ async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_t
     shots: SingleUseProcesses,
 ) -> None:
     house = House(shots)
-    await house.fetcher.fetch(URL)
+    await house.fetcher.fetch(ReadRequest(URL))
     reading = await house.reader.read(DocumentRequest(URL))
     assert reading.cached and not any("read_doc" in warning for warning in reading.warnings)
     other = House(shots)
     await other.reader.read(DocumentRequest(URL))
-    fetched = await other.fetcher.fetch(URL)
+    fetched = await other.fetcher.fetch(ReadRequest(URL))
     assert fetched.cached and "`read_doc` is the tool" in fetched.warnings[0]
     assert len(house.door.requests) == len(other.door.requests) == 1
 
@@ -168,7 +167,7 @@ async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more
     house = House(shots)
     house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
     with pytest.raises(errors.ContentTooLargeError) as raised:
-        await house.fetcher.fetch(URL)
+        await house.fetcher.fetch(ReadRequest(URL))
     assert "`read_doc` takes larger documents" in raised.value.next_step
 
 

@@ -48,7 +48,7 @@ async def test_a_page_is_tried_for_the_caller_whose_token_came_along(
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
     async with household(cast(Any, App.open)) as house:
         app, reader = await house.app(), Reader()
-        cast(Any, app).sides = reader
+        cast(Any, app).comparer = reader
         routes = Playground(
             house, CallDispatcher((), house, deadline_s=5), version="1", deadline_s=5
         ).routes()

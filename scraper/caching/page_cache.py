@@ -1,0 +1,141 @@
+"""Stored pages: look-up under the current rules, conditional requests (RFC 9110, 13), and queries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from browsers.model import Snapshot
+from scraper.caching.read_through import Stored
+from scraper.model import CachedPageSummary, PageHits, Reading
+from scraper.settings import Settings
+from scraper.store.protocols import CacheScope, PageEntry, PagesStats, PageStore
+from scraper.urls import cache_key
+
+HOUR_S = 3_600.0
+NOT_MODIFIED = 304
+MAX_VALIDATOR_CHARS = 500
+"""No server compares longer validators."""
+REVALIDATION_AGE_S = 365 * 24 * HOUR_S
+"""Seconds. An older page is not revalidated but read again."""
+
+
+def address_exceptions(settings: Settings) -> frozenset[str]:
+    """Return the exceptions from the address rules that the operator allows; stored with each page."""
+    hosts = {f"{name}={address}:{port}" for name, address, port in settings.test_hosts}
+    # A proxy that resolves names itself may reach hosts that would be refused here.
+    proxies = {"proxy"} if settings.proxy else set()
+    return frozenset(settings.allow_nets) | hosts | proxies
+
+
+class PageCache:
+    """Stored pages that the current settings allow to return."""
+
+    def __init__(self, pages: PageStore, settings: Settings) -> None:
+        self._pages = pages
+        self._language = settings.language
+        self._default_age_s = settings.cache_ttl_h * HOUR_S
+        self._exceptions = address_exceptions(settings)
+
+    async def find(
+        self, url: str, principal: str, *, methods: tuple[str, ...], max_age_s: float | None = None
+    ) -> Stored[Reading]:
+        """Look a page up; one that is too old may be returned for revalidation.
+
+        Args:
+            url: Canonical URL.
+            principal: Caller; pages of others are not returned.
+            methods: Methods of `Reading` that are acceptable.
+            max_age_s: Seconds; None for the default of the operator.
+        """
+        limit_s = self._default_age_s if max_age_s is None else max_age_s
+        entry = await self._pages.get(
+            url,
+            shelf=self._scope(principal),
+            methods=methods,
+            max_age_s=max(limit_s, REVALIDATION_AGE_S),
+            allowed=self._exceptions,
+        )
+        return check_age(entry, limit_s)
+
+    def put(self, url: str, principal: str, reading: Reading) -> None:
+        """Store a reading of a canonical URL; returns at once."""
+        self._pages.put(PageEntry(self._scope(principal), url, reading, self._exceptions))
+
+    async def search(self, query: str, *, principal: str = "local", limit: int = 10) -> PageHits:
+        """Return the pages that match a query, best first."""
+        return await self._pages.search(query, principal=principal, allowed=self._exceptions, limit=limit)
+
+    async def recent(
+        self, *, principal: str = "local", limit: int = 50, before: int | None = None
+    ) -> list[CachedPageSummary]:
+        """Return pages, newest first, from the one after the number `before`."""
+        return await self._pages.recent(
+            principal=principal, allowed=self._exceptions, limit=limit, before=before
+        )
+
+    async def page(self, url: str, *, principal: str = "local") -> Reading | None:
+        """Return the newest reading of a URL, or None."""
+        entry = await self._pages.find(url, principal=principal, allowed=self._exceptions)
+        return None if entry is None else entry.reading
+
+    def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over the pages of a principal, or of all with None, for an export."""
+        return self._pages.entries(principal)
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Delete the pages of a principal, or of all with None; return their number."""
+        return await self._pages.clear(principal)
+
+    async def stats(self) -> PagesStats:
+        """Return figures about the store."""
+        return await self._pages.stats()
+
+    def _scope(self, principal: str) -> CacheScope:
+        return CacheScope(principal=principal, language=self._language)
+
+
+def check_age(entry: PageEntry | None, max_age_s: float) -> Stored[Reading]:
+    """Return a page as fresh, or as stale if it is older than `max_age_s` and can be revalidated."""
+    if entry is None:
+        return Stored()
+    age_s = (datetime.now(UTC) - entry.reading.retrieved_at).total_seconds()
+    if age_s <= max_age_s:
+        return Stored(fresh=replace(entry.reading, cached=True))
+    return Stored(stale=entry.reading if build_conditions(entry.reading) else None)
+
+
+def add_validators(reading: Reading, headers: Mapping[str, str]) -> Reading:
+    """Return the reading with the validators of its response; header names are in lower case."""
+    etag, modified = _parse_validator(headers.get("etag")), _parse_validator(headers.get("last-modified"))
+    if not (etag or modified):
+        return reading
+    return replace(reading, etag=etag or reading.etag, last_modified=modified or reading.last_modified)
+
+
+def build_conditions(stale: Reading) -> tuple[tuple[str, str], ...]:
+    """Return the request headers that revalidate a reading; empty if it has no validators."""
+    headers = []
+    if stale.etag:
+        headers.append(("If-None-Match", stale.etag))
+    if stale.last_modified:
+        headers.append(("If-Modified-Since", stale.last_modified))
+    return tuple(headers)
+
+
+def revalidate(stale: Reading, snapshot: Snapshot) -> Reading | None:
+    """Return the reading as of now if the site answered that it has not changed, else None."""
+    if snapshot.status != NOT_MODIFIED or not is_same_address(stale, snapshot):
+        return None
+    # RFC 9111, 4.3.4: the headers of the response update those of the stored one.
+    return replace(add_validators(stale, snapshot.headers), retrieved_at=datetime.now(UTC))
+
+
+def is_same_address(stale: Reading, snapshot: Snapshot) -> bool:
+    """Return True if the visit ended at the URL of the reading: another page is unchanged for itself only."""
+    return cache_key(stale.url) == cache_key(snapshot.url)
+
+
+def _parse_validator(value: str | None) -> str | None:
+    return value if value and len(value) <= MAX_VALIDATOR_CHARS and value.isprintable() else None

@@ -1,0 +1,153 @@
+"""Read-through service: return a cached result, or load it once for all callers that need it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cachetools import TTLCache
+
+from scraper.caching.distributed_single_flight import DistributedSingleFlight
+from scraper.caching.single_flight import SingleFlight
+from scraper.deadline import Deadline
+from scraper.model import CachePolicy, Reuse
+from scraper.progress import ProgressCallback, ignore_progress
+
+T = TypeVar("T")
+
+MEMORY_TTL_S = 900.0
+"""Seconds for which a result stays in memory. Callers page through texts that must not be on disk."""
+MAX_RESULTS = 32
+MAX_CHARACTERS = 20_000_000
+"""Characters of all results in memory; a longer result is held alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[T]):
+    """Result of a look-up in the store: a fresh result, or one to revalidate, or neither."""
+
+    fresh: T | None = None
+    stale: T | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Generic[T]):
+    """A result that a caller needs, and the ways to get it."""
+
+    key: Hashable
+    """Loads with equal keys are one. Other servers recognize it by its `repr`."""
+    run: Callable[[T | None], Awaitable[T]]
+    """Load the result. The argument is a stale one to revalidate, or None."""
+    find: Callable[[], Awaitable[Stored[T]]] | None = None
+    """Look the result up in the store; None without a store."""
+    memory_key: Hashable | None = None
+    """Key in the memory cache; None if the result is not held there."""
+    is_private: bool = False
+    """Whether the result must not be sent to other servers."""
+    label: str = ""
+    """Name of the result in progress messages, for example its host."""
+
+
+class MemoryCache(Generic[T]):
+    """Recent results in memory."""
+
+    def __init__(self, size_of: Callable[[T], int]) -> None:
+        """Create an empty cache; `size_of` returns the characters of a result."""
+        self._results: TTLCache[Hashable, T] = TTLCache(
+            MAX_CHARACTERS, MEMORY_TTL_S, getsizeof=lambda result: min(size_of(result), MAX_CHARACTERS)
+        )
+
+    def get(self, key: Hashable) -> T | None:
+        """Return a result that has not expired, or None."""
+        return self._results.get(key)
+
+    def put(self, key: Hashable, result: T) -> None:
+        """Store a result; evict the least recently used ones beyond the bounds."""
+        self._results[key] = result
+        while len(self._results) > MAX_RESULTS:
+            self._results.popitem()
+
+
+class ReadThrough(Generic[T]):
+    """Results from memory, the store, other servers or a new load."""
+
+    def __init__(
+        self,
+        mark_cached: Callable[[T], T],
+        *,
+        memory: MemoryCache[T] | None = None,
+        distributed: DistributedSingleFlight[T] | None = None,
+    ) -> None:
+        """Create the service.
+
+        Args:
+            mark_cached: Returns a copy of a result that says that it comes from a cache.
+            memory: Results in memory; None without.
+            distributed: Loads in flight on other servers; None without.
+        """
+        self._mark_cached = mark_cached
+        self._memory = memory
+        self._distributed = distributed
+        self._flights: SingleFlight[Hashable, T] = SingleFlight()
+
+    @property
+    def in_flight(self) -> int:
+        """Number of loads in flight."""
+        return len(self._flights)
+
+    async def close(self) -> None:
+        """Cancel the loads in flight."""
+        await self._flights.close()
+
+    async def read(
+        self,
+        load: Load[T],
+        policy: CachePolicy,
+        *,
+        deadline: Deadline | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> T:
+        """Return the result that the policy allows.
+
+        A load ends at the deadline of its last caller, or when the last one is canceled. Only the first
+        caller of a load receives the progress that the load itself reports.
+
+        Raises:
+            TimeoutError: The load did not end before the deadline.
+            ScraperError: Error of the load, here or on another server.
+        """
+        if policy.reuse is Reuse.IN_MEMORY and (held := self._find_in_memory(load)) is not None:
+            return self._mark_cached(held)
+        stored: Stored[T] = Stored()
+        if load.find is not None and policy.reads_store:
+            stored = await load.find()
+        if stored.fresh is not None:
+            self._hold_in_memory(load, stored.fresh)
+            return stored.fresh
+        report = progress or ignore_progress
+        report(0, 1, f"reading {load.label}")
+
+        def run() -> Awaitable[T]:
+            return load.run(stored.stale)
+
+        def run_on_one_server() -> Awaitable[T]:
+            assert self._distributed is not None
+            return self._distributed.join(load.key, run, is_refresh=policy.is_refresh)
+
+        is_shared = self._distributed is not None and not load.is_private and policy.reuse is not Reuse.NONE
+        async with asyncio.timeout(None if deadline is None else deadline.left_s()):
+            result = await self._flights.join(load.key, run_on_one_server if is_shared else run)
+        report(1, 1, f"read {load.label}")
+        self._hold_in_memory(load, result)
+        return result
+
+    def _find_in_memory(self, load: Load[T]) -> T | None:
+        if self._memory is None or load.memory_key is None:
+            return None
+        return self._memory.get(load.memory_key)
+
+    def _hold_in_memory(self, load: Load[T], result: T) -> None:
+        if self._memory is not None and load.memory_key is not None:
+            self._memory.put(load.memory_key, result)

@@ -1,0 +1,296 @@
+"""Politeness toward sites: robots.txt, and limits on the requests to each host.
+
+Servers that share their state keep the limits together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from browsers import Browsers
+from browsers.fair_queue import FairQueue, FairShare
+from browsers.model import Request, Snapshot
+from scraper import errors
+from scraper.coordination.protocols import Lease, Leases, RetryLater, SharedState, ThrottleTerms
+from scraper.deadline import Deadline
+from scraper.reading.outcome import parse_retry_after_s
+from scraper.settings import Settings
+from scraper.urls import host_of, parse_target
+
+if TYPE_CHECKING:
+    from scraper.reading.robots import RobotsDecision, RobotsFiles
+
+COOLDOWN_LIMIT_S = 120.0
+"""Seconds. Longest cooldown of a host after one response: the response may have meant its own URL only, and a
+host that still means it repeats it."""
+PATIENCE_S = 5.0
+"""Seconds. A longer cooldown is an error for the caller: a silent wait would hold up a batch."""
+VISIT_S = 2.0
+"""Seconds of the deadline reserved for the visit: a turn without time to read is of no use."""
+VISIT_SHARE = 0.2
+"""Upper bound of `VISIT_S` as a share of the time left."""
+FIRST_GUESS_S = 1.0
+"""Seconds. Assumed length of a visit before any has ended."""
+LAST_WEIGHT = 0.1
+"""Weight of the last visit in the average length."""
+
+_RETRY_STATUSES = frozenset({429, 503})
+
+
+@dataclass(slots=True)
+class _HostQueue:
+    """Visits that wait for one host."""
+
+    queue: FairQueue = field(default_factory=FairQueue)
+    lease_returned: asyncio.Event = field(default_factory=asyncio.Event)
+    opens_at: float = 0.0
+    """Seconds of the monotonic clock. No visit starts earlier."""
+    is_cooling_down: bool = False
+
+
+class HostThrottle:
+    """Limit the visits to each host: their number at once, the gap between two, and cooldowns.
+
+    A wait is part of the call. A wait that would exceed the deadline of the call is an error at once.
+    """
+
+    def __init__(self, leases: Leases, settings: Settings) -> None:
+        self._leases = leases
+        self._terms = ThrottleTerms(settings.host_pages, settings.host_gap_s)
+        self._queues: dict[str, _HostQueue] = {}
+        self._waiting = FairShare(settings.queue_limit)
+        self._usual_s = FIRST_GUESS_S
+        self._unknown_requests_at = -math.inf
+        """Seconds of the monotonic clock. Until then another process may have sent requests to any host."""
+
+    def assume_recent_requests(self) -> None:
+        """Start the gap of every host now: a process that was cut off may have sent requests to any."""
+        self._unknown_requests_at = time.monotonic()
+
+    @asynccontextmanager
+    async def turn(
+        self, host: str, principal: str, deadline: Deadline, *, gap_s: float | None = None
+    ) -> AsyncIterator[None]:
+        """Hold a permission to visit the host during the block.
+
+        Args:
+            host: Host to visit.
+            principal: Caller of the visit.
+            deadline: Deadline of the call.
+            gap_s: Seconds between two visits; None for the gap of the settings.
+
+        Raises:
+            HostBusyError: No turn comes before the deadline.
+        """
+        gap_s = self._terms.gap_s if gap_s is None else gap_s
+        if (left_s := self._unknown_requests_at + gap_s - time.monotonic()) > 0:
+            await self._leases.rest(host, left_s)
+        lease = await self._acquire(host, principal, deadline, ThrottleTerms(self._terms.at_once, gap_s))
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._usual_s += LAST_WEIGHT * (time.monotonic() - since - self._usual_s)
+            self._leases.give_back(lease)
+            if (waiting := self._queues.get(host)) is not None:
+                waiting.lease_returned.set()
+
+    def gap_s(self, requested_s: float | None) -> float:
+        """Return the seconds between two visits to a host that requests `requested_s`."""
+        return max(self._terms.gap_s, requested_s or 0.0)
+
+    async def note_response(self, snapshot: Snapshot) -> None:
+        """Start a cooldown of the host if the response requests one with Retry-After."""
+        if snapshot.status not in _RETRY_STATUSES:
+            return
+        seconds = parse_retry_after_s(snapshot)
+        if seconds:
+            await self._leases.rest(host_of(snapshot.url), min(seconds, COOLDOWN_LIMIT_S))
+
+    async def _acquire(self, host: str, principal: str, deadline: Deadline, terms: ThrottleTerms) -> Lease:
+        if host not in self._queues:
+            answer = await self._leases.take(host, terms)
+            if isinstance(answer, Lease):
+                return answer
+            _check_wait(host, answer, terms, _left_s(deadline))
+        waiting = self._queues.setdefault(host, _HostQueue())
+        try:
+            self._check_queue(host, waiting, principal, terms, _left_s(deadline))
+            return await self._wait_in_queue(host, waiting, principal, deadline, terms)
+        finally:
+            if not waiting.queue.pending:
+                self._queues.pop(host, None)
+
+    async def _wait_in_queue(
+        self, host: str, waiting: _HostQueue, principal: str, deadline: Deadline, terms: ThrottleTerms
+    ) -> Lease:
+        with self._waiting.holding(principal):
+            try:
+                async with asyncio.timeout(_left_s(deadline)), waiting.queue.slot(principal):
+                    return await self._wait_for_lease(host, waiting, deadline, terms)
+            except TimeoutError:
+                raise _busy_error(host, self._usual_s, _all_leases_text(host, terms)) from None
+
+    async def _wait_for_lease(
+        self, host: str, waiting: _HostQueue, deadline: Deadline, terms: ThrottleTerms
+    ) -> Lease:
+        """Wait at the head of the queue until the host may be visited."""
+        while True:
+            waiting.lease_returned.clear()
+            answer = await self._leases.take(host, terms)
+            if isinstance(answer, Lease):
+                waiting.opens_at = time.monotonic() + terms.gap_s
+                waiting.is_cooling_down = False
+                return answer
+            if answer.known:
+                waiting.opens_at = time.monotonic() + answer.seconds
+                waiting.is_cooling_down = answer.resting
+                _check_wait(host, answer, terms, _left_s(deadline))
+                await asyncio.sleep(answer.seconds)
+            else:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(None if math.isinf(answer.seconds) else answer.seconds):
+                        await waiting.lease_returned.wait()
+
+    def _check_queue(
+        self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float
+    ) -> None:
+        """Check that the wait fits into the time left, and the visit into the queue.
+
+        Raises:
+            HostBusyError: It does not.
+        """
+        known_s = max(0.0, waiting.opens_at - time.monotonic())
+        ahead = waiting.queue.pending
+        step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
+        wait_s = known_s + ahead * step_s
+        if waiting.is_cooling_down and known_s > PATIENCE_S:
+            raise _busy_error(host, known_s, _cooldown_text(host))
+        if wait_s > left_s:
+            raise _busy_error(host, wait_s, _queue_text(host, terms, ahead))
+        if self._waiting.is_full_for(principal):
+            raise _busy_error(host, max(wait_s, self._usual_s), _queue_text(host, terms, ahead))
+
+
+class PolitenessPolicy:
+    """Permission for visits, by the robots.txt of their sites and the limits on their hosts."""
+
+    def __init__(self, browsers: Browsers, settings: Settings, shared: SharedState) -> None:
+        self._browsers = browsers
+        self._throttle = HostThrottle(shared.leases, settings)
+        self._robots: RobotsFiles | None = None
+        self._obeys_robots = settings.robots == "obey"
+        if settings.robots != "off":
+            # Imported only if needed: the parser of robots.txt is a library of its own.
+            from scraper.reading.robots import RobotsFiles
+
+            self._robots = RobotsFiles(self._fetch_robots, shared.texts)
+
+    async def close(self) -> None:
+        """Cancel the requests for robots.txt that are in flight."""
+        if self._robots is not None:
+            await self._robots.close()
+
+    def gap_s(self, url: str) -> float | None:
+        """Return the seconds between two visits to the host of a canonical URL; None if not known yet."""
+        requested_s = 0.0 if self._robots is None else self._robots.gap_s(url)
+        return None if requested_s is None else self._throttle.gap_s(requested_s)
+
+    def assume_recent_requests(self) -> None:
+        """Start the gap of every host now: a process that was cut off may have sent requests to any."""
+        self._throttle.assume_recent_requests()
+
+    @asynccontextmanager
+    async def permission(
+        self, url: str, principal: str, deadline: Deadline
+    ) -> AsyncIterator[tuple[str, ...]]:
+        """Hold the permission to visit a canonical URL during the block; yield warnings for the caller.
+
+        Raises:
+            RobotsDisallowedError: The robots.txt of the site forbids it.
+            HostBusyError: No turn comes before the deadline.
+        """
+        gap_s: float | None = None
+        warnings: tuple[str, ...] = ()
+        if self._robots is not None:
+            decision = await self._robots_decision(self._robots, url, principal, deadline)
+            gap_s, warnings = self._throttle.gap_s(decision.gap_s), _robots_warnings(decision)
+        async with self._throttle.turn(host_of(url), principal, deadline, gap_s=gap_s):
+            yield warnings
+
+    async def check_redirect(
+        self, url: str, snapshot: Snapshot, principal: str, deadline: Deadline
+    ) -> tuple[str, ...]:
+        """Note the response, and return warnings about the URL at which the visit ended.
+
+        Raises:
+            RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids.
+        """
+        await self.note_response(snapshot)
+        if self._robots is None or not snapshot.hops:
+            return ()
+        target = parse_target(snapshot.url)
+        return _robots_warnings(await self._robots_decision(self._robots, target, principal, deadline))
+
+    async def note_response(self, snapshot: Snapshot) -> None:
+        """Start a cooldown of the host if the response requests one with Retry-After."""
+        await self._throttle.note_response(snapshot)
+
+    async def _robots_decision(
+        self, robots: RobotsFiles, url: str, principal: str, deadline: Deadline
+    ) -> RobotsDecision:
+        decision = await robots.decide(url, principal, deadline)
+        if self._obeys_robots and not decision.allowed:
+            from scraper.reading.robots import disallowed_error
+
+            raise disallowed_error(decision, url)
+        return decision
+
+    async def _fetch_robots(self, request: Request, deadline: Deadline) -> Snapshot:
+        # It counts among the visits to its host, but needs no gap to the page.
+        async with self._throttle.turn(host_of(request.url), request.principal, deadline, gap_s=0.0):
+            snapshot = await self._browsers.visit(request)
+        await self.note_response(snapshot)
+        return snapshot
+
+
+def _robots_warnings(decision: RobotsDecision) -> tuple[str, ...]:
+    return () if decision.allowed else (decision.why,)
+
+
+def _left_s(deadline: Deadline) -> float:
+    """Return the seconds until a turn is no longer of use."""
+    return deadline.left_s(reserve_s=min(VISIT_S, deadline.left_s() * VISIT_SHARE))
+
+
+def _check_wait(host: str, wait: RetryLater, terms: ThrottleTerms, left_s: float) -> None:
+    if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.resting else left_s):
+        raise _busy_error(
+            host, wait.seconds, _cooldown_text(host) if wait.resting else _queue_text(host, terms, 0)
+        )
+
+
+def _busy_error(host: str, wait_s: float, message: str) -> errors.HostBusyError:
+    return errors.HostBusyError(message, retry_after_s=max(1, math.ceil(wait_s)), target=host)
+
+
+def _cooldown_text(host: str) -> str:
+    return f"{host} has asked to be left alone for a while."
+
+
+def _all_leases_text(host: str, terms: ThrottleTerms) -> str:
+    return f"{host} is being asked for as many pages at once as may be ({terms.at_once})."
+
+
+def _queue_text(host: str, terms: ThrottleTerms, ahead: int) -> str:
+    if not terms.gap_s:
+        return _all_leases_text(host, terms)
+    line = f", and {ahead} more pages wait for it" if ahead else ""
+    return f"{host} is asked once in {terms.gap_s:g} s{line}."

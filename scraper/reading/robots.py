@@ -1,0 +1,328 @@
+"""robots.txt (RFC 9309): fetch, cache and apply the rules of a site."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import time
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from urllib.parse import unquote
+
+import ada_url
+from cachetools import LRUCache
+from protego import Protego
+
+from browsers import errors as browser_errors
+from browsers.model import Mode, Request, Snapshot, VisitLimits
+from scraper import errors
+from scraper.caching.single_flight import SingleFlight
+from scraper.coordination.protocols import SharedBlobs
+from scraper.deadline import Deadline
+from scraper.reading.outcome import map_browser_error
+from scraper.urls import host_of
+
+log = logging.getLogger(__name__)
+
+FetchFile = Callable[[Request, Deadline], Awaitable[Snapshot]]
+"""Request a file from its site in a turn of its host."""
+
+DAY_S = 86_400.0
+"""Seconds. RFC 9309, 2.4: a file is cached no longer, unless it cannot be reached."""
+UNREACHABLE_S = 300.0
+"""Seconds before an unreachable file is requested again."""
+GIVEN_UP_S = 30 * DAY_S
+"""Seconds. RFC 9309, 2.3.1.4: a file unreachable for so long may be treated as absent."""
+LIMIT_BYTES = 500 * 1024
+"""Bytes. RFC 9309, 2.5: parsers must read at least this much; the rest is ignored here."""
+HOPS = 5
+"""RFC 9309, 2.3.1.2: redirects that must be followed at least."""
+CLOCKS_S = 300.0
+"""Seconds by which the clocks of servers may differ."""
+FETCH_S = 10.0
+"""Seconds. Longest request for a robots.txt."""
+FETCH_SHARE = 0.5
+"""Upper bound of `FETCH_S` as a share of the time of the call."""
+FAIR_S = 3.0
+"""Seconds. A timeout earlier than this is no failure of the site: the caller has a short deadline."""
+MAX_FILES = 4_000
+"""More than the hosts that a long list reads at once: the file of each host is requested once."""
+MAX_CHARACTERS = 64_000_000
+"""Characters of all cached files."""
+
+PRODUCT = "search-mcp"
+"""Product token by which a robots.txt may address this program; otherwise `*` applies."""
+GAP_LIMIT_S = 120.0
+"""Seconds. A longer crawl-delay is meant for crawlers; here a caller waits for the page."""
+RULES_TRIED = 200
+"""Rules that match up to their first wildcard and are parsed one by one to find the one that applies."""
+
+_DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
+"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may hold half a
+million."""
+_AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
+_OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsDecision:
+    """Decision of a robots.txt about one URL."""
+
+    allowed: bool = True
+    why: str = ""
+    """The rule that forbids the URL, or the reason why the rules are unknown."""
+    gap_s: float | None = None
+    """Seconds between two visits that the site requests."""
+    retry_after_s: float | None = None
+    """Seconds until the rules may be known; None if they are known or stay unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The robots.txt of one site and the result of the last request for it."""
+
+    text: str = ""
+    fetched_at: float = 0.0
+    """Seconds of the epoch at which `text` was received; 0 for never."""
+    failed_since: float = 0.0
+    """Seconds of the epoch since which the file is unreachable; 0 if it is reachable."""
+    failure: str = ""
+    expires_at: float = 0.0
+    """Seconds of the epoch at which the file is requested again."""
+    is_failure_temporary: bool = False
+    """Whether the failure may pass; that of a host that does not exist does not."""
+    rules: RobotsRules | None = field(default=None, compare=False)
+
+
+class RobotsFiles:
+    """The robots.txt files of sites, cached in memory and shared with other servers."""
+
+    def __init__(self, fetch_file: FetchFile, blobs: SharedBlobs | None) -> None:
+        """Create the cache; `blobs` holds files that servers share, None without other servers."""
+        self._fetch_file = fetch_file
+        self._blobs = blobs
+        self._files: LRUCache[str, _File] = LRUCache(MAX_CHARACTERS, getsizeof=lambda file: len(file.text))
+        self._flights: SingleFlight[str, _File] = SingleFlight()
+
+    async def close(self) -> None:
+        """Cancel the requests in flight."""
+        await self._flights.close()
+
+    def gap_s(self, url: str) -> float | None:
+        """Return the crawl-delay for a canonical URL in seconds, 0 without one; None if not known yet."""
+        file = self._files.get(ada_url.URL(url).origin)
+        if file is None or file.rules is None:
+            return None
+        return file.rules.gap_s or 0.0
+
+    async def decide(self, url: str, principal: str, deadline: Deadline) -> RobotsDecision:
+        """Return the decision of the site's robots.txt about a canonical URL.
+
+        Raises:
+            ScraperError: The file could not be requested, for a reason on this side.
+        """
+        origin: str = ada_url.URL(url).origin
+        now = time.time()
+        file = self._files.get(origin)
+        if file is None or file.expires_at <= now:
+            file = await self._flights.join(origin, lambda: self._load(origin, principal, deadline))
+        return _decide(file, url, now)
+
+    async def _load(self, origin: str, principal: str, deadline: Deadline) -> _File:
+        """Return the file from this server's cache, another server's, or its site."""
+        file = self._files.get(origin, _File())
+        blob = None if self._blobs is None else _load_file(await self._blobs.get(_blob_key(origin)))
+        # The age of a file from a server with another clock is not known.
+        if blob is not None and blob.expires_at <= time.time() + DAY_S + CLOCKS_S:
+            file = max(file, blob, key=lambda one: one.expires_at)
+        if file.expires_at <= time.time():
+            file = await self._fetch(origin, principal, deadline, file)
+            if self._blobs is not None:
+                self._blobs.put(_blob_key(origin), _dump_file(file), GIVEN_UP_S if file.fetched_at else DAY_S)
+        # The longest files take a second to parse; other pages are read meanwhile.
+        rules = await asyncio.to_thread(RobotsRules, file.text)
+        file = replace(file, rules=rules)
+        self._files[origin] = file
+        while len(self._files) > MAX_FILES:
+            self._files.popitem()
+        return file
+
+    async def _fetch(self, origin: str, principal: str, deadline: Deadline, before: _File) -> _File:
+        request = Request(
+            f"{origin}/robots.txt",
+            mode=Mode.PEEK,
+            principal=principal,
+            deadline_s=min(FETCH_S, deadline.left_s() * FETCH_SHARE),
+            limits=VisitLimits(body_bytes=LIMIT_BYTES, hops=HOPS),
+        )
+        try:
+            snapshot = await self._fetch_file(request, deadline)
+        except browser_errors.TooManyRedirectsError:
+            return _fetched_file("")
+        except browser_errors.RefusedError:
+            # The file redirects to a forbidden address: like an absent file. If the site itself is at such an
+            # address, the visit of the page fails with that error.
+            return replace(_fetched_file(""), expires_at=time.time() + UNREACHABLE_S)
+        except (browser_errors.UnreachableError, browser_errors.TooLargeError) as error:
+            return _failed_file(before, str(error), is_temporary=error.retryable)
+        except browser_errors.DeadlineExceededError as error:
+            if request.deadline_s < FAIR_S:
+                raise map_browser_error(error, request.url) from error
+            return _failed_file(before, str(error), is_temporary=True)
+        except browser_errors.BrowsersError as error:
+            raise map_browser_error(error, request.url) from error
+        if snapshot.status >= 500:
+            return _failed_file(before, f"The server answered {snapshot.status}.", is_temporary=True)
+        if 200 <= snapshot.status < 300:
+            text = snapshot.body[:LIMIT_BYTES].decode("utf-8", "replace")
+            return _fetched_file(text.removeprefix("\ufeff"))
+        return _fetched_file("")
+
+
+def _fetched_file(text: str) -> _File:
+    now = time.time()
+    return _File(text, fetched_at=now, expires_at=now + DAY_S)
+
+
+def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
+    """Return the file with a failure noted: an unreachable file keeps its last rules."""
+    now = time.time()
+    return replace(
+        before,
+        failed_since=before.failed_since or now,
+        failure=failure,
+        expires_at=now + UNREACHABLE_S,
+        is_failure_temporary=is_temporary,
+        rules=None,
+    )
+
+
+def _decide(file: _File, url: str, now: float) -> RobotsDecision:
+    host = host_of(url)
+    if file.failed_since and now - (file.fetched_at or file.failed_since) > GIVEN_UP_S:
+        return RobotsDecision()
+    if file.failed_since and not file.fetched_at:
+        why = f"The robots.txt of {host} cannot be reached, which means no. {file.failure}"
+        retry_after_s = max(1.0, file.expires_at - now) if file.is_failure_temporary else None
+        return RobotsDecision(False, why, retry_after_s=retry_after_s)
+    rules = file.rules or RobotsRules(file.text)
+    rule = rules.find_disallow_rule(url)
+    if rule is None:
+        return RobotsDecision(gap_s=rules.gap_s)
+    return RobotsDecision(
+        False, f"The robots.txt of {host} does not let it be read (Disallow: {rule}).", rules.gap_s
+    )
+
+
+def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallowedError:
+    """Return the error for a URL that an obeyed robots.txt forbids."""
+    wait_s = decision.retry_after_s
+    again = "" if wait_s is None else f"try again in {wait_s:.0f} s, or "
+    return errors.RobotsDisallowedError(
+        decision.why,
+        target=url,
+        next_step=f"This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): {again}look for another source.",
+        retry_after_s=wait_s,
+    )
+
+
+def _blob_key(origin: str) -> str:
+    return f"robots:{origin}"
+
+
+def _dump_file(file: _File) -> bytes:
+    row = [
+        file.text,
+        file.fetched_at,
+        file.failed_since,
+        file.failure,
+        file.expires_at,
+        file.is_failure_temporary,
+    ]
+    return zlib.compress(json.dumps(row).encode(), 1)
+
+
+def _load_file(data: bytes | None) -> _File | None:
+    if data is None:
+        return None
+    try:
+        # Another version may store more fields, or fewer.
+        text, fetched_at, failed_since, failure, expires_at, *more = json.loads(zlib.decompress(data))
+        times = float(fetched_at), float(failed_since)
+        return _File(str(text), *times, str(failure), float(expires_at), bool(more and more[0]))
+    except (ValueError, TypeError, zlib.error) as error:
+        log.warning("a shared robots.txt cannot be read: %s", error)
+        return None
+
+
+class RobotsRules:
+    """The rules of one robots.txt for this program."""
+
+    def __init__(self, text: str) -> None:
+        values = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
+        # Computed here, in a thread: 25,000 rules take a tenth of a second.
+        self._values = sorted(values, key=len, reverse=True)
+        self._literals = [_literal_prefix(value) for value in self._values]
+        self._parser = Protego.parse(_rename_other_agents(text))
+        delay_s = self._parser.crawl_delay(PRODUCT)
+        self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
+
+    def find_disallow_rule(self, url: str) -> str | None:
+        """Return the rule that forbids a URL, or None if it is allowed."""
+        if self._parser.can_fetch(url, PRODUCT):
+            return None
+        # The parser does not name the rule. It is the longest that forbids the URL by itself.
+        path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)
+        rules = zip(self._values, self._literals, strict=True)
+        likely = (value for value, literal in rules if path.startswith(literal))
+        return next((value for value in islice(likely, RULES_TRIED) if _forbids(value, url)), "/")
+
+
+def _rename_other_agents(text: str) -> str:
+    """Return the text with one name for all agents whose groups do not apply to this program.
+
+    The parser stores each rule once for every name above it: half a megabyte may hold 18,000 names above
+    25,000 rules.
+    """
+    lines = text.splitlines()
+    agents = [_parse_agent(line) for line in lines]
+    # Of several names that apply, the longest counts, and of equally long ones the first.
+    ours = max((name for name in agents if name and _applies_to_us(name)), key=len, default="*")
+    return "\n".join(
+        line if not name else f"User-agent: {name if name == ours else _OTHERS}"
+        for line, name in zip(lines, agents, strict=True)
+    )
+
+
+def _parse_agent(line: str) -> str | None:
+    """Return the agent that a line names, as the parser reads it, or None if it names none."""
+    line = line.partition("#")[0].strip()
+    field, colon, value = line.partition(":")
+    if field.strip().lower() not in _AGENT_FIELDS:
+        words = line.split()
+        count = next((n for n in (1, 2) if " ".join(words[:n]).lower() in _AGENT_FIELDS), 0)
+        # "User-agent a: b" is an unknown field.
+        if not count or (colon and not value[:1].strip()):
+            return None
+        value = " ".join(words[count:])
+    name = value.strip().lower()
+    if name == "*" or not name:
+        return name
+    return name.replace("*", "") or _OTHERS
+
+
+def _applies_to_us(name: str) -> bool:
+    return name == "*" or PRODUCT.startswith(name)
+
+
+def _literal_prefix(value: str) -> str:
+    """Return the part of a rule before its first wildcard, decoded."""
+    return unquote(re.split(r"[*$]", value, maxsplit=1)[0])
+
+
+def _forbids(value: str, url: str) -> bool:
+    return not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, PRODUCT)

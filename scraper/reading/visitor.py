@@ -1,0 +1,350 @@
+"""Visit a page with the browser that its site admits, and read what it sends, as served or rendered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from cachetools import TTLCache
+
+from browsers import Browsers
+from browsers import errors as browser_errors
+from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
+from scraper import errors
+from scraper.coordination.protocols import SharedState
+from scraper.deadline import Deadline
+from scraper.extract import fallback, reader
+from scraper.model import Document, Reading
+from scraper.progress import ProgressCallback
+from scraper.reading import outcome
+from scraper.reading.politeness import PATIENCE_S, PolitenessPolicy
+from scraper.settings import Settings
+from scraper.urls import host_of
+from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
+
+log = logging.getLogger(__name__)
+
+READ_RESERVE_S = 3.0
+"""Seconds of the deadline reserved to read the response."""
+READ_RESERVE_SHARE = 0.2
+"""Upper bound of `READ_RESERVE_S` as a share of the time left."""
+READ_LIMIT_S = 5.0
+"""Seconds. The reader takes 10 to 100 ms for a page; a page that takes longer than this is hostile."""
+FALLBACK_LIMIT_S = 3.0
+"""Seconds. The fallback reader is linear: two seconds for the largest page."""
+FULL_TIER_S = 86_400.0
+"""Seconds for which a host is visited with the full browser first. Block pages change: after a day the usual
+browser is tried again."""
+MAX_FULL_TIER_HOSTS = 1_000
+
+_MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
+_CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
+"""Block pages that may admit a browser after a while. Other error pages do not change when rendered."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitJob:
+    """A visit to make; equal jobs are one visit."""
+
+    url: str
+    """Canonical URL."""
+    render: str
+    """`auto`, `http` or `browser`, as in `ReadRequest`."""
+    principal: str
+    limits: VisitLimits = field(default_factory=VisitLimits)
+    json_responses: bool = False
+    """Whether to capture the JSON that the page fetches while it renders."""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """Request headers for revalidation."""
+    batch: str | None = field(default=None, compare=False, repr=False)
+    """Name of its batch. It affects how the page is visited, not the result."""
+
+    @property
+    def host(self) -> str:
+        """Host of the URL."""
+        return host_of(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitResult:
+    """Response of a visit, and the document read from it."""
+
+    snapshot: Snapshot
+    document: Document
+    warnings: tuple[str, ...] = ()
+    """Warnings about robots.txt for the caller."""
+
+    def add_warnings(self, reading: Reading) -> Reading:
+        """Return the reading with the warnings of the visit."""
+        return replace(reading, warnings=(*reading.warnings, *self.warnings)) if self.warnings else reading
+
+
+class PageVisitor:
+    """Visits pages politely, with retries and the full browser for sites that block the usual one."""
+
+    def __init__(
+        self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState
+    ) -> None:
+        self.politeness = PolitenessPolicy(browsers, settings, shared)
+        self._browsers = browsers
+        self._workers = workers
+        self._language = settings.language
+        self._usual_tier = Tier(settings.tier)
+        self._full_tier_hosts: TTLCache[str, None] = TTLCache(MAX_FULL_TIER_HOSTS, FULL_TIER_S)
+        self._has_full_tier = True
+
+    async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
+        """Visit a page; if it blocks the usual browser, try the full one once.
+
+        Raises:
+            ScraperError: There was no response.
+        """
+        tier = Tier.FULL if job.host in self._full_tier_hosts else self._usual_tier
+        result = await self._visit_with_retry(job, tier, deadline, progress)
+        if not outcome.may_admit_full_browser(result.snapshot, result.document):
+            return result
+        if result.snapshot.tier is not Tier.LIGHT or not self._has_full_tier:
+            return result
+        try:
+            full = await self._visit_once(job, Tier.FULL, deadline, progress)
+        except errors.ScraperError:
+            return result
+        if full.snapshot.tier is not Tier.FULL:
+            self._has_full_tier = False
+        elif not outcome.may_admit_full_browser(full.snapshot, full.document):
+            self._full_tier_hosts[job.host] = None
+        return full
+
+    async def _visit_with_retry(
+        self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
+    ) -> VisitResult:
+        """Visit, and once more after a pause if the site's failure may be temporary."""
+        result = await self._visit_once(job, tier, deadline, progress)
+        pause_s = outcome.retry_pause_s(result.snapshot)
+        if pause_s is None or pause_s > min(PATIENCE_S, deadline.left_s() / 2):
+            return result
+        await asyncio.sleep(pause_s)
+        try:
+            return await self._visit_once(job, tier, deadline, progress)
+        except errors.HostBusyError:
+            # No second turn comes in time: the first response is the result.
+            return result
+
+    async def _visit_once(
+        self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
+    ) -> VisitResult:
+        """Visit and read the response; if rendering fails, the page as served is the result."""
+        decider = RenderDecider(
+            self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}")
+        )
+        async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
+            snapshot = await self._load(job, tier, deadline, decider)
+        final = decider.require_served() if snapshot is None else snapshot
+        more = await self.politeness.check_redirect(job.url, final, job.principal, deadline)
+        result = decider.served_result() if snapshot is None else await decider.read_result(snapshot)
+        return replace(result, warnings=tuple(dict.fromkeys((*warnings, *more))))
+
+    async def _load(
+        self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider
+    ) -> Snapshot | None:
+        """Return the response, or None if rendering failed and the page as served has text.
+
+        Raises:
+            ScraperError: There was no response.
+        """
+        request = self._build_request(job, tier, deadline)
+        # The browser client enforces the deadline of the request; this is a second line of defense.
+        limit_s = (request.deadline_s + deadline.left_s()) / 2
+        try:
+            async with asyncio.timeout(limit_s):
+                snapshot = await self._browsers.visit(request, decider.is_enough)
+        except (browser_errors.BrowsersError, TimeoutError) as error:
+            _log_failure(job, tier, error)
+            if decider.has_text and not isinstance(error, browser_errors.RefusedError):
+                return None
+            if decider.served is not None:
+                # The response may still request a cooldown of its host.
+                await self.politeness.note_response(decider.served)
+            if isinstance(error, TimeoutError):
+                raise timeout_error(job) from error
+            raise outcome.map_browser_error(error, job.url) from error
+        _log_visit(job, snapshot)
+        return snapshot
+
+    def _build_request(self, job: VisitJob, tier: Tier, deadline: Deadline) -> Request:
+        reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
+        return Request(
+            job.url,
+            tier=tier,
+            mode=_MODES[job.render],
+            principal=job.principal,
+            language=self._language,
+            json_responses=job.json_responses,
+            headers=dict(job.conditions),
+            deadline_s=deadline.left_s(reserve_s=reserve_s),
+            limits=job.limits,
+            batch=job.batch,
+        )
+
+
+class RenderDecider:
+    """Decide if the page as served is enough, and keep the document: no page is read twice."""
+
+    def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
+        self.served: Snapshot | None = None
+        """Response before rendering."""
+        self._document: Document | None = None
+        """Document of `served`."""
+        self._workers = workers
+        self._deadline = deadline
+        self._on_render = on_render
+
+    @property
+    def has_text(self) -> bool:
+        """Return True if the page as served has any text."""
+        return self._document is not None and bool(self._document.markdown.strip())
+
+    async def is_enough(self, served: Snapshot) -> bool:
+        """Return True if the page as served has the content that a visitor would see."""
+        self.served, self._document = served, None
+        if not served.html.strip() and "refresh" not in served.headers:
+            # Without markup there is no script that could add content.
+            self._document = Document(url=served.url)
+            return True
+        try:
+            self._document = await self.read(served)
+        except WorkerFailedError:
+            return False
+        if _is_enough(served, self._document):
+            return True
+        self._on_render()
+        return False
+
+    def require_served(self) -> Snapshot:
+        """Return the response before rendering, which must exist."""
+        assert self.served is not None
+        return self.served
+
+    def served_result(self) -> VisitResult:
+        """Return the page as served, marked as incomplete, as the result."""
+        assert self._document is not None
+        return VisitResult(replace(self.require_served(), complete=False), self._document)
+
+    async def read_result(self, snapshot: Snapshot) -> VisitResult:
+        """Return the final response with its document.
+
+        Raises:
+            BrowserFailedError: No worker process can be started.
+            ContentTooLargeError: The page cannot be read within the limits.
+            ScraperError: The response is not readable content.
+        """
+        if not snapshot.html:
+            # The capture of a rendered page failed.
+            return self.served_result() if self.has_text else VisitResult(snapshot, Document(snapshot.url))
+        if not snapshot.rendered and self._document is not None:
+            return VisitResult(snapshot, self._document)
+        try:
+            return VisitResult(snapshot, await self.read(snapshot))
+        except WorkerFailedError as error:
+            if self.has_text:
+                return self.served_result()
+            message = f"The page at {host_of(snapshot.url)} could not be read: {error}."
+            target = snapshot.requested_url
+            if isinstance(error, NoWorkerError):
+                raise errors.BrowserFailedError(
+                    message, target=target, next_step="Try again in a moment."
+                ) from error
+            raise errors.ContentTooLargeError(
+                message, target=target, next_step="Look for a smaller page, or another source."
+            ) from error
+
+    async def read(self, snapshot: Snapshot) -> Document:
+        """Return the document of a snapshot, by the fallback reader if the reader fails or is too slow.
+
+        Raises:
+            WorkerFailedError: The fallback reader failed too.
+            ScraperError: The snapshot is not readable content.
+        """
+        # The reader uses the decoded text; the bytes are not sent to the worker.
+        light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
+        try:
+            return await self._run(reader.read, light, READ_LIMIT_S)
+        except WorkerFailedError as error:
+            if not light.html or self._deadline.left_s() <= 0:
+                raise
+            log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
+            return await self._run(fallback.read, light, FALLBACK_LIMIT_S)
+
+    async def _run(
+        self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float
+    ) -> Document:
+        limit_s = min(limit_s, self._deadline.left_s())
+        try:
+            async with asyncio.timeout(self._deadline.left_s()):
+                # As a value, so that a bug in the reader affects this page only.
+                (answer,) = await asyncio.gather(
+                    self._workers.run(read, snapshot, limit_s=limit_s), return_exceptions=True
+                )
+        except TimeoutError as error:
+            raise WorkerFailedError("no reader was free in time") from error
+        if isinstance(answer, Document):
+            return answer
+        if not isinstance(answer, (errors.ScraperError, WorkerFailedError)):
+            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=answer)
+            raise WorkerFailedError("the reader failed on it") from answer
+        raise answer
+
+
+def _is_enough(served: Snapshot, document: Document) -> bool:
+    verdict = document.verdict
+    if served.status >= 400:
+        return verdict.reason not in _CLEARED_BY_SCRIPTS
+    if "#" in served.requested_url:
+        # A script routes by the fragment: the server sends the same page for all of them.
+        return False
+    return verdict.ok or verdict.reason == "binary"
+
+
+def timeout_error(job: VisitJob) -> errors.FetchTimeoutError:
+    """Return the error for a page that was not read before the deadline."""
+    return errors.FetchTimeoutError(
+        f"The page at {job.host} was not read in time.",
+        target=job.url,
+        next_step="Try again later, or another source.",
+    )
+
+
+def _log_visit(job: VisitJob, snapshot: Snapshot) -> None:
+    """Log one line per visit, without path and query, which may be private."""
+    timing = snapshot.timing
+    fields = {
+        "host": job.host,
+        "render": job.render,
+        "tier": snapshot.tier.value,
+        "status": snapshot.status,
+        "rendered": snapshot.rendered,
+    }
+    stages = {
+        "queued_ms": timing.queued_s,
+        "response_ms": timing.response_s,
+        "judged_ms": timing.judged_s,
+        "settled_ms": timing.settled_s,
+        "captured_ms": timing.captured_s,
+        "total_ms": timing.total_s,
+    }
+    # Stages that the visit did not reach took no time; they are left out.
+    fields |= {name: round(seconds * 1000) for name, seconds in stages.items() if seconds}
+    log.info("visit", extra={"fields": fields})
+
+
+def _log_failure(job: VisitJob, tier: Tier, error: Exception) -> None:
+    fields = {
+        "host": job.host,
+        "render": job.render,
+        "tier": tier.value,
+        "rendered": False,
+        "outcome": getattr(error, "code", type(error).__name__),
+    }
+    log.info("visit", extra={"fields": fields})

@@ -1,0 +1,163 @@
+"""Build the answer to a search from the results of its engines: merge, filter, and add advice and
+warnings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+
+from scraper import errors
+from scraper.engines.common.query_operators import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
+from scraper.model import SearchAnswer, SearchResult
+from scraper.search.engine_query import EngineQueryResult
+from scraper.search.engine_throttle import BLOCKING_REASONS
+from scraper.search.filters import Filters
+from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings, merge_duplicates
+from scraper.search.query_terms import extract_content_words
+
+FEW_RESULTS = 3
+"""Fewer results than this may not answer anything."""
+SCORE_DIGITS = 6
+
+
+def build_answer(
+    text: str,
+    engine_results: Sequence[EngineQueryResult],
+    filters: Filters,
+    *,
+    max_results: int,
+    other_engines: Sequence[str],
+    now: datetime,
+) -> SearchAnswer:
+    """Return the answer to a search.
+
+    Args:
+        text: The query.
+        engine_results: Results of each engine.
+        filters: Filters of the request.
+        max_results: Results to return at most.
+        other_engines: Engines that were not queried, for the hint.
+        now: Time of the search.
+    """
+    rankings = [EngineRanking(one.engine.name, one.engine.family, one.results) for one in engine_results]
+    query_words = frozenset(extract_content_words(text))
+    accepted, dropped = filters.apply(fuse_rankings(rankings), now)
+    # Duplicates are merged after filtering: an accepted result must not be merged into a rejected one.
+    merged = merge_duplicates(accepted, text)
+    results = tuple(_build_result(one, query_words) for one in merged[:max_results])
+    return SearchAnswer(
+        query=text,
+        results=results,
+        engines=tuple(one.engine.name for one in engine_results),
+        errors=MappingProxyType({one.engine.name: one.error for one in engine_results if one.error}),
+        hint=build_hint(engine_results, len(results), dropped, other_engines, max_results),
+        retrieved_at=now,
+        warnings=_build_warnings(text, engine_results),
+    )
+
+
+def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:
+    """Raise an error if no engine could be queried for a reason on this side.
+
+    Raises:
+        OverloadedError: All engines are busy with other searches.
+        BrowserFailedError: The browser failed.
+    """
+    found = {result.error for result in engine_results}
+    if found == {"busy"}:
+        wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))
+        raise errors.OverloadedError(
+            "Other searches are waiting for these engines.", retry_after_s=max(1, wait_s)
+        )
+    if found <= {"browser_failed", "busy"}:
+        raise errors.BrowserFailedError(
+            "The browser that asks the engines failed.",
+            next_step="Try again; `search-mcp doctor` may say more.",
+        )
+
+
+def build_hint(
+    engine_results: Sequence[EngineQueryResult],
+    count: int,
+    dropped: Mapping[str, int],
+    other_engines: Sequence[str],
+    max_results: int,
+) -> str | None:
+    """Return advice if there are few results, or None.
+
+    Args:
+        engine_results: Results of each engine.
+        count: Results in the answer.
+        dropped: Number of results that each filter dropped.
+        other_engines: Engines that were not queried.
+        max_results: Results requested.
+    """
+    has_few = count < min(FEW_RESULTS, max_results)
+    others = _list_names(other_engines[:3])
+    parts = []
+    if dropped and has_few:
+        parts.append(_filters_hint(count, dropped))
+    failed = [result for result in engine_results if result.error and not result.results]
+    is_blocked = any(result.error in BLOCKING_REASONS for result in failed)
+    cooling_down = [result for result in failed if result.cooldown_s > 0]
+    if cooling_down:
+        parts.append("Resting after a wall: " + ", ".join(map(_cooldown_text, cooling_down)) + ".")
+    if failed and has_few:
+        if other_engines and is_blocked:
+            parts.append(f"Try engines={others}, or wait some minutes.")
+        elif other_engines and all(result.error == "layout_changed" for result in failed):
+            # Another try returns the same page to the same parser.
+            parts.append(f"Try engines={others}.")
+        elif other_engines:
+            parts.append(f"Try again, or engines={others}.")
+        else:
+            parts.append("Try again in some minutes.")
+    elif not count and not dropped:
+        or_others = f", or engines={others}" if other_engines else ""
+        parts.append(f"Nothing found: try fewer or other words{or_others}.")
+    return " ".join(parts) or None
+
+
+def _filters_hint(count: int, dropped: Mapping[str, int]) -> str:
+    counts = ", ".join(f"{name} dropped {number}" for name, number in dropped.items())
+    left = "nothing is left" if not count else f"{count} left"
+    return f"Filters: {counts}; {left}. Widen or leave out {' or '.join(dropped)}."
+
+
+def _cooldown_text(result: EngineQueryResult) -> str:
+    return f"{result.engine.name} for {max(1, round(result.cooldown_s / 60))} min"
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchResult:
+    dates = [result.date for _, result in merged.rows if result.date is not None]
+    sources = [result.source for _, result in merged.rows if result.source]
+    return SearchResult(
+        title=merged.title,
+        url=merged.best.url,
+        snippet=merged.select_snippet(query_words),
+        engines=merged.engines,
+        score=round(merged.score, SCORE_DIGITS),
+        date=dates[0] if dates else None,
+        source=sources[0] if sources else None,
+        also=merged.also,
+    )
+
+
+def _build_warnings(text: str, engine_results: Sequence[EngineQueryResult]) -> tuple[str, ...]:
+    warnings = []
+    if len(text) > ENGINE_QUERY_CHARS:
+        warnings.append(
+            f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent."
+        )
+    relaxed = [result.engine.name for result in engine_results if result.is_relaxed]
+    if relaxed:
+        warnings.append(
+            f"{', '.join(relaxed)} found nothing for the exact query and shows rows for a looser one."
+        )
+    return tuple(warnings)

@@ -1,0 +1,334 @@
+"""How often, how many at once and when a host is asked; and what is told when there is no turn in time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any, cast
+
+import pytest
+
+from browsers import Browsers
+from browsers import errors as door_errors
+from browsers.model import Request
+from scraper import errors
+from scraper.coordination.local_state import LocalLeases
+from scraper.deadline import Deadline
+from scraper.model import ReadRequest
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle
+from scraper.settings import Settings
+from scraper.store.protocols import PageStore
+from scraper.workers import WorkerPool
+from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+
+HOST = "example.org"
+
+
+def fetcher(door: ScriptedDoor, **chosen: Any) -> Fetcher:
+    """One that reads through a scripted door."""
+    return Fetcher(
+        cast(Browsers, door),
+        cast(WorkerPool, ScriptedWorkers()),
+        cast(PageStore, CountingPages()),
+        Settings(cache_mb=0, **chosen),
+    )
+
+
+def url(number: int, host: str = HOST) -> str:
+    return f"http://{host}/{number}"
+
+
+class Counted:
+    """A door's pages that take a while, and how many of each host were open at once."""
+
+    def __init__(self, door: ScriptedDoor, seconds: float = 0.02) -> None:
+        self.most = 0
+        self.starts: list[float] = []
+        self._open: dict[str, int] = {}
+        self._seconds = seconds
+        door.before = self.before
+
+    async def before(self, request: Request) -> None:
+        host = request.url.split("/")[2]
+        self.starts.append(time.monotonic())
+        self._open[host] = self._open.get(host, 0) + 1
+        self.most = max(self.most, self._open[host])
+        try:
+            await asyncio.sleep(self._seconds)
+        finally:
+            self._open[host] -= 1
+
+
+class TestPagesAtOnce:
+    async def test_a_host_is_asked_for_so_many_pages_and_all_of_them_come(self) -> None:
+        door = ScriptedDoor()
+        counted, reads = Counted(door), fetcher(door, host_pages=2)
+        async with asyncio.timeout(30):
+            readings = await asyncio.gather(*(reads.fetch(ReadRequest(url(number))) for number in range(20)))
+        assert counted.most == 2 and len({reading.url for reading in readings}) == 20
+
+    async def test_other_hosts_do_not_wait(self) -> None:
+        door = ScriptedDoor()
+        reads = fetcher(door, host_pages=1)
+        held = asyncio.Event()
+
+        async def hold(request: Request) -> None:
+            if HOST in request.url:
+                await held.wait()
+
+        door.before = hold
+        slow = asyncio.create_task(reads.fetch(ReadRequest(url(1))))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(60):
+            await reads.fetch(ReadRequest(url(1, "other.example")))
+        held.set()
+        await slow
+
+    async def test_a_caller_with_many_pages_does_not_keep_out_one_with_one(self) -> None:
+        door = ScriptedDoor()
+        Counted(door)
+        reads, order = fetcher(door, host_pages=1), list[str]()
+
+        async def read(number: int, principal: str) -> None:
+            await reads.fetch(ReadRequest(url(number), principal=principal))
+            order.append(principal)
+
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            for number in range(20):
+                group.create_task(read(number, "many"))
+            group.create_task(read(100, "one"))
+        assert order.index("one") <= 4
+
+    async def test_a_page_that_fails_or_is_given_up_gives_its_turn_back(self) -> None:
+        door = ScriptedDoor(status=500)
+        reads = fetcher(door, host_pages=1)
+        with pytest.raises(errors.HttpStatusError):
+            await reads.fetch(ReadRequest(url(1), deadline_s=5))
+
+        async def for_ever(request: Request) -> None:
+            await asyncio.Event().wait()
+
+        door.before = for_ever
+        task = asyncio.create_task(reads.fetch(ReadRequest(url(2))))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.wait({task})
+        door.before = ScriptedDoor().before
+        async with asyncio.timeout(60):
+            with pytest.raises(errors.HttpStatusError):
+                await reads.fetch(ReadRequest(url(3), deadline_s=5))
+
+    async def test_who_gets_no_turn_before_the_deadline_is_told_so(self) -> None:
+        door, held = ScriptedDoor(), asyncio.Event()
+
+        async def hold(request: Request) -> None:
+            await held.wait()
+
+        door.before = hold
+        reads = fetcher(door, host_pages=1)
+        slow = asyncio.create_task(reads.fetch(ReadRequest(url(1))))
+        await asyncio.sleep(0.02)
+        with pytest.raises(errors.HostBusyError, match="as many pages at once as may be") as refused:
+            await reads.fetch(ReadRequest(url(2), deadline_s=1.5))
+        assert refused.value.retryable and refused.value.retry_after_s >= 1
+        held.set()
+        await slow
+
+    async def test_a_line_that_is_too_long_is_not_joined(self) -> None:
+        door, held = ScriptedDoor(), asyncio.Event()
+
+        async def hold(request: Request) -> None:
+            await held.wait()
+
+        door.before = hold
+        reads = fetcher(door, host_pages=1, queue_limit=3)
+        tasks = [asyncio.create_task(reads.fetch(ReadRequest(url(number)))) for number in range(4)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(errors.HostBusyError):
+            await reads.fetch(ReadRequest(url(9)))
+        patient = asyncio.create_task(reads.fetch(ReadRequest(url(10), principal="another caller")))
+        await asyncio.sleep(0.05)
+        assert not patient.done()
+        held.set()
+        async with asyncio.timeout(60):
+            await asyncio.gather(*tasks, patient)
+
+    async def test_who_is_sent_away_leaves_no_line_behind(self) -> None:
+        polite = HostThrottle(LocalLeases(), Settings(host_pages=1, queue_limit=1))
+        deadline = Deadline.within(60)
+
+        async def wait() -> None:
+            async with polite.turn(HOST, "local", deadline):
+                pass
+
+        async with polite.turn(HOST, "local", deadline), polite.turn("other.example", "local", deadline):
+            waiting = asyncio.create_task(wait())
+            await asyncio.sleep(0.01)
+            with pytest.raises(errors.HostBusyError):
+                async with polite.turn("other.example", "local", deadline):
+                    pass
+            assert list(polite._queues) == [HOST]
+        await waiting
+        assert not polite._queues
+
+
+class TestTheGap:
+    async def test_visits_to_one_host_begin_so_far_apart(self) -> None:
+        door = ScriptedDoor()
+        counted, reads = Counted(door, 0), fetcher(door, host_gap_s=0.15)
+        begun = time.monotonic()
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(reads.fetch(ReadRequest(url(number))) for number in range(4)))
+        # Between two of them a slow machine may let less pass: the first of the two came late.
+        since = [start - begun for start in counted.starts]
+        assert all(passed >= 0.15 * number - 0.01 for number, passed in enumerate(since)), since
+
+    async def test_a_gap_that_outlasts_the_deadline_is_told_at_once(self) -> None:
+        reads = fetcher(ScriptedDoor(), host_gap_s=60)
+        await reads.fetch(ReadRequest(url(1)))
+        begun = time.monotonic()
+        with pytest.raises(errors.HostBusyError, match=r"example\.org is asked once in 60 s") as refused:
+            await reads.fetch(ReadRequest(url(2), deadline_s=20))
+        assert time.monotonic() - begun < 5 and 50 < refused.value.retry_after_s <= 60
+        assert "Try again in" in refused.value.sentence()
+
+    async def test_who_would_stand_too_far_back_in_the_line_is_told_at_once(self) -> None:
+        reads = fetcher(ScriptedDoor(), host_gap_s=5)
+        await reads.fetch(ReadRequest(url(0)))
+        tasks = [
+            asyncio.create_task(reads.fetch(ReadRequest(url(number), deadline_s=30)))
+            for number in range(1, 8)
+        ]
+        done, waiting = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            assert isinstance(task.exception(), errors.HostBusyError)
+        assert 1 <= len(done) <= 4
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting)
+
+    async def test_a_second_try_that_has_no_turn_leaves_the_first_answer(self) -> None:
+        door = ScriptedDoor(status=503)
+        with pytest.raises(errors.HttpStatusError):
+            await fetcher(door, host_gap_s=60).fetch(ReadRequest(url(1), deadline_s=10))
+        assert len(door.requests) == 1
+
+
+class TestRetryAfter:
+    @pytest.mark.parametrize("status", [429, 503])
+    async def test_a_host_that_asks_for_a_pause_is_left_alone(self, status: int) -> None:
+        door = ScriptedDoor(status=status, headers={"retry-after": "60"})
+        reads = fetcher(door)
+        with pytest.raises(errors.ScraperError, match=str(status)):
+            await reads.fetch(ReadRequest(url(1), deadline_s=5))
+        begun = time.monotonic()
+        with pytest.raises(errors.HostBusyError, match="has asked to be left alone") as refused:
+            await reads.fetch(ReadRequest(url(2), deadline_s=600))
+        assert time.monotonic() - begun < 10
+        assert 50 < refused.value.retry_after_s <= 60 and len(door.requests) == 1
+        with pytest.raises(errors.ScraperError, match=str(status)):
+            await reads.fetch(ReadRequest(url(2, "other.example"), deadline_s=5))
+
+    async def test_a_short_pause_is_waited_for(self) -> None:
+        door = ScriptedDoor(status=429, headers={"retry-after": "1"})
+        begun = time.monotonic()
+        with pytest.raises(errors.HttpStatusError):
+            await fetcher(door).fetch(ReadRequest(url(1), deadline_s=20))
+        assert time.monotonic() - begun >= 1 and len(door.requests) == 2
+
+    async def test_a_date_is_understood_and_what_is_too_long_is_bounded(self) -> None:
+        later = datetime.now(UTC) + timedelta(days=30)
+        door = ScriptedDoor(status=503, headers={"retry-after": format_datetime(later, usegmt=True)})
+        reads = fetcher(door)
+        with pytest.raises(errors.HttpStatusError):
+            await reads.fetch(ReadRequest(url(1), deadline_s=5))
+        with pytest.raises(errors.HostBusyError) as refused:
+            await reads.fetch(ReadRequest(url(2), deadline_s=5))
+        assert COOLDOWN_LIMIT_S - 60 < refused.value.retry_after_s <= COOLDOWN_LIMIT_S
+
+    @pytest.mark.parametrize(
+        ("status", "value"),
+        [
+            (200, "60"),
+            (404, "60"),
+            (429, "soon"),
+            (429, "-5"),
+            # Moments that no calendar holds.
+            (429, "Fri, 31 Dec 9999 23:59:59 -0500"),
+            (429, "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"),
+            (429, "Wed, 21 Oct 2026 07:28:00 +99999999999999"),
+        ],
+    )
+    async def test_what_asks_for_nothing_stops_nothing(self, status: int, value: str) -> None:
+        door = ScriptedDoor(status=status, headers={"retry-after": value})
+        reads = fetcher(door)
+        for number in range(2):
+            try:
+                await reads.fetch(ReadRequest(url(number), deadline_s=5))
+            except errors.HttpStatusError as error:
+                assert error.status == status
+        assert len(door.requests) == 2
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            door_errors.PageCrashedError("It crashed."),
+            door_errors.BlockedAddressError("It leads to a host that is not public."),
+        ],
+    )
+    async def test_a_host_whose_page_could_not_be_rendered_is_left_alone_as_it_asks(
+        self, fault: door_errors.BrowsersError
+    ) -> None:
+        async def fail(request: Request) -> None:
+            raise fault
+
+        door = ScriptedDoor("<p>CAPTCHA</p>", status=503, headers={"retry-after": "60"})
+        door.while_rendering = fail
+        reads = fetcher(door)
+        with pytest.raises(errors.ScraperError):
+            await reads.fetch(ReadRequest(url(1), deadline_s=5))
+        asked = len(door.requests)
+        with pytest.raises(errors.HostBusyError, match="has asked to be left alone"):
+            await reads.fetch(ReadRequest(url(2), deadline_s=5))
+        assert len(door.requests) == asked
+
+    async def test_what_was_kept_is_given_all_the_same(self) -> None:
+        door = ScriptedDoor()
+        reads = Fetcher(
+            door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings()
+        )
+        await reads.fetch(ReadRequest(url(1)))
+        door._more = {"status": 429, "headers": {"retry-after": "60"}}
+        with pytest.raises(errors.ScraperError):
+            await reads.fetch(ReadRequest(url(2), deadline_s=5))
+        assert (await reads.fetch(ReadRequest(url(1)))).cached
+
+
+class TestManyServers:
+    @pytest.fixture
+    async def polite(self) -> AsyncIterator[list[HostThrottle]]:
+        """Several servers over one state, as the leases of one process stand in for it."""
+        leases = LocalLeases()
+        yield [HostThrottle(leases, Settings(host_pages=3)) for _ in range(4)]
+
+    async def test_the_bound_is_that_of_all(self, polite: list[HostThrottle]) -> None:
+        async with AsyncExitStack() as stack:
+            for one in polite[:3]:
+                await stack.enter_async_context(one.turn(HOST, "local", Deadline.within(5)))
+            with pytest.raises(errors.HostBusyError):
+                await stack.enter_async_context(polite[3].turn(HOST, "local", Deadline.within(0.2)))
+
+
+async def test_without_settings_a_turn_costs_next_to_nothing() -> None:
+    polite = HostThrottle(LocalLeases(), Settings())
+    deadline, begun = Deadline.within(60), time.process_time()
+    for _ in range(2_000):
+        async with polite.turn(HOST, "local", deadline):
+            pass
+    # 12 us each where it was measured; a page costs ten thousand.
+    assert (time.process_time() - begun) / 2_000 < 0.001

@@ -1,0 +1,396 @@
+"""What robots.txt lets be read, for how long that is believed, and what a caller is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+from protego import Protego
+
+from browsers import Browsers
+from browsers import errors as door_errors
+from browsers.model import Mode, RedirectHop, Request, Snapshot
+from scraper import errors
+from scraper.deadline import Deadline
+from scraper.model import ReadRequest
+from scraper.reading import robots
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots import RobotsFiles, RobotsRules
+from scraper.settings import Settings
+from scraper.store.protocols import PageStore
+from scraper.workers import WorkerPool
+from tests.scraper.reading.standins import CountingPages, ScriptedWorkers
+
+RULES = """
+User-agent: other-bot
+Disallow: /
+
+User-agent: *
+Disallow: /private
+Disallow: /private/deep
+Allow: /private/open
+"""
+SLOWLY = "User-agent: *\nCrawl-delay: 2"
+SITE = "http://example.org"
+Enough = Callable[[Snapshot], object]
+
+
+class RobotsDoor:
+    """Serves a robots.txt, or what is in its place, and the same page everywhere else."""
+
+    def __init__(self, text: str = RULES, status: int = 200) -> None:
+        self.text, self.status = text, status
+        self.fault: door_errors.BrowsersError | None = None
+        self.page_fault: door_errors.BrowsersError | None = None
+        self.leads_to: str | None = None
+        self.robots: list[Request] = []
+        self.pages: list[Request] = []
+
+    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+        await asyncio.sleep(0)
+        if request.url.endswith("/robots.txt"):
+            self.robots.append(request)
+            if self.fault is not None:
+                raise self.fault
+            return Snapshot(
+                request.url, request.url, self.status, {}, "text/plain", self.text.encode(), self.text
+            )
+        self.pages.append(request)
+        if self.page_fault is not None:
+            raise self.page_fault
+        html = "<p>Served.</p>"
+        url = self.leads_to or request.url
+        hops = (RedirectHop(request.url, 302, url),) if self.leads_to else ()
+        snapshot = Snapshot(url, request.url, 200, {}, "text/html", html.encode(), html, hops=hops)
+        assert enough is not None
+        await enough(snapshot)  # type: ignore[misc]
+        return snapshot
+
+
+def fetcher(door: RobotsDoor, policy: str = "obey", gap_s: float = 0.0) -> Fetcher:
+    settings = Settings(robots=policy, host_gap_s=gap_s)
+    return Fetcher(
+        cast(Browsers, door), cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), settings
+    )
+
+
+async def refusal(reads: Fetcher, path: str) -> errors.ScraperError:
+    with pytest.raises(errors.ScraperError) as refused:
+        await reads.fetch(ReadRequest(SITE + path, deadline_s=20))
+    return refused.value
+
+
+class KeptTexts:
+    """What servers have fetched for each other."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    async def get(self, key: str) -> bytes | None:
+        return self._kept.get(key)
+
+    def put(self, key: str, value: bytes, keep_s: float) -> None:
+        self._kept[key] = value
+
+
+def robots_of(door: RobotsDoor, texts: KeptTexts | None = None) -> RobotsFiles:
+    async def fetch_file(request: Request, deadline: Deadline) -> Snapshot:
+        return await door.visit(request)
+
+    return RobotsFiles(fetch_file, texts)
+
+
+class TestTheRules:
+    @pytest.mark.parametrize(
+        ("path", "rule"),
+        [
+            ("/", None),
+            ("/private", "/private"),
+            ("/private/deep/x?y", "/private/deep"),
+            ("/private/open/x", None),
+        ],
+    )
+    def test_the_longest_rule_that_fits_decides_and_is_named(self, path: str, rule: str | None) -> None:
+        assert RobotsRules(RULES).find_disallow_rule(SITE + path) == rule
+
+    def test_a_group_of_our_own_goes_before_that_of_everybody(self) -> None:
+        rules = RobotsRules(RULES + "\nUser-agent: Search-MCP\nDisallow: /ours\n")
+        assert (
+            rules.find_disallow_rule(SITE + "/ours") == "/ours"
+            and rules.find_disallow_rule(SITE + "/private") is None
+        )
+        assert rules.gap_s is None
+
+    @pytest.mark.parametrize(
+        ("value", "path"),
+        [
+            ("/*.pdf$", "/a/b.pdf"),
+            ("/caf%C3%A9", "/caf%c3%a9/menu"),
+            ("/café", "/caf%C3%A9"),
+            ("/x?id=", "/x?id=7"),
+            ("*/print", "/any/print"),
+        ],
+    )
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_a_rule_is_named_as_it_is_written(self, value: str, path: str, end: str) -> None:
+        lines = (
+            "User-agent: *",
+            *(f"Disallow: /other/{number}*x" for number in range(300)),
+            f"Disallow: {value}",
+        )
+        assert RobotsRules(end.join(lines)).find_disallow_rule(SITE + path) == value
+
+    def test_of_many_rules_few_are_looked_at_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /p{'/' * n}\n" for n in range(2_000)))
+        parsed: list[str] = []
+        parse = Protego.parse
+
+        def counted(text: str) -> Protego:
+            parsed.append(text)
+            return parse(text)
+
+        monkeypatch.setattr(Protego, "parse", counted)
+        assert rules.find_disallow_rule(SITE + "/p//") == "/p//"
+        assert len(parsed) == 1
+
+    def test_a_pause_between_visits_is_understood_and_bounded(self) -> None:
+        assert RobotsRules(SLOWLY).gap_s == 2
+        assert RobotsRules("User-agent: *\nCrawl-delay: 86400").gap_s == 120
+
+    @pytest.mark.parametrize(
+        "text", ["", "<!doctype html><p>Not found", "\x00\xff", "Disallow: /", "User-agent: *\nDisallow:"]
+    )
+    def test_what_holds_no_rule_forbids_nothing(self, text: str) -> None:
+        assert RobotsRules(text).find_disallow_rule(SITE + "/x") is None
+
+
+class TestObey:
+    async def test_what_is_forbidden_is_not_visited_and_the_rule_and_the_setting_are_named(self) -> None:
+        door = RobotsDoor()
+        error = await refusal(fetcher(door), "/private/x")
+        assert (
+            isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
+        )
+        assert error.sentence() == (
+            "The robots.txt of example.org does not let it be read (Disallow: /private). "
+            "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source."
+        )
+        assert not door.pages
+
+    async def test_a_byte_order_mark_hides_no_rule(self) -> None:
+        reads = fetcher(RobotsDoor("\ufeffUser-agent: *\nDisallow: /private"))
+        assert isinstance(await refusal(reads, "/private"), errors.RobotsDisallowedError)
+
+    async def test_what_is_allowed_is_read_without_a_word(self) -> None:
+        door = RobotsDoor()
+        reading = await fetcher(door).fetch(ReadRequest(SITE + "/open"))
+        assert reading.warnings == () and len(door.pages) == 1
+
+    async def test_the_file_is_fetched_once_for_many_pages_as_served(self) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await asyncio.gather(*(reads.fetch(ReadRequest(f"{SITE}/{number}")) for number in range(5)))
+        assert len(door.robots) == 1
+        request = door.robots[0]
+        assert (
+            request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
+        )
+
+    async def test_each_origin_has_its_own(self) -> None:
+        door = RobotsDoor()
+        reads = fetcher(door)
+        for site in ("http://example.org", "https://example.org", "http://example.org:8080"):
+            await reads.fetch(ReadRequest(site + "/x"))
+        assert [request.url for request in door.robots] == [
+            "http://example.org/robots.txt", "https://example.org/robots.txt",
+            "http://example.org:8080/robots.txt",
+        ]  # fmt: skip
+
+    async def test_a_redirect_to_where_it_is_forbidden_is_refused(self) -> None:
+        door = RobotsDoor()
+        door.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
+
+    async def test_a_page_that_was_led_to_where_it_is_forbidden_is_not_given_as_served_either(self) -> None:
+        class Crashing(RobotsDoor):
+            async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+                snapshot = await super().visit(request, enough)
+                if request.url.endswith("/robots.txt"):
+                    return snapshot
+                raise door_errors.PageCrashedError("It crashed while it was rendered.")
+
+        door = Crashing()
+        door.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
+
+    async def test_the_pause_that_a_site_asks_for_is_kept(self) -> None:
+        reads = fetcher(RobotsDoor(SLOWLY))
+        await reads.fetch(ReadRequest(SITE + "/1"))
+        with pytest.raises(errors.HostBusyError, match="is asked once in 2 s"):
+            await reads.fetch(ReadRequest(SITE + "/2", deadline_s=1))
+
+    async def test_the_pause_is_told_when_the_site_was_asked(self) -> None:
+        reads = fetcher(RobotsDoor(SLOWLY))
+        assert reads.gap_s(SITE) is None
+        await reads.fetch(ReadRequest(SITE + "/1"))
+        assert reads.gap_s(SITE) == 2
+        assert reads.gap_s("http://other.example/") is None
+        assert fetcher(RobotsDoor(), "off", gap_s=3.0).gap_s(SITE) == 3
+
+
+class TestWarn:
+    async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:
+        reading = await fetcher(RobotsDoor(), "warn").fetch(ReadRequest(SITE + "/private/x"))
+        assert reading.document.text == "Served."
+        assert reading.warnings == (
+            "The robots.txt of example.org does not let it be read (Disallow: /private).",
+        )
+
+    async def test_off_asks_for_no_file(self) -> None:
+        door = RobotsDoor()
+        assert (await fetcher(door, "off").fetch(ReadRequest(SITE + "/private/x"))).warnings == ()
+        assert not door.robots
+
+
+class TestFilesThatAreNotThere:
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
+    async def test_a_client_error_allows_everything(self, status: int) -> None:
+        await fetcher(RobotsDoor(status=status)).fetch(ReadRequest(SITE + "/private/x"))
+
+    @pytest.mark.parametrize("status", [500, 502, 503])
+    async def test_a_server_error_forbids_everything(self, status: int) -> None:
+        error = await refusal(fetcher(RobotsDoor(status=status)), "/")
+        assert isinstance(error, errors.RobotsDisallowedError)
+        assert f"cannot be reached, which means no. The server answered {status}." in str(error)
+        assert error.retryable and error.retry_after_s is not None and 290 < error.retry_after_s < 310
+        assert "try again in" in error.next_step
+
+    async def test_a_host_that_cannot_be_reached_forbids_everything(self) -> None:
+        door = RobotsDoor()
+        door.fault = door_errors.ConnectTimeoutError("example.org does not answer.")
+        assert "example.org does not answer." in str(await refusal(fetcher(door), "/"))
+
+    @pytest.mark.parametrize(
+        ("kind", "passes"),
+        [
+            (door_errors.NameLookupTimeoutError, True),
+            (door_errors.ConnectionClosedError, True),
+            (door_errors.DeadlineExceededError, True),
+            (door_errors.NameNotResolvedError, False),
+        ],
+    )
+    async def test_whether_asking_later_can_help_is_told_also_by_another_server(
+        self, kind: type[door_errors.BrowsersError], passes: bool
+    ) -> None:
+        door, texts = RobotsDoor(), KeptTexts()
+        door.fault = kind("No robots.txt of example.org.")
+        for _ in range(2):
+            said = await robots_of(door, texts).decide(SITE + "/1", "local", Deadline.within(20))
+            assert not said.allowed and (said.retry_after_s is not None) == passes
+        assert len(door.robots) == 1
+
+    async def test_too_many_redirects_allow_everything(self) -> None:
+        door = RobotsDoor()
+        door.fault = door_errors.TooManyRedirectsError("It redirects more than 5 times.")
+        await fetcher(door).fetch(ReadRequest(SITE + "/private/x"))
+
+    async def test_a_fault_of_ours_is_told_as_one_and_not_remembered(self) -> None:
+        door, faults = RobotsDoor(), door_errors.BrowserGoneError("The browser died.")
+        reads = fetcher(door)
+        door.fault = faults
+        assert isinstance(await refusal(reads, "/"), errors.BrowserFailedError)
+        door.fault = None
+        await reads.fetch(ReadRequest(SITE + "/"))
+
+    @pytest.mark.parametrize("kind", [door_errors.BlockedAddressError, door_errors.UnsafePortError])
+    async def test_one_that_leads_to_where_we_do_not_go_says_nothing_of_the_site(
+        self, kind: type[door_errors.RefusedError]
+    ) -> None:
+        door = RobotsDoor()
+        door.fault = kind("The address that example.org redirects to is none of ours.")
+        reads = fetcher(door)
+        await reads.fetch(ReadRequest(SITE + "/private/1"))
+        await reads.fetch(ReadRequest(SITE + "/private/2"))
+        assert len(door.robots) == 1
+
+    async def test_a_site_that_is_not_ours_to_visit_is_told_as_such(self) -> None:
+        door = RobotsDoor()
+        door.fault = door.page_fault = door_errors.BlockedAddressError("example.org is not public.")
+        assert isinstance(await refusal(fetcher(door), "/"), errors.PrivateAddressError)
+
+
+class TestTime:
+    @pytest.fixture
+    def now(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+        """Sets the clock so many seconds after the start."""
+        moment = [1_800_000_000.0]
+        monkeypatch.setattr("time.time", lambda: moment[0])
+
+        def later(seconds: float) -> None:
+            moment[0] = 1_800_000_000.0 + seconds
+
+        return later
+
+    async def test_a_file_is_believed_for_a_day(self, now: Callable[[float], None]) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await reads.fetch(ReadRequest(SITE + "/1"))
+        now(86_000)
+        await reads.fetch(ReadRequest(SITE + "/2"))
+        assert len(door.robots) == 1
+        now(87_000)
+        await reads.fetch(ReadRequest(SITE + "/3"))
+        assert len(door.robots) == 2
+
+    async def test_an_old_file_stands_while_the_new_one_cannot_be_reached_for_a_month(
+        self, now: Callable[[float], None]
+    ) -> None:
+        door = RobotsDoor("User-agent: *\nDisallow: /private")
+        reads = fetcher(door)
+        await reads.fetch(ReadRequest(SITE + "/1"))
+        door.status = 503
+        now(2 * 86_400)
+        await reads.fetch(ReadRequest(SITE + "/2"))
+        assert isinstance(await refusal(reads, "/private"), errors.RobotsDisallowedError)
+        now(31 * 86_400)
+        await reads.fetch(ReadRequest(SITE + "/private"))
+
+    async def test_a_file_that_was_never_there_is_asked_for_again_soon(
+        self, now: Callable[[float], None]
+    ) -> None:
+        door = RobotsDoor(status=503)
+        reads = fetcher(door)
+        await refusal(reads, "/1")
+        await refusal(reads, "/1")
+        assert len(door.robots) == 1
+        now(301)
+        door.status = 200
+        await reads.fetch(ReadRequest(SITE + "/1"))
+        assert len(door.robots) == 2
+
+    @pytest.mark.parametrize(("ahead_s", "asked"), [(0, 1), (250, 1), (100 * 86_400, 2)])
+    async def test_what_another_server_has_kept_is_believed_where_its_clock_is_ours(
+        self, now: Callable[[float], None], ahead_s: float, asked: int
+    ) -> None:
+        door, texts = RobotsDoor(), KeptTexts()
+        now(ahead_s)
+        await robots_of(door, texts).decide(SITE + "/1", "local", Deadline.within(20))
+        now(0)
+        for _ in range(2):
+            ours = robots_of(door, texts)
+            assert not (await ours.decide(SITE + "/private", "local", Deadline.within(20))).allowed
+        assert len(door.robots) == asked
+
+    @pytest.mark.parametrize(("name", "bound"), [("MAX_FILES", 2), ("MAX_CHARACTERS", 2 * len(RULES))])
+    async def test_the_files_of_sites_that_were_asked_last_stay(
+        self, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
+    ) -> None:
+        monkeypatch.setattr(robots, name, bound)
+        door = RobotsDoor()
+        ours = robots_of(door)
+        for host in ("a", "b", "a", "c", "a", "b"):
+            await ours.decide(f"http://{host}.example/1", "local", Deadline.within(20))
+        asked = [request.url[7] for request in door.robots]
+        assert asked == ["a", "b", "c", "b"]

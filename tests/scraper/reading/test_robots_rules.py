@@ -1,0 +1,87 @@
+"""Which rule of a robots.txt speaks against a page."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from protego import Protego
+
+from scraper.reading.robots import PRODUCT, RobotsRules
+from tests.scraper.soon import soon
+
+HOST = "https://example.org"
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "rule"),
+    [
+        ("Disallow: /private", "/private/a", "/private"),
+        ("Disallow: /\n Disallow : /private # keep out", "/private/a", "/private"),
+        ("disallow:/a*/b$", "/a1/b", "/a*/b$"),
+        ("Disallow:\nDisallow: /", "/a", "/"),
+        ("Disallow: /private", "/public", None),
+        ("Disallow:\n/private", "/private", None),
+    ],
+)
+def test_the_rule_that_forbids_is_named(lines: str, path: str, rule: str | None) -> None:
+    assert RobotsRules(f"User-agent: *\n{lines}").find_disallow_rule(HOST + path) == rule
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", " \n", "dis", "disallow", "Disallow:\n", "Disallow: /*a\n"])
+def test_a_hostile_file_is_looked_through_soon(piece: str) -> None:
+    text = "User-agent: *\nDisallow: /\n" + piece * (200_000 // len(piece))
+    with soon():
+        assert RobotsRules(text).find_disallow_rule(f"{HOST}/a") is not None
+
+
+def test_many_names_above_many_rules_are_read_soon_and_our_own_rules_hold() -> None:
+    names = "".join(f"useragent: bot{number}\n" for number in range(3_000))
+    rules = "".join(f"Disallow: /a{number}\n" for number in range(3_000))
+    ours = "User-agent: *\n" + rules + names + rules.replace("/a", "/b") + "User-agent: x\nDisallow: /c"
+    with soon():
+        found = RobotsRules(ours)
+        assert found.find_disallow_rule(f"{HOST}/a2999") == "/a2999"
+        assert (
+            found.find_disallow_rule(f"{HOST}/b2999") is None
+            and found.find_disallow_rule(f"{HOST}/c") is None
+        )
+        all_alike = RobotsRules(names + "User-agent: search-mcp\n" + rules)
+        assert all_alike.find_disallow_rule(f"{HOST}/a2999") == "/a2999"
+
+
+def test_the_rule_is_named_soon_for_many_pages() -> None:
+    rules = RobotsRules(
+        "User-agent: *\n" + "".join(f"Disallow: /a/%7E{number}\n" for number in range(20_000))
+    )
+    with soon():
+        for number in range(60):
+            assert rules.find_disallow_rule(f"{HOST}/a/~{number}/x") is not None
+
+
+AGENTS = (
+    "User-agent: *",
+    "User-agent: Search-MCP # us",
+    "useragent:search*",
+    "user agent\tsearch-mcp-two",
+    "User-Agent s",
+    "User-agent: **",
+    "User-agent:",
+    "User-agent search: mcp",
+    "User-agent search:mcp",
+    "User  agent: search",
+    "User  agent search",
+    "User-agent: mcp",
+    "Sitemap: http://example.org/user-agent",
+    "Novel: user-agent search",
+)
+
+
+def test_who_is_meant_is_what_the_parser_says() -> None:
+    for one, two, three in itertools.product(AGENTS, repeat=3):
+        text = "\n".join((one, "Disallow: /1", two, three, "Disallow: /2", "Crawl-delay: 3", "User-agent: x"))
+        alone, found = Protego.parse(text), RobotsRules(text)
+        for path in ("/1", "/2"):
+            allowed = alone.can_fetch(HOST + path, PRODUCT)
+            assert (found.find_disallow_rule(HOST + path) is None) == allowed, text
+        assert found.gap_s == alone.crawl_delay(PRODUCT), text

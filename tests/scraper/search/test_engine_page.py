@@ -1,0 +1,63 @@
+"""Consent is refused with the page's own form, and nothing else is ever sent."""
+
+from __future__ import annotations
+
+from browsers.model import Request, Snapshot
+from scraper.search.engine_page import build_consent_refusal
+
+ASKED = Request(
+    "https://news.google.com/rss/search?q=a", principal="somebody", site_profile="engine-googlenews"
+)
+URL = "https://consent.google.com/m?continue=https://news.google.com/"
+
+
+def answer(html: str, url: str = URL) -> Request | None:
+    return build_consent_refusal(Snapshot(url, ASKED.url, 200, {}, "text/html", html.encode(), html), ASKED)
+
+
+def form(label: str, value: str, action: str = "https://consent.google.com/save") -> str:
+    return (
+        f"<form action='{action}' method='POST'>"
+        f"<input type='hidden' name='set_eom' value='{value}'>"
+        f"<input type='hidden' name='gl' value='DE'>"
+        f"<button name='which' value='{value}'>{label}</button></form>"
+    )
+
+
+def test_the_form_that_refuses_is_sent_with_its_fields() -> None:
+    sent = answer(form("Accept all", "false") + form("Reject all", "true"))
+    assert sent is not None
+    assert (sent.url, sent.method) == ("https://consent.google.com/save", "POST")
+    assert sent.form == {"set_eom": "true", "gl": "DE", "which": "true"}
+    assert (sent.principal, sent.site_profile) == (ASKED.principal, ASKED.site_profile)
+
+
+def test_other_languages_refuse_too() -> None:
+    for label in (
+        "Alle ablehnen",
+        "Tout refuser",
+        "Rechazar todo",
+        "すべて拒否",
+        "全部拒绝",
+        "Отклонить все",
+    ):
+        assert answer(form(label, "true")) is not None, label
+
+
+def test_nothing_is_accepted_for_want_of_a_refusal() -> None:
+    assert answer(form("Accept all", "false")) is None
+
+
+def test_a_form_about_something_else_is_never_sent() -> None:
+    assert (
+        answer(form("Reject the offer", "true", "https://shop.example/order"), "https://shop.example/")
+        is None
+    )
+    assert (
+        answer("<form id='consent' method='post' action='javascript:x()'><button>Reject</button></form>")
+        is None
+    )
+
+
+def test_a_page_without_text_has_no_answer() -> None:
+    assert answer("") is None

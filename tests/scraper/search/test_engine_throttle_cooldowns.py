@@ -1,0 +1,88 @@
+"""An engine that refused rests, longer each time, and is tried again by one request."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from scraper.coordination.protocols import Cooldown
+from scraper.search.engine_throttle import (
+    COOLDOWNS_S,
+    MAX_FAULTS,
+    CircuitBreakers,
+    after_failure,
+    is_cooling_down,
+)
+from scraper.store.search_cache import MemorySearches, SqliteSearches
+
+NOW = 1_800_000_000.0
+
+
+def test_each_wall_in_a_row_makes_a_longer_rest_up_to_an_hour() -> None:
+    rest, pauses = None, []
+    for _ in range(6):
+        rest = after_failure(rest, "captcha", NOW)
+        pauses.append(rest.until - NOW)
+    assert pauses == [60, 300, 1_800, 3_600, 3_600, 3_600]
+
+
+def test_a_timeout_makes_an_engine_rest_only_when_it_repeats() -> None:
+    rest = None
+    for _ in range(MAX_FAULTS - 1):
+        rest = after_failure(rest, "timeout", NOW)
+        assert not is_cooling_down(rest, NOW)
+    assert is_cooling_down(after_failure(rest, "timeout", NOW), NOW)
+
+
+def test_a_rest_ends() -> None:
+    rest = after_failure(None, "captcha", NOW)
+    assert is_cooling_down(rest, NOW + 59)
+    assert not is_cooling_down(rest, NOW + 61)
+
+
+def test_a_rest_from_a_clock_that_was_wrong_is_none() -> None:
+    assert not is_cooling_down(Cooldown("captcha", 1, 0, NOW + 10 * COOLDOWNS_S[-1]), NOW)
+
+
+async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
+    searches = MemorySearches()
+    breakers = CircuitBreakers(searches)
+    await breakers.note_outcome("bing", "captcha")
+    resting = await breakers.find_cooldown("bing")
+    assert resting is not None and resting[0] == "captcha" and 55 < resting[1] <= 60
+    assert await breakers.find_cooldown("mojeek") is None
+    await breakers.note_outcome("bing", None)
+    assert await breakers.find_cooldown("bing") is None
+
+
+async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
+    searches = MemorySearches()
+    breakers = CircuitBreakers(searches)
+    searches.set_rest("bing", "direct", Cooldown("captcha", step=1, until=time.time() - 1))
+    assert await breakers.find_cooldown("bing") is None
+    await breakers.note_outcome("bing", "captcha")
+    resting = await breakers.find_cooldown("bing")
+    assert resting is not None and resting[1] == pytest.approx(300, abs=5)
+
+
+async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
+    first = SqliteSearches(tmp_path)
+    await CircuitBreakers(first).note_outcome("bing", "captcha")
+    await first.close()
+    second = SqliteSearches(tmp_path)
+    assert await CircuitBreakers(second).find_cooldown("bing") is not None
+    # Another way out has not been walled.
+    assert await CircuitBreakers(second, "http://user:word@proxy.example:8080").find_cooldown("bing") is None
+    await second.close()
+    assert b"word" not in (tmp_path / "searches.sqlite").read_bytes()
+
+
+async def test_rests_are_remembered_where_no_file_can_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    searches = SqliteSearches(tmp_path / "file")
+    breakers = CircuitBreakers(searches)
+    await breakers.note_outcome("bing", "captcha")
+    assert await breakers.find_cooldown("bing") is not None
+    await searches.close()
