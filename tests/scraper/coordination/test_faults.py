@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import open_shared_state, valkey_client, valkey_leases, valkey_state
+from scraper.coordination import open_shared_state, valkey_client, valkey_leases
 from scraper.coordination.protocols import (
     ClaimedElsewhere,
     Cooldown,
@@ -134,9 +134,9 @@ async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path
 
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
-        assert one.status().servers == valkey_state.UNSEEN
+        assert one.status().servers == valkey_leases.UNSEEN
         granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
-        assert sum(granted) == LIMIT.burst // valkey_state.UNSEEN
+        assert sum(granted) == LIMIT.burst // valkey_leases.UNSEEN
 
 
 async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ class TestFaults:
         with caplog.at_level("WARNING", "scraper.reading.visitor"):
             await house.error()
         (told,) = set(caplog.messages)
-        assert told == "a page of example.org is read the plain way: took too long"
+        assert told == "a page of example.org is read by the fallback reader: took too long"
 
     async def test_that_nobody_can_read_is_no_fault_of_the_page(self) -> None:
         house = House()
