@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from scraper.app import App
+from scraper.caching.page_cache import PageCache
 from scraper.model import Document, Reading
-from scraper.reading.page_cache_queries import Library
 from scraper.settings import Settings
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
@@ -27,7 +27,7 @@ class KeptApp:
 
     settings: Settings
     pages: SqlitePages
-    library: Library
+    page_cache: PageCache
     indexes: IndexService
     browsers: Any = None
 
@@ -55,7 +55,7 @@ async def kept_app(folder: Path) -> AsyncIterator[KeptApp]:
     settings = Settings(data_dir=folder)
     pages, indexes = SqlitePages(folder, limit_bytes=100_000_000), IndexService(folder)
     try:
-        yield KeptApp(settings, pages, Library(pages, settings), indexes)
+        yield KeptApp(settings, pages, PageCache(pages, settings), indexes)
     finally:
         await indexes.close()
         await pages.close()

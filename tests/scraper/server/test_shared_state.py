@@ -11,9 +11,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from scraper import coordination
 from scraper.cli.check_results import CheckLevel
 from scraper.cli.shared_state import check
-from scraper.coordination import factory, valkey_client, valkey_state
+from scraper.coordination import valkey_client, valkey_state
 from scraper.settings import Settings
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say, output_of
@@ -25,10 +26,11 @@ from tests.site.running import Site
 PER_MINUTE = 6
 PATIENT = """
 from scraper.cli.main import main
-from scraper.coordination import factory, valkey_client
+from scraper import coordination
+from scraper.coordination import valkey_client
 
 # A machine that stands still for a second is no service that is away.
-valkey_client.COMMAND_S = valkey_client.GREETING_S = factory.MEETING_S = 30.0
+valkey_client.COMMAND_S = valkey_client.GREETING_S = coordination.CONNECT_WAIT_S = 30.0
 main()
 """
 TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
@@ -98,7 +100,11 @@ async def _granted(
 async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in ((factory, "MEETING_S"), (valkey_client, "COMMAND_S"), (valkey_client, "GREETING_S")):
+    for module, name in (
+        (coordination, "CONNECT_WAIT_S"),
+        (valkey_client, "COMMAND_S"),
+        (valkey_client, "GREETING_S"),
+    ):
         monkeypatch.setattr(module, name, LIMIT_S)
     monkeypatch.setattr(valkey_state, "SLOW_S", LIMIT_S)
     async with redis_server(tmp_path, password="hush-hush") as redis:

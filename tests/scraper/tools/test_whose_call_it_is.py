@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from scraper.app import App
-from scraper.model import DocumentRequest
+from scraper.model import DocumentRequest, ReadRequest, SearchRequest
 from scraper.settings import Settings
 from scraper.tools import cached_resources, registry
 from scraper.tools.model import Tool, ToolCall
@@ -45,8 +45,9 @@ class Service:
         return self
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        wanted = [value.principal for value in given if isinstance(value, DocumentRequest)]
-        self._names += wanted or [named.get("principal", "nobody")]
+        kinds = (DocumentRequest, ReadRequest, SearchRequest)
+        requests = [value.principal for value in given if isinstance(value, kinds)]
+        self._names += requests or [named.get("principal", "nobody")]
         raise RuntimeError("asked")
 
 
