@@ -73,7 +73,7 @@ async def _in_process(site: Site, folder: Path) -> AsyncIterator[OneCall]:
 
         await one()
         # Until it is in the file a page comes out of memory, as it never does over HTTP.
-        await app.pages.settled()
+        await app.pages.flush()
         yield one
 
 

@@ -34,9 +34,9 @@ from benchmarks.shared_store.table import (
     opened,
 )
 from scraper.store.postgres import schema
-from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageStore
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.postgres_server import PostgresServer, missing
 
 _PAGES, _PAGES_QUICK = 1_000_000, 50_000
@@ -107,7 +107,7 @@ async def _warmed(server: PostgresServer) -> float:
     url = server.url(DATABASE)
     await server.say("CREATE EXTENSION IF NOT EXISTS pg_prewarm", url)
     for name in ("words_by_vector", "words"):
-        await server.say(f"SELECT pg_prewarm('{schema.NAME}.{name}')", url)
+        await server.say(f"SELECT pg_prewarm('{schema.SCHEMA_NAME}.{name}')", url)
     return time.perf_counter() - began
 
 
@@ -127,7 +127,7 @@ async def _searched(pages: PageStore, query: str) -> float:
 async def _got(pages: PageStore, number: int) -> float:
     began = time.perf_counter()
     key = f"https://example.org/{number}"
-    await pages.get(key, shelf=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
+    await pages.get(key, scope=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
     return time.perf_counter() - began
 
 
@@ -138,15 +138,15 @@ async def _compared(server: PostgresServer, count: int) -> Figures:
     await server.say("CREATE DATABASE compared")
     queries = list(MadeTexts(LANGUAGE).queries(_COMPARED_QUERIES))
     with tempfile.TemporaryDirectory() as folder:
-        sqlite = SqlitePages(Path(folder), limit_bytes=LIMIT_BYTES)
+        sqlite = SqlitePageStore(Path(folder), limit_bytes=LIMIT_BYTES)
         async with opened(server.url("compared")) as shared:
             for first in range(0, count, 100):
                 for number in range(first, first + 100):
                     entry = made_entry(number, made.page(PAGE_CHARS))
                     sqlite.put(entry)
                     shared.put(entry)
-                await sqlite.settled()
-                await shared.settled()
+                await sqlite.flush()
+                await shared.flush()
             same, of = 0, 0
             for query in queries:
                 one, other = await _first_hits(sqlite, query), await _first_hits(shared, query)
@@ -186,13 +186,13 @@ async def _lone_writer(server: PostgresServer, count: int) -> Figures:
     }
 
 
-async def _put_hundred(pages: PostgresPages, made: MadeTexts, number: int) -> float:
+async def _put_hundred(pages: PostgresPageStore, made: MadeTexts, number: int) -> float:
     """Seconds until they are in the database."""
     entries = [made_entry(number + one, made.page(PAGE_CHARS), CacheScope("writer")) for one in range(100)]
     began = time.perf_counter()
     for entry in entries:
         pages.put(entry)
-    await pages.settled()
+    await pages.flush()
     return time.perf_counter() - began
 
 
@@ -218,7 +218,7 @@ async def write_for_a_while(url: str, writer: int, count: int) -> None:
             began = time.perf_counter()
             for entry in entries:
                 pages.put(entry)
-            await pages.settled()
+            await pages.flush()
             spent_s += time.perf_counter() - began
         stats = await pages.stats()
     print(json.dumps({"lost": stats.lost + stats.waiting, "seconds": spent_s / count}))

@@ -22,7 +22,7 @@ from scraper.model import Document, Reading
 from scraper.store.postgres import page_rows, schema
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.lexemes import Lexer
-from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry
 from tests.ports import free_port
 from tests.scraper.store.postgres_server import PostgresServer
@@ -91,7 +91,7 @@ async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
         if not await server.say(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
             await server.say(f"CREATE DATABASE {DATABASE}")
         url = server.url(DATABASE)
-        await server.say(f"DROP INDEX IF EXISTS {schema.NAME}.words_by_vector", await _prepared(url))
+        await server.say(f"DROP INDEX IF EXISTS {schema.SCHEMA_NAME}.words_by_vector", await _prepared(url))
         began = time.perf_counter()
         fillers = [
             await asyncio.create_subprocess_exec(
@@ -105,7 +105,7 @@ async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
         copied_s = time.perf_counter() - began
         connection = await asyncpg.connect(url)
         await connection.execute(schema.WORDS_INDEX)
-        await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
+        await connection.execute(f"SELECT setval('{schema.SCHEMA_NAME}.page_numbers', {count})")
         await connection.execute("VACUUM ANALYZE")
         size = await connection.fetchval("SELECT pg_database_size(current_database())")
         await connection.close()
@@ -123,9 +123,9 @@ async def _without_later_pages(url: str, count: int) -> None:
     """As it was filled: what an earlier run wrote goes, so that every run measures the same table."""
     connection = await asyncpg.connect(url)
     for table in ("words", "pages"):
-        await connection.execute(f"DELETE FROM {schema.NAME}.{table} WHERE id > $1", count)
-        await connection.execute(f"VACUUM ANALYZE {schema.NAME}.{table}")
-    await connection.execute(f"SELECT setval('{schema.NAME}.page_numbers', {count})")
+        await connection.execute(f"DELETE FROM {schema.SCHEMA_NAME}.{table} WHERE id > $1", count)
+        await connection.execute(f"VACUUM ANALYZE {schema.SCHEMA_NAME}.{table}")
+    await connection.execute(f"SELECT setval('{schema.SCHEMA_NAME}.page_numbers', {count})")
     await connection.close()
 
 
@@ -144,19 +144,19 @@ asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 async def fill(url: str, part: int, count: int) -> None:
     """Copy every other thousand of the pages into the tables, those that an earlier run did not."""
-    server, made, cutter = PostgresPool(url), MadeTexts(LANGUAGE), Lexer()
+    server, made, lexer = PostgresPool(url), MadeTexts(LANGUAGE), Lexer()
 
     async def copy(connection: schema.Connection) -> None:
-        owners = await page_rows.owner_numbers(connection, [("local", "[]")])
+        owners = await page_rows.find_owner_ids(connection, [("local", "[]")])
         for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
             if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
                 continue
             made.begin_at(first)
             rows = []
             for number in range(first, min(first + _CHUNK, count + 1)):
-                page = page_rows.page_of(made_entry(number, made.page(PAGE_CHARS)), cutter, LIMIT_BYTES)
+                page = page_rows.make_row(made_entry(number, made.page(PAGE_CHARS)), lexer, LIMIT_BYTES)
                 assert page is not None
-                rows.append(page_rows.rows_of(page, number, owners[page.owner]))
+                rows.append(page_rows.make_values(page, number, owners[page.owner]))
             async with connection.transaction():
                 await connection.copy_records_to_table("pages", records=[row for row, _ in rows])
                 await connection.copy_records_to_table("words", records=[words for _, words in rows])
@@ -165,19 +165,19 @@ async def fill(url: str, part: int, count: int) -> None:
     await server.close()
 
 
-def made_entry(number: int, text: str, shelf: CacheScope | None = None) -> PageEntry:
+def made_entry(number: int, text: str, scope: CacheScope | None = None) -> PageEntry:
     """What is kept of a made page."""
     url = f"https://example.org/{number}"
     document = Document(url=url, title=text[:40], markdown=text)
     reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
-    return PageEntry(shelf or CacheScope(), url, reading)
+    return PageEntry(scope or CacheScope(), url, reading)
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[PostgresPages]:
+async def opened(url: str) -> AsyncIterator[PostgresPageStore]:
     """The store as a server has it."""
     server = PostgresPool(url)
-    pages = PostgresPages(server, limit_bytes=LIMIT_BYTES)
+    pages = PostgresPageStore(server, limit_bytes=LIMIT_BYTES)
     try:
         yield pages
     finally:

@@ -65,7 +65,7 @@ _HOSTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class HostLeft:
+class HostBacklog:
     """A host, and how many of its pages are still to be read."""
 
     number: int
@@ -163,10 +163,10 @@ class Frontier:
 
     # Reading from it
 
-    def hosts(self) -> Iterator[HostLeft]:
+    def hosts(self) -> Iterator[HostBacklog]:
         """The hosts that have pages left, most first."""
         for number, name, waiting in self._connection.execute(_HOSTS, (self._last,)).fetchall():
-            yield HostLeft(int(str(number)), str(name), int(str(waiting)))
+            yield HostBacklog(int(str(number)), str(name), int(str(waiting)))
 
     def waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Pages of a host that are not read yet, in the order of the list."""

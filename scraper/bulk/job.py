@@ -16,14 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from scraper.bulk.disk_errors import told
-from scraper.bulk.errors import BulkError
-from scraper.bulk.frontier import Frontier, FrontierCounts, HostLeft
-from scraper.bulk.id_set import IdSet
+from scraper.bulk.errors import BulkError, told
+from scraper.bulk.frontier import Frontier, FrontierCounts, HostBacklog
 from scraper.bulk.job_setup import opened
-from scraper.bulk.model import JobPage, JobSpec, PageOutcome
-from scraper.bulk.outputs.protocol import Output
-from scraper.bulk.progress_stats import ProgressStats
+from scraper.bulk.model import IdSet, JobPage, JobSpec, PageOutcome
+from scraper.bulk.outputs.files import Output
+from scraper.bulk.report import ProgressStats
 
 T = TypeVar("T")
 
@@ -107,7 +105,7 @@ class BulkJob:
         """How many pages there are, and how many are written."""
         return await self._do(self._frontier.counts)
 
-    async def hosts(self) -> list[HostLeft]:
+    async def hosts(self) -> list[HostBacklog]:
         """The hosts that have pages left, most first."""
         return await self._do(lambda: list(self._frontier.hosts()))
 

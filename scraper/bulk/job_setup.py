@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 import apsw
 
 from scraper.bulk import url_lists
-from scraper.bulk.disk_errors import told
-from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError
+from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError, told
 from scraper.bulk.frontier import FILE_NAME, Frontier
 from scraper.bulk.model import STDIN, Format, JobSpec
-from scraper.bulk.outputs.protocol import Output
+from scraper.bulk.outputs.files import Output
 from scraper.bulk.url_lists import ListLine
 
 TELL_S = 2.0

@@ -10,9 +10,8 @@ import time
 from collections.abc import Awaitable, Callable
 
 from scraper.bulk.model import JobPage, PageOutcome
-from scraper.bulk.page_reader import PageResult
+from scraper.bulk.page_reader import PageResult, row_of_lost
 from scraper.bulk.retry_policy import RetryPolicy
-from scraper.bulk.rows import row_of_lost
 from scraper.bulk.schedule import Schedule
 
 GRACE_S = 10.0

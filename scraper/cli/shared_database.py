@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.settings import Settings, SettingsError
-from scraper.store.factory import database_fault
+from scraper.store.factory import find_database_problem
 
 
 async def check(settings: Settings) -> list[Finding]:
@@ -12,7 +12,7 @@ async def check(settings: Settings) -> list[Finding]:
     if settings.database_url is None:
         return []
     try:
-        problem = await database_fault(settings)
+        problem = await find_database_problem(settings)
     except SettingsError as error:
         return [bad("The shared database cannot be used without its library", str(error))]
     if problem is not None:

@@ -1,1 +1,1 @@
-"""Keeps what was read, behind protocols that another backend can meet."""
+"""Stores for pages, search answers and named indexes, in SQLite files or in PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Opens what lasts where the settings say: files of this machine, or a database that many servers share."""
+"""Open the stores that the settings select: local SQLite files, or PostgreSQL for servers that share data."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from typing import TYPE_CHECKING
 from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 from scraper.store.indexes.index_service import IndexService
-from scraper.store.indexes.model import NamedIndexes
-from scraper.store.protocols import PageStore
-from scraper.store.search_cache import SearchCache, SqliteSearches
-from scraper.store.sqlite.pages import NoPages, SqlitePages
+from scraper.store.protocols import NullPageStore, PageStore, SearchCache
+from scraper.store.sqlite.pages import SqlitePageStore
+from scraper.store.sqlite.search_cache import SqliteSearchCache
 
 if TYPE_CHECKING:
     from scraper.store.postgres.connection_pool import PostgresPool
 
 MB = 1_000_000
-LOOK_LIMIT_S = 12.0
-"""To look at a database: more than one connection may take."""
+"""Bytes of a megabyte, the unit of the setting `cache_mb`."""
+CHECK_LIMIT_S = 12.0
+"""Seconds to reach a database. This is more than one connection may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Pages, answers of engines, and named indexes."""
+    """The page store, the search cache and the named indexes of a server."""
 
     pages: PageStore
     searches: SearchCache
-    indexes: NamedIndexes
+    indexes: IndexService
     server: PostgresPool | None = None
-    """The database that keeps them; None for files."""
+    """Connections to PostgreSQL; None if SQLite files are used."""
 
     @property
     def problem(self) -> str | None:
-        """Why the database is not used; None when it is, and where there is none."""
+        """Why the database cannot be used; None if it can, or if SQLite files are used."""
         return None if self.server is None else self.server.problem
 
-    async def met(self) -> None:
-        """Return when a database has answered or failed, however slow the way to it; files need no time."""
+    async def wait_connected(self) -> None:
+        """Wait until the database has answered or failed; return immediately for SQLite files."""
         if self.server is not None:
-            await self.server.look(LOOK_LIMIT_S)
+            await self.server.check(CHECK_LIMIT_S)
 
     async def close(self) -> None:
-        """Write what was put, then let go of files and connections."""
+        """Write everything that is queued, then close files and connections."""
         await self.indexes.close()
         await self.searches.close()
         await self.pages.close()
@@ -51,46 +51,50 @@ class Store:
 
 
 def open_store(settings: Settings) -> Store:
-    """What the settings name; whether a database answers is found out in the background.
+    """Open the stores that the settings select; a database is contacted in the background.
 
     Raises:
-        SettingsError: the library that it needs is not installed.
+        SettingsError: The client library of the database is not installed.
     """
     if settings.database_url is not None:
-        return _in_database(settings, settings.database_url)
-    keeps = settings.cache_mb > 0
-    pages = SqlitePages(settings.data_dir, limit_bytes=settings.cache_mb * MB) if keeps else NoPages()
-    searches = SqliteSearches(settings.data_dir, keeps_answers=keeps)
+        return _open_database(settings, settings.database_url)
+    is_caching = settings.cache_mb > 0
+    pages = (
+        SqlitePageStore(settings.data_dir, limit_bytes=settings.cache_mb * MB)
+        if is_caching
+        else NullPageStore()
+    )
+    searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
     return Store(pages, searches, IndexService(settings.data_dir))
 
 
-def _in_database(settings: Settings, url: str) -> Store:
+def _open_database(settings: Settings, url: str) -> Store:
     try:
         from scraper.store.postgres.connection_pool import PostgresPool
-        from scraper.store.postgres.indexes import PostgresIndexes
-        from scraper.store.postgres.pages import PostgresPages
-        from scraper.store.postgres.search_cache import PostgresSearches
+        from scraper.store.postgres.indexes import PostgresIndexStore
+        from scraper.store.postgres.pages import PostgresPageStore
+        from scraper.store.postgres.search_cache import PostgresSearchCache
     except ImportError:
         raise SettingsError(
             f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}"
         ) from None
     server = PostgresPool(url)
-    server.greet()
-    keeps = settings.cache_mb > 0
-    pages = PostgresPages(server, limit_bytes=settings.cache_mb * MB) if keeps else NoPages()
-    searches = PostgresSearches(server, keeps_answers=keeps)
-    return Store(pages, searches, IndexService(PostgresIndexes(server)), server)
+    server.start_check()
+    is_caching = settings.cache_mb > 0
+    pages = PostgresPageStore(server, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
+    searches = PostgresSearchCache(server, keeps_answers=is_caching)
+    return Store(pages, searches, IndexService(PostgresIndexStore(server)), server)
 
 
-async def database_fault(settings: Settings) -> str | None:
-    """What keeps the database from being used; None when nothing does. Nothing secret is in it.
+async def find_database_problem(settings: Settings) -> str | None:
+    """Return why the database cannot be used, without secrets, or None if it can.
 
     Raises:
-        SettingsError: the library that it needs is not installed.
+        SettingsError: The client library of the database is not installed.
     """
     store = open_store(settings)
     try:
-        await store.met()
+        await store.wait_connected()
         return store.problem
     finally:
         await store.close()

@@ -1,4 +1,4 @@
-"""What the services expect of a store, whichever backend keeps it."""
+"""Interfaces and data types of the page store and the search cache, and an empty page store."""
 
 from __future__ import annotations
 
@@ -6,105 +6,208 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scraper.model import CachedPageSummary, PageHits, Reading
+from scraper.coordination.protocols import Cooldown
+from scraper.model import CachedPageSummary, PageHits, Reading, SearchAnswer
+
+CLOCK_SKEW_S = 60.0
+"""Seconds. An entry dated further in the future was written under a wrong clock, so its age is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheScope:
-    """Whose pages, and as whom they were read: nobody sees what another's cookies fetched."""
+    """Owner of cached entries. Entries of one scope are never returned for another scope."""
 
     principal: str = "local"
     profile: str = ""
-    """The named set of cookies that went along; empty is none."""
+    """Named set of cookies sent with the request; empty if none."""
     language: str = "en-US"
+
+
+PageKey = tuple[CacheScope, str, str]
+"""Scope, canonical URL and reading method: a store holds one page for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """One page as it was read."""
+    """One cached page."""
 
-    shelf: CacheScope
+    scope: CacheScope
     key: str
-    """The URL in canonical form, as it was asked for."""
+    """Canonical form of the requested URL."""
     reading: Reading
     allowances: frozenset[str] = field(default_factory=frozenset)
-    """Exceptions from the address rules that were in force. A page is given out only while all of them
-    still are: what may no longer be visited may no longer be read from the cache either."""
+    """Exceptions from the address rules that applied when the page was read.
+
+    The page is returned only while all of them still apply: an address that may no longer be visited may no
+    longer be read from the cache either.
+    """
+
+    @property
+    def page_key(self) -> PageKey:
+        """Key under which the page is stored; a later reading with the same key replaces it."""
+        return self.scope, self.key, self.reading.method
 
 
 @dataclass(frozen=True, slots=True)
-class PagesStats:
-    """How the cache stands."""
+class PageStoreStats:
+    """State of a page store, for status and metrics."""
 
     usable: bool = False
     problem: str | None = None
-    """Why it is not usable, or why the last write was lost."""
+    """Why the store is not usable, or why the last write failed."""
     pages: int = 0
     bytes: int = 0
     hits: int = 0
     misses: int = 0
     written: int = 0
     lost: int = 0
-    """Pages that could not be kept."""
+    """Pages that could not be stored."""
     waiting: int = 0
-    """Pages that are not kept yet."""
+    """Pages queued for writing."""
 
 
-class IncompleteSearchError(Exception):
-    """What was asked for was not done to its end; the message, without secrets, says why."""
+class IncompleteOperationError(Exception):
+    """An export or deletion stopped early; the message says why and contains no secrets."""
 
 
 class PageStore(Protocol):
-    """The page cache. A fault of it is a miss, and is never the caller's, but for who looks after it.
+    """Page cache. A failure counts as a miss; only exports and deletions report it to the caller.
 
-    Another backend is one file with this and a line in `open_store`: `tests/scraper/store` runs over each of
-    them.
+    A new backend implements this protocol and is opened in `open_store`. The tests in `tests/scraper/store`
+    run over every backend.
     """
 
     async def get(
         self,
         key: str,
         *,
-        shelf: CacheScope,
+        scope: CacheScope,
         methods: tuple[str, ...],
         max_age_s: float,
         allowed: frozenset[str],
     ) -> PageEntry | None:
-        """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
+        """Return the newest page read by one of `methods`, or None if it is missing, stale or not allowed.
+
+        Args:
+            key: Canonical URL.
+            scope: Owner of the page.
+            methods: Accepted reading methods, such as `http` and `browser`.
+            max_age_s: Maximum age in seconds; 0 or less always misses.
+            allowed: Exceptions from the address rules that apply now.
+        """
 
     def put(self, entry: PageEntry) -> None:
-        """Keep a page; returns at once."""
+        """Queue a page for writing and return immediately."""
 
-    async def settled(self) -> None:
-        """Wait until all that was put is in the file, or is known to be lost."""
+    async def flush(self) -> None:
+        """Wait until all queued pages are written or counted as lost."""
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """The pages of one principal that hold what is asked for, best first, each page once."""
+        """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
 
-    async def recent(
+    async def list_recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
-        """One principal's pages, newest first; `before` is the number of the last one that is known."""
+        """Return summaries of one principal's pages, newest first.
+
+        Args:
+            principal: Owner of the pages.
+            allowed: Exceptions from the address rules that apply now.
+            limit: Maximum number of summaries.
+            before: Number of the last page of the previous call; None starts with the newest page.
+        """
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """The newest reading of one principal's page by the address at which it was found."""
+        """Return one principal's newest page with this final URL, or None."""
 
-    def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Every page, for an export; None is everybody's.
+    def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over one principal's pages, or over all pages if `principal` is None.
 
         Raises:
-            Incomplete: there may be more.
+            IncompleteOperationError: The store failed; there may be more pages.
         """
 
     async def clear(self, principal: str | None = None) -> int:
-        """Forget every page, or one principal's; how many there were.
+        """Delete one principal's pages, or all pages if `principal` is None, and return their number.
 
         Raises:
-            Incomplete: there are some left.
+            IncompleteOperationError: The store failed; some pages are left.
         """
 
-    async def stats(self) -> PagesStats:
-        """Numbers for status and metrics."""
+    async def stats(self) -> PageStoreStats:
+        """Return counters and sizes for status and metrics."""
 
     async def close(self) -> None:
-        """Finish what was put, then let go of the backend."""
+        """Write the queued pages and close the backend."""
+
+
+class SearchCache(Protocol):
+    """Cached answers of search engines, and the cooldowns of engines. A failure counts as a miss."""
+
+    async def get(self, key: str, *, scope: CacheScope, max_age_s: float) -> SearchAnswer | None:
+        """Return the cached answer for a key, or None if it is missing or older than `max_age_s`."""
+
+    def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
+        """Queue an answer for writing and return immediately."""
+
+    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+        """Return the cooldown of an engine for one egress address, or None if it has none."""
+
+    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+        """Store or delete the cooldown of an engine and return immediately."""
+
+    async def close(self) -> None:
+        """Write the queued answers and close the backend."""
+
+
+class NullPageStore:
+    """A `PageStore` that stores nothing, for operators who switch the page cache off."""
+
+    async def get(
+        self,
+        key: str,
+        *,
+        scope: CacheScope,
+        methods: tuple[str, ...],
+        max_age_s: float,
+        allowed: frozenset[str],
+    ) -> PageEntry | None:
+        """Return None."""
+        return None
+
+    def put(self, entry: PageEntry) -> None:
+        """Discard the page."""
+
+    async def flush(self) -> None:
+        """Do nothing."""
+
+    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
+        """Return an answer that says that there is no cache."""
+        return PageHits(usable=False)
+
+    async def list_recent(
+        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
+    ) -> list[CachedPageSummary]:
+        """Return an empty list."""
+        return []
+
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
+        """Return None."""
+        return None
+
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over nothing."""
+        nothing: tuple[PageEntry, ...] = ()
+        for entry in nothing:
+            yield entry
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Return 0."""
+        return 0
+
+    async def stats(self) -> PageStoreStats:
+        """Return zeros."""
+        return PageStoreStats()
+
+    async def close(self) -> None:
+        """Do nothing."""

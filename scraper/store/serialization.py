@@ -1,23 +1,41 @@
-"""What was read as compact JSON and back: readable by later versions and other programs, unlike a pickle."""
+"""Convert readings, structured data and search answers to compact JSON and back.
+
+Unlike a pickle, JSON can be read by later versions and by other programs.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
+from scraper.model import (
+    Document,
+    Heading,
+    Image,
+    Link,
+    Reading,
+    SearchAnswer,
+    SearchResult,
+    StructuredData,
+    Verdict,
+    VerdictKind,
+)
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T", Document, Reading, StructuredData)
 
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""To JSON, and from JSON."""
+"""Functions that convert a field to JSON and from JSON."""
 
 
-def _rows(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
-    """Rows without names: a page has hundreds of links."""
+def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
+    """Return a codec for rows without field names, since a page has hundreds of links."""
     names = [field.name for field in fields(kind)]
     return (
         lambda items: [[getattr(item, name) for name in names] for item in items],
@@ -25,26 +43,26 @@ def _rows(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
     )
 
 
-_MOMENT: Codec = (
+_TIME: Codec = (
     lambda moment: moment and moment.isoformat(),
     lambda text: text and datetime.fromisoformat(text),
 )
 
 _DOCUMENT: Mapping[str, Codec] = {
-    "published": _MOMENT,
+    "published": _TIME,
     "verdict": (
         lambda verdict: [verdict.kind.value, verdict.reason],
         lambda row: Verdict(VerdictKind(row[0]), row[1]),
     ),
-    "links": _rows(Link),
-    "images": _rows(Image),
-    "outline": _rows(Heading),
+    "links": _row_codec(Link),
+    "images": _row_codec(Image),
+    "outline": _row_codec(Heading),
     "ocr_pages": (list, tuple),
 }
 
 _READING: Mapping[str, Codec] = {
     "document": (lambda document: _dump(document, _DOCUMENT), lambda data: _load(Document, data, _DOCUMENT)),
-    "retrieved_at": _MOMENT,
+    "retrieved_at": _TIME,
     "warnings": (list, tuple),
 }
 
@@ -54,40 +72,40 @@ _STRUCTURED: Mapping[str, Codec] = dict.fromkeys(
 
 
 def dump_reading(reading: Reading) -> bytes:
-    """The reading as JSON in UTF-8."""
-    return _dumped(reading, _READING)
+    """Return a reading as JSON in UTF-8."""
+    return _encode(reading, _READING)
 
 
 def load_reading(data: bytes) -> Reading:
-    """The reading that `dump_reading` wrote.
+    """Return the reading that `dump_reading` wrote.
 
     Raises:
-        ValueError: the data are not one.
+        ValueError: The data are not a reading.
     """
-    return _loaded(Reading, data, _READING)
+    return _decode(Reading, data, _READING)
 
 
 def dump_structured(found: StructuredData) -> bytes:
-    """Structured data as JSON in UTF-8."""
-    return _dumped(found, _STRUCTURED)
+    """Return structured data as JSON in UTF-8."""
+    return _encode(found, _STRUCTURED)
 
 
 def load_structured(data: bytes) -> StructuredData:
-    """What `dump_structured` wrote.
+    """Return the structured data that `dump_structured` wrote.
 
     Raises:
-        ValueError: the data are not that.
+        ValueError: The data are not structured data.
     """
-    return _loaded(StructuredData, data, _STRUCTURED)
+    return _decode(StructuredData, data, _STRUCTURED)
 
 
-def _dumped(item: Reading | StructuredData, codecs: Mapping[str, Codec]) -> bytes:
+def _encode(item: Reading | StructuredData, codecs: Mapping[str, Codec]) -> bytes:
     text = json.dumps(_dump(item, codecs), ensure_ascii=False, separators=(",", ":"))
-    # A page's script can leave half a surrogate pair in its text, which no encoding can carry.
+    # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
     return text.encode("utf-8", errors="replace")
 
 
-def _loaded(kind: type[T], data: bytes, codecs: Mapping[str, Codec]) -> T:
+def _decode(kind: type[T], data: bytes, codecs: Mapping[str, Codec]) -> T:
     try:
         return _load(kind, json.loads(data), codecs)
     except (TypeError, KeyError, IndexError, AttributeError) as error:
@@ -95,7 +113,7 @@ def _loaded(kind: type[T], data: bytes, codecs: Mapping[str, Codec]) -> T:
 
 
 def _dump(item: Document | Reading | StructuredData, codecs: Mapping[str, Codec]) -> dict[str, Any]:
-    """The fields that differ from their defaults."""
+    """Return the fields that differ from their defaults."""
     data = {}
     for field in fields(item):
         value = getattr(item, field.name)
@@ -107,10 +125,59 @@ def _dump(item: Document | Reading | StructuredData, codecs: Mapping[str, Codec]
 
 
 def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -> T:
-    """An object of `kind`; names that this version does not know are left out."""
+    """Return an object of `kind`; fields that this version does not know are ignored."""
     values = {}
     for field in fields(kind):
         if field.name in data:
             codec = codecs.get(field.name)
             values[field.name] = codec[1](data[field.name]) if codec else data[field.name]
     return kind(**values)
+
+
+def dump_answer(answer: SearchAnswer) -> str:
+    """Return a search answer as JSON."""
+    data = {
+        "query": answer.query,
+        "results": [_dump_result(result) for result in answer.results],
+        "engines": list(answer.engines),
+        "errors": dict(answer.errors),
+        "hint": answer.hint,
+        "retrieved_at": answer.retrieved_at and answer.retrieved_at.isoformat(),
+        "warnings": list(answer.warnings),
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # A page can contain half a surrogate pair, which UTF-8 cannot represent.
+    return text.encode("utf-8", errors="replace").decode()
+
+
+def _dump_result(result: SearchResult) -> list[Any]:
+    date = result.date and result.date.isoformat()
+    plain = (result.title, result.url, result.snippet, list(result.engines), result.score)
+    return [*plain, date, result.source, list(result.also)]
+
+
+def load_answer(text: str) -> SearchAnswer | None:
+    """Return the answer that `dump_answer` wrote, or None for anything else."""
+    try:
+        data = json.loads(text)
+        return SearchAnswer(
+            query=data["query"],
+            results=tuple(_load_result(row) for row in data["results"]),
+            engines=tuple(data["engines"]),
+            errors=MappingProxyType(data["errors"]),
+            hint=data["hint"],
+            retrieved_at=_load_time(data["retrieved_at"]),
+            warnings=tuple(data["warnings"]),
+        )
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        log.warning("a cached search answer cannot be read: %s", error)
+        return None
+
+
+def _load_result(row: list[Any]) -> SearchResult:
+    title, url, snippet, engines, score, date, source, also = row
+    return SearchResult(title, url, snippet, tuple(engines), score, _load_time(date), source, tuple(also))
+
+
+def _load_time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

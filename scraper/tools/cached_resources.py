@@ -138,7 +138,7 @@ async def _append_documents(
 
 async def _document_ids(app: App, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
     try:
-        return await app.indexes.documents(index, principal=principal, limit=limit, after=after)
+        return await app.indexes.list_documents(index, principal=principal, limit=limit, after=after)
     except IndexFaultError:
         return ()
 

@@ -15,8 +15,7 @@ import pyarrow as pa
 from ray.actor import ActorHandle
 
 from scraper.app import App
-from scraper.bulk.cluster.block_pages import BlockPageRunner
-from scraper.bulk.cluster.row_collector import StartedBlock
+from scraper.bulk.cluster.block_pages import BlockPageRunner, BlockStart
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.settings import Settings
@@ -91,8 +90,8 @@ class _Desk:
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor
 
-    async def begin(self, block: int, numbers: tuple[int, ...]) -> StartedBlock:
-        begun: StartedBlock = await self._actor.begin.remote(block, numbers)
+    async def begin(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
+        begun: BlockStart = await self._actor.begin.remote(block, numbers)
         return begun
 
     async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:

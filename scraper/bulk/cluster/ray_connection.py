@@ -17,7 +17,6 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
-from scraper.bulk.cluster.daemon_thread import done_in
 from scraper.bulk.errors import BulkError
 
 OWN = "local"
@@ -132,3 +131,34 @@ class _Thread:
         while (got := self._works.get()) is not None:
             if not done_in(self._loop, *got):
                 return
+
+
+def aside(work: Callable[[], object], *, name: str) -> asyncio.Future[None]:
+    """Do `work` in a thread of its own; what comes of it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    threading.Thread(target=done_in, args=(loop, work, done), name=name, daemon=True).start()
+    return done
+
+
+def done_in(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
+    """Do `work` in this thread and tell a loop what came of it; whether there is anybody left to be told."""
+    fault: BaseException | None = None
+    try:
+        work()
+    except BaseException as error:  # whatever it is, it belongs to whoever waits
+        fault = error
+    try:
+        loop.call_soon_threadsafe(_end, done, fault)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _end(done: asyncio.Future[None], fault: BaseException | None) -> None:
+    if done.done():
+        return
+    if fault is None:
+        done.set_result(None)
+    else:
+        done.set_exception(fault)

@@ -8,7 +8,7 @@ import logging
 import math
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import ray
@@ -17,14 +17,13 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from scraper.bulk.cluster.block_pages import RowCollector
 from scraper.bulk.cluster.block_reader import BlockReader, table_of
-from scraper.bulk.cluster.blocks import block_size, blocks
-from scraper.bulk.cluster.daemon_thread import aside
-from scraper.bulk.cluster.ray_connection import connected, first_line
-from scraper.bulk.cluster.row_collector import RowCollector
+from scraper.bulk.cluster.ray_connection import aside, connected, first_line
 from scraper.bulk.errors import BulkError
+from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import PageOutcome
+from scraper.bulk.model import JobPage, PageOutcome
 from scraper.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -210,3 +209,33 @@ async def _problem_of(working: asyncio.Future[None]) -> str:
         raise fault
     log.error("the cluster gave up", exc_info=fault)
     return first_line(fault)
+
+
+LEAST, MOST = 16, 256
+"""Pages of a block of small hosts: few enough to spread the end of a job, many enough to cost little."""
+BLOCKS_A_PROCESS = 32
+HOSTS_AT_ONCE = 200
+
+
+def block_size(pages: int, processes: int) -> int:
+    """How many pages make a block, where hosts are small enough."""
+    return max(LEAST, min(MOST, pages // (processes * BLOCKS_A_PROCESS)))
+
+
+async def blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
+    """The pages that are left, largest hosts first: they are what a job ends with."""
+    gathered: list[JobPage] = []
+    hosts = await job.hosts()
+    for start in range(0, len(hosts), HOSTS_AT_ONCE):
+        for pages in await _pages(job, hosts[start : start + HOSTS_AT_ONCE]):
+            gathered += pages
+            if len(gathered) >= size:
+                yield gathered
+                gathered = []
+    if gathered:
+        yield gathered
+
+
+async def _pages(job: BulkJob, hosts: list[HostBacklog]) -> list[list[JobPage]]:
+    most = max(host.waiting for host in hosts)
+    return await job.waiting([(host.number, 0) for host in hosts], count=most)

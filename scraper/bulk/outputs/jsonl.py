@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.append_file import AppendedFile
-from scraper.bulk.outputs.rolling_output import RollingOutput
+from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 
 FILE_BYTES = 1 << 30
 """Above this a new file is begun, for tools that take a file whole."""
@@ -42,7 +41,7 @@ def as_object(row: OutputRow) -> dict[str, Any]:
     }
 
 
-def _encoded(outcomes: Sequence[PageOutcome], _file: AppendedFile) -> bytes:
+def _encoded(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
     return b"".join(_line(outcome.row) for outcome in outcomes)
 
 

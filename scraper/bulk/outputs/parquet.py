@@ -13,7 +13,7 @@ from typing import Any
 
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.append_file import AppendedFile, remove_behind, to_disk
+from scraper.bulk.outputs.files import AppendOnlyFile, remove_behind, to_disk
 
 try:
     import pyarrow as pa
@@ -99,8 +99,8 @@ class ParquetOutput:
         """Let go of the files."""
         self._gathered.close()
 
-    def _opened(self, offset: int) -> AppendedFile:
-        return AppendedFile(self._folder / _GATHERED.format(self._number), offset)
+    def _opened(self, offset: int) -> AppendOnlyFile:
+        return AppendOnlyFile(self._folder / _GATHERED.format(self._number), offset)
 
     def _written(self) -> OutputPosition:
         path = self._folder / _NAME.format(self._number)

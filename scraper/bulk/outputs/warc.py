@@ -18,9 +18,8 @@ from urllib.parse import quote
 from browsers.model import Snapshot
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.append_file import AppendedFile
+from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 from scraper.bulk.outputs.jsonl import as_object
-from scraper.bulk.outputs.rolling_output import RollingOutput
 
 try:
     from warcio.recordbuilder import RecordBuilder
@@ -50,7 +49,7 @@ class WarcOutput(RollingOutput):
         super().__init__(folder, place, ".warc.gz", _encoded, file_bytes)
 
 
-def _encoded(outcomes: Sequence[PageOutcome], file: AppendedFile) -> bytes:
+def _encoded(outcomes: Sequence[PageOutcome], file: AppendOnlyFile) -> bytes:
     buffer = io.BytesIO()
     writer = WARCWriter(buffer, gzip=True)
     if not file.offset:

@@ -1,1 +1,1 @@
-"""Full text in every script: how words reach SQLite's index, what queries mean, where the hits stand."""
+"""Full-text search shared by SQLite and PostgreSQL: tokenization, query language, ranking and snippets."""

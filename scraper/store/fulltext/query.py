@@ -1,8 +1,8 @@
-"""What a cache query means: FTS5's language where it is well formed, quoted words where it is not.
+"""Parse a cache query: FTS5 syntax where it is valid, quoted words where it is not.
 
-The grammar is FTS5's own, and so is what binds how closely (words side by side, NOT, AND, OR): words (all
-of them), "phrases", prefix*, ^first, a + b, AND, OR, NOT, brackets, NEAR(a b, 5), and title: or text: before
-any. Nothing of the caller's is handed to SQLite unquoted. What holds no word, such as `*`, is passed over.
+Grammar and precedence (adjacent words, NOT, AND, OR) are those of FTS5: words (all of them), "phrases",
+prefix*, ^first, a + b, AND, OR, NOT, parentheses, NEAR(a b, 5), and title: or text: before any of these. Text
+of the caller reaches SQLite only in quotes. Parts without a word, such as `*`, are ignored.
 """
 
 from __future__ import annotations
@@ -11,161 +11,209 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scraper.store.fulltext.query_tokens import QueryToken, columns, tokens
 from scraper.store.fulltext.query_tree import (
+    COLUMNS,
     AllOf,
     AnyOf,
+    Excluding,
     InColumns,
     Near,
     Node,
     PhraseSequence,
     QueryTerm,
-    Without,
-    expression,
-    joined,
-    rows,
+    iter_phrases,
+    join_nodes,
+    make_expression,
 )
 from scraper.store.fulltext.tokenization import has_words, is_unspaced
 
+_COLUMN = r"(?:title|text)"
+_TOKEN = re.compile(
+    rf"""(?<![^\s()"]) ((?:-\s*)? (?: {_COLUMN} | \{{ \s*{_COLUMN}(?:\s+{_COLUMN})*\s* \}} ) \s*:)
+    | "((?:[^"]|"")*)" (\*?)
+    | ([()])
+    | ([^\s"()]+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""No token begins with a space: a run of spaces would be scanned again from each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryToken:
+    """One token of a query."""
+
+    kind: str
+    """`columns`, `phrase`, `word`, `(` or `)`."""
+    text: str
+    prefix: bool = False
+
+
+def tokenize(query: str) -> list[QueryToken]:
+    """Return the tokens of a query in order."""
+    found = []
+    for match in _TOKEN.finditer(query):
+        named, phrase, star, bracket, word = match.groups()
+        if named:
+            found.append(QueryToken("columns", named))
+        elif phrase is not None:
+            found.append(QueryToken("phrase", phrase.replace('""', '"'), bool(star)))
+        elif bracket:
+            found.append(QueryToken(bracket, bracket))
+        else:
+            found.append(QueryToken("word", word))
+    return found
+
+
+def parse_columns(text: str) -> frozenset[str]:
+    """Return the columns named by a column filter; with a leading `-`, all other columns."""
+    names = frozenset(name.lower() for name in re.findall(_COLUMN, text, re.IGNORECASE))
+    return COLUMNS - names if text.startswith("-") else names
+
+
 WORDS_LIMIT = 64
-"""Words of a query that count; a pasted page is no query, and each word costs a look into the index."""
+"""Words of a query that count. A pasted page is not a query, and each word costs an index lookup."""
 PHRASE_CHARS = 500
-"""Of one word or phrase: ten thousand times the same word took a second to look for."""
+"""Characters of one word or phrase. Searching for the same word ten thousand times took a second."""
 PREFIX_COSTS, PREFIX_BUDGET = {1: 8, 2: 1}, 16
-"""What prefixes of one and two letters cost, and may cost together: with 100,000 pages, one letter takes
-half a second, since FTS5 gathers every word that begins so, and cannot be stopped at it."""
+"""Costs of prefixes of one and two letters, and their limit per query. With 100,000 pages, one letter takes
+half a second, since FTS5 collects every word with the prefix and cannot be interrupted."""
 DEPTH_LIMIT = 32
-"""Of parentheses; FTS5's own limit is 256."""
+"""Nested parentheses; FTS5's own limit is 256."""
 NEAR_WORDS = 10
-"""FTS5's own default."""
+"""Default distance of NEAR in FTS5."""
 NEAR_LIMIT = 1_000
+"""Largest distance of NEAR, in words."""
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _COMMA = re.compile("(,)")
 _PLAIN = re.compile(r"[\w\u0080-\U0010ffff]+\*?")
-"""What FTS5 itself takes for a word."""
+"""A word that FTS5 accepts without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheQuery:
-    """A query, understood."""
+    """A parsed query."""
 
     expression: str
-    """For MATCH; empty when there is nothing to look for."""
-    units: tuple[QueryTerm, ...]
-    """What a hit shows; nothing that is excluded."""
+    """Expression for MATCH; empty if the query has no words."""
+    terms: tuple[QueryTerm, ...]
+    """Terms that a hit shows; excluded terms are left out."""
     phrases: tuple[str, ...] = ()
-    """Every word or phrase of the expression in its order, each an expression of its own."""
+    """Every word or phrase of the expression in order, each as an expression of its own."""
     note: str = ""
-    """What the caller should know about how it was read."""
+    """Message for the caller about how the query was interpreted."""
     tree: Node | None = None
-    """The same for an index that has another language."""
+    """Syntax tree, for indexes with another query language."""
 
 
-class _Malformed(Exception):
-    """Not FTS5's language."""
+class _QuerySyntaxError(Exception):
+    """The query is not valid FTS5 syntax."""
 
 
-def parse(query: str) -> CacheQuery:
-    """Read a query; whatever was written, there is a meaning and no error."""
-    pieces = tokens(query.replace("\0", " "))
-    cut = sum(piece.kind in {"phrase", "word"} for piece in pieces) > WORDS_LIMIT
-    if cut:
-        return _literal(pieces, f"Only the first {WORDS_LIMIT} words of the query were looked for.")
+def parse_query(query: str) -> CacheQuery:
+    """Parse a query; every text has a meaning, and no text is an error."""
+    tokens = tokenize(query.replace("\0", " "))
+    is_cut = sum(token.kind in {"phrase", "word"} for token in tokens) > WORDS_LIMIT
+    if is_cut:
+        return _quote_all(tokens, f"Only the first {WORDS_LIMIT} words of the query were looked for.")
     if query.count('"') % 2:
-        return _literal(pieces, _SAID_LITERAL)
-    if any(len(piece.text) > PHRASE_CHARS for piece in pieces):
-        return _literal(pieces, f"Only {PHRASE_CHARS} characters of a word or phrase were looked for.")
-    parser = _Parser(pieces)
+        return _quote_all(tokens, _NOTE_LITERAL)
+    if any(len(token.text) > PHRASE_CHARS for token in tokens):
+        return _quote_all(tokens, f"Only {PHRASE_CHARS} characters of a word or phrase were looked for.")
+    parser = _Parser(tokens)
     try:
-        tree = parser.whole()
-    except _Malformed:
-        return _literal(pieces, _SAID_LITERAL)
-    return _wanted(tree, parser.units, _note(parser))
+        tree = parser.parse()
+    except _QuerySyntaxError:
+        return _quote_all(tokens, _NOTE_LITERAL)
+    return _make_query(tree, parser.terms, _make_note(parser))
 
 
-def as_words(query: str) -> CacheQuery:
-    """Every word of a query, whatever stands between them."""
-    return _literal(tokens(query.replace("\0", " ")), _SAID_LITERAL)
+def parse_as_words(query: str) -> CacheQuery:
+    """Return a query for all words of the text, ignoring its syntax."""
+    return _quote_all(tokenize(query.replace("\0", " ")), _NOTE_LITERAL)
 
 
-_SAID_LITERAL = "The query is not valid search syntax; its words were looked for as they are."
+_NOTE_LITERAL = "The query is not valid search syntax; its words were looked for as they are."
 
 
-def _note(parser: _Parser) -> str:
-    said = []
-    if parser.quoted:
-        said.append(f"Looked for as written: {', '.join(parser.quoted[:3])}.")
-    if parser.beside_brackets:
-        said.append("What stands beside brackets without AND, OR or NOT was read as AND.")
-    if parser.too_short:
-        said.append(f"Too short to be more than words: {', '.join(parser.too_short[:3])}.")
-    if parser.passed_over:
-        said.append("Signs without a word were passed over.")
-    return " ".join(said)
+def _make_note(parser: _Parser) -> str:
+    parts = []
+    if parser.quoted_words:
+        parts.append(f"Looked for as written: {', '.join(parser.quoted_words[:3])}.")
+    if parser.has_implicit_and:
+        parts.append("What stands beside brackets without AND, OR or NOT was read as AND.")
+    if parser.short_prefixes:
+        parts.append(f"Too short to be more than words: {', '.join(parser.short_prefixes[:3])}.")
+    if parser.has_wordless:
+        parts.append("Signs without a word were passed over.")
+    return " ".join(parts)
 
 
-def _literal(pieces: list[QueryToken], note: str) -> CacheQuery:
-    """Every word as it stands, all of them wanted."""
-    texts = [piece.text[:PHRASE_CHARS].rstrip(": ") for piece in pieces]
-    units = [QueryTerm(text) for text in texts if has_words(text)][:WORDS_LIMIT]
-    return _wanted(joined(AllOf, [PhraseSequence((unit,)) for unit in units]), units, note)
+def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
+    """Return a query that requires every token as a quoted word."""
+    texts = [token.text[:PHRASE_CHARS].rstrip(": ") for token in tokens]
+    terms = [QueryTerm(text) for text in texts if has_words(text)][:WORDS_LIMIT]
+    return _make_query(join_nodes(AllOf, [PhraseSequence((term,)) for term in terms]), terms, note)
 
 
-def _wanted(tree: Node | None, units: list[QueryTerm], note: str) -> CacheQuery:
+def _make_query(tree: Node | None, terms: list[QueryTerm], note: str) -> CacheQuery:
     return CacheQuery(
-        expression(tree), tuple(units), tuple(expression(row) for row in rows(tree)), note, tree
+        make_expression(tree),
+        tuple(terms),
+        tuple(make_expression(phrase) for phrase in iter_phrases(tree)),
+        note,
+        tree,
     )
 
 
 class _Parser:
-    """Recursive descent over FTS5's grammar."""
+    """Recursive descent parser for FTS5's grammar."""
 
     def __init__(self, tokens: list[QueryToken]) -> None:
-        self.units: list[QueryTerm] = []
-        self.quoted: list[str] = []
-        self.too_short: list[str] = []
-        self.beside_brackets = self.passed_over = False
+        self.terms: list[QueryTerm] = []
+        self.quoted_words: list[str] = []
+        self.short_prefixes: list[str] = []
+        self.has_implicit_and = self.has_wordless = False
         self._tokens = tokens
         self._at = 0
         self._depth = 0
         self._prefixes = PREFIX_BUDGET
-        self._excluding = False
+        self._is_excluding = False
 
-    def whole(self) -> Node | None:
-        """What is looked for; None for a query without words."""
+    def parse(self) -> Node | None:
+        """Return the syntax tree, or None for a query without words."""
         if not self._tokens:
             return None
-        tree = self._either()
+        tree = self._parse_or()
         if self._at < len(self._tokens):
-            raise _Malformed
+            raise _QuerySyntaxError
         return tree
 
-    def _either(self) -> Node | None:
-        return joined(AnyOf, self._chain("OR", self._all))
+    def _parse_or(self) -> Node | None:
+        return join_nodes(AnyOf, self._chain("OR", self._parse_and))
 
-    def _all(self) -> Node | None:
-        return joined(AllOf, self._chain("AND", self._without))
+    def _parse_and(self) -> Node | None:
+        return join_nodes(AllOf, self._chain("AND", self._parse_not))
 
-    def _without(self) -> Node | None:
-        wanted = self._side_by_side()
+    def _parse_not(self) -> Node | None:
+        included = self._parse_implicit_and()
         while self._is_word("NOT"):
             self._at += 1
-            before, self._excluding = self._excluding, True
-            unwanted = self._side_by_side()
-            self._excluding = before
-            if wanted is not None and unwanted is not None:
-                wanted = Without(wanted, unwanted)
-        return wanted
+            before, self._is_excluding = self._is_excluding, True
+            excluded = self._parse_implicit_and()
+            self._is_excluding = before
+            if included is not None and excluded is not None:
+                included = Excluding(included, excluded)
+        return included
 
-    def _side_by_side(self) -> Node | None:
-        brackets = self._opens()
-        parts = [self._one()]
+    def _parse_implicit_and(self) -> Node | None:
+        brackets = self._is_bracket_next()
+        parts = [self._parse_operand()]
         while self._at < len(self._tokens) and not (self._is(")") or self._is_operator()):
-            brackets = brackets or self._opens()
-            self.beside_brackets = self.beside_brackets or brackets
-            parts.append(self._one())
-        return joined(AllOf, parts)
+            brackets = brackets or self._is_bracket_next()
+            self.has_implicit_and = self.has_implicit_and or brackets
+            parts.append(self._parse_operand())
+        return join_nodes(AllOf, parts)
 
     def _chain(self, operator: str, part: Callable[[], Node | None]) -> list[Node | None]:
         parts = [part()]
@@ -174,100 +222,100 @@ class _Parser:
             parts.append(part())
         return parts
 
-    def _one(self) -> Node | None:
+    def _parse_operand(self) -> Node | None:
         if self._at >= len(self._tokens) or self._is(")") or self._is_operator():
-            raise _Malformed
+            raise _QuerySyntaxError
         token = self._tokens[self._at]
         self._at += 1
         if token.kind == "(":
-            return self._group()
+            return self._parse_group()
         if token.kind == "columns":
             if self._is("columns"):
-                raise _Malformed
-            inner = self._one()
-            return InColumns(columns(token.text), inner) if inner is not None else None
+                raise _QuerySyntaxError
+            inner = self._parse_operand()
+            return InColumns(parse_columns(token.text), inner) if inner is not None else None
         if token.text == "NEAR" and token.kind == "word" and self._is("("):
-            return self._near()
-        return self._row_of_words(token)
+            return self._parse_near()
+        return self._parse_phrase_sequence(token)
 
-    def _group(self) -> Node | None:
+    def _parse_group(self) -> Node | None:
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
-            raise _Malformed
-        inner = self._either()
+            raise _QuerySyntaxError
+        inner = self._parse_or()
         if not self._is(")"):
-            raise _Malformed
+            raise _QuerySyntaxError
         self._at += 1
         self._depth -= 1
         return inner
 
-    def _row_of_words(self, token: QueryToken) -> Node | None:
-        """A word or phrase, with what `+` and `*` add to it."""
+    def _parse_phrase_sequence(self, token: QueryToken) -> Node | None:
+        """Parse a word or phrase with the `+` and `*` that follow it."""
         first = token.kind == "word" and token.text.startswith("^")
         if first and token.text == "^":
-            token = self._next_text()
+            token = self._take_text()
         elif first:
             token = QueryToken("word", token.text[1:])
-        units = [self._starred(token)]
+        terms = [self._read_star(token)]
         while self._is_word("+"):
             self._at += 1
-            units.append(self._starred(self._next_text()))
-        self.passed_over = self.passed_over or not all(has_words(unit.text) for unit in units)
-        said = [self._affordable(unit) for unit in units if has_words(unit.text)]
-        if not said:
+            terms.append(self._read_star(self._take_text()))
+        self.has_wordless = self.has_wordless or not all(has_words(term.text) for term in terms)
+        parts = [self._limit_prefix(term) for term in terms if has_words(term.text)]
+        if not parts:
             return None
-        if not self._excluding:
-            self.units.append(QueryTerm(" ".join(unit.text for unit in said), said[-1].prefix))
-        return PhraseSequence(tuple(said), first)
+        if not self._is_excluding:
+            self.terms.append(QueryTerm(" ".join(term.text for term in parts), parts[-1].prefix))
+        return PhraseSequence(tuple(parts), first)
 
-    def _starred(self, token: QueryToken) -> QueryTerm:
-        unit = self._unit(token)
-        if not self._is_word("*") or unit.prefix:
-            return unit
+    def _read_star(self, token: QueryToken) -> QueryTerm:
+        term = self._make_term(token)
+        if not self._is_word("*") or term.prefix:
+            return term
         self._at += 1
-        return QueryTerm(unit.text, prefix=True)
+        return QueryTerm(term.text, prefix=True)
 
-    def _affordable(self, unit: QueryTerm) -> QueryTerm:
-        """The unit; without its star where too many words would begin so."""
-        letters = len(unit.text.split()[-1].strip("'.,-"))
-        cost = PREFIX_COSTS.get(letters, 0) if unit.prefix and not is_unspaced(unit.text[-1]) else 0
+    def _limit_prefix(self, term: QueryTerm) -> QueryTerm:
+        """Return the term, without its star if too many words would match."""
+        letters = len(term.text.split()[-1].strip("'.,-"))
+        cost = PREFIX_COSTS.get(letters, 0) if term.prefix and not is_unspaced(term.text[-1]) else 0
         if cost <= self._prefixes:
             self._prefixes -= cost
-            return unit
-        self.too_short.append(f"{unit.text}*")
-        return QueryTerm(unit.text)
+            return term
+        self.short_prefixes.append(f"{term.text}*")
+        return QueryTerm(term.text)
 
-    def _next_text(self) -> QueryToken:
+    def _take_text(self) -> QueryToken:
         if not (self._is("word") or self._is("phrase")) or self._is_operator():
-            raise _Malformed
+            raise _QuerySyntaxError
         token = self._tokens[self._at]
         if token.kind == "word" and token.text[0] in "^+*":
-            raise _Malformed
+            raise _QuerySyntaxError
         self._at += 1
         return token
 
-    def _unit(self, token: QueryToken) -> QueryTerm:
+    def _make_term(self, token: QueryToken) -> QueryTerm:
         if token.kind == "phrase":
             return QueryTerm(token.text, token.prefix)
         if not _PLAIN.fullmatch(token.text) and has_words(token.text):
-            self.quoted.append(token.text.rstrip("*"))
+            self.quoted_words.append(token.text.rstrip("*"))
         return QueryTerm(token.text.rstrip("*"), token.text.endswith("*"))
 
-    def _near(self) -> Node | None:
-        """NEAR(word "a phrase" ..., distance)."""
-        units, distance = _near_parts(self._inside_brackets())
-        if not units:
+    def _parse_near(self) -> Node | None:
+        """Parse NEAR(word "a phrase" ..., distance)."""
+        terms, distance = _split_near(self._take_brackets())
+        if not terms:
             return None
-        if not self._excluding:
-            self.units += units
-        return Near(tuple(self._affordable(unit) for unit in units), distance)
+        if not self._is_excluding:
+            self.terms += terms
+        return Near(tuple(self._limit_prefix(term) for term in terms), distance)
 
-    def _inside_brackets(self) -> list[QueryToken]:
+    def _take_brackets(self) -> list[QueryToken]:
         opened = self._at
         while not self._is(")"):
             self._at += 1
             if self._at >= len(self._tokens) or self._is("("):
-                raise _Malformed
+                raise _QuerySyntaxError
         self._at += 1
         return self._tokens[opened + 1 : self._at - 1]
 
@@ -277,8 +325,8 @@ class _Parser:
     def _is_word(self, word: str) -> bool:
         return self._is("word") and self._tokens[self._at].text == word
 
-    def _opens(self) -> bool:
-        """Whether brackets come next, with columns before them or without."""
+    def _is_bracket_next(self) -> bool:
+        """Return True if a parenthesis follows, with or without a column filter before it."""
         ahead = self._tokens[self._at : self._at + 2]
         return "(" in [token.kind for token in ahead if ahead[0].kind in {"(", "columns"}]
 
@@ -286,20 +334,19 @@ class _Parser:
         return self._is("word") and self._tokens[self._at].text in _OPERATORS
 
 
-def _near_parts(tokens: list[QueryToken]) -> tuple[list[QueryTerm], int]:
-    """The words, and how far apart they may stand."""
-    units: list[QueryTerm] = []
+def _split_near(tokens: list[QueryToken]) -> tuple[list[QueryTerm], int]:
+    """Return the terms and the distance of the contents of NEAR."""
+    terms: list[QueryTerm] = []
     after_comma: list[str] | None = None
     for token in tokens:
-        pieces = [token.text] if token.kind == "phrase" else _COMMA.split(token.text)
-        for piece in pieces:
-            if piece == "," and after_comma is None:
+        for part in [token.text] if token.kind == "phrase" else _COMMA.split(token.text):
+            if part == "," and after_comma is None:
                 after_comma = []
             elif after_comma is not None:
-                after_comma.append(piece)
-            elif has_words(piece):
-                units.append(QueryTerm(piece.rstrip("*"), token.prefix or piece.endswith("*")))
-    said = "".join(after_comma or [])
-    if after_comma is not None and not said.isdecimal():
-        raise _Malformed
-    return units, min(int(said[:4]), NEAR_LIMIT) if said else NEAR_WORDS
+                after_comma.append(part)
+            elif has_words(part):
+                terms.append(QueryTerm(part.rstrip("*"), token.prefix or part.endswith("*")))
+    distance = "".join(after_comma or [])
+    if after_comma is not None and not distance.isdecimal():
+        raise _QuerySyntaxError
+    return terms, min(int(distance[:4]), NEAR_LIMIT) if distance else NEAR_WORDS

@@ -1,18 +1,18 @@
-"""A query, understood: what must stand where, whichever index is asked."""
+"""Syntax tree of a full-text query, independent of the index, and its form as an FTS5 expression."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.tokenization import askable
+from scraper.store.fulltext.tokenization import to_query_text
 
 COLUMNS = frozenset({"title", "text"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """A word or phrase to be found, as it was written; `prefix` when it may go on."""
+    """A word or phrase as written; with `prefix`, longer words match too."""
 
     text: str
     prefix: bool = False
@@ -20,100 +20,100 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class PhraseSequence:
-    """Words that follow one another; `first` when nothing may stand before them."""
+    """Terms that follow one another; with `first`, at the start of the column."""
 
-    units: tuple[QueryTerm, ...]
+    terms: tuple[QueryTerm, ...]
     first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Words and phrases with no more than `distance` others between them."""
+    """Terms with at most `distance` words between them."""
 
-    units: tuple[QueryTerm, ...]
+    terms: tuple[QueryTerm, ...]
     distance: int
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Each of these."""
+    """All parts match."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One of these."""
+    """At least one part matches."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
-    """The one, where the other is not."""
+class Excluding:
+    """`included` matches and `excluded` does not."""
 
-    wanted: Node
-    unwanted: Node
+    included: Node
+    excluded: Node
 
 
 @dataclass(frozen=True, slots=True)
 class InColumns:
-    """Looked for in the named columns alone."""
+    """The inner query matches in one of these columns."""
 
     columns: frozenset[str]
     inner: Node
 
 
-Node = PhraseSequence | Near | AllOf | AnyOf | Without | InColumns
+Node = PhraseSequence | Near | AllOf | AnyOf | Excluding | InColumns
 
 
-def joined(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Node | None:
-    """The parts that say anything."""
-    said = tuple(part for part in parts if part is not None)
-    if len(said) < 2:
-        return said[0] if said else None
-    return kind(said)
+def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Node | None:
+    """Return a node of the parts that are not None, the only such part, or None."""
+    present = tuple(part for part in parts if part is not None)
+    if len(present) < 2:
+        return present[0] if present else None
+    return kind(present)
 
 
-def rows(node: Node | None) -> Iterator[PhraseSequence]:
-    """Every word or phrase in its order, what is excluded too."""
+def iter_phrases(node: Node | None) -> Iterator[PhraseSequence]:
+    """Iterate over every word or phrase in order, including excluded ones."""
     match node:
         case PhraseSequence():
-            yield PhraseSequence(node.units)
+            yield PhraseSequence(node.terms)
         case Near():
-            yield from (PhraseSequence((unit,)) for unit in node.units)
+            yield from (PhraseSequence((term,)) for term in node.terms)
         case AllOf() | AnyOf():
             for part in node.parts:
-                yield from rows(part)
-        case Without():
-            yield from rows(node.wanted)
-            yield from rows(node.unwanted)
+                yield from iter_phrases(part)
+        case Excluding():
+            yield from iter_phrases(node.included)
+            yield from iter_phrases(node.excluded)
         case InColumns():
-            yield from rows(node.inner)
+            yield from iter_phrases(node.inner)
 
 
-def expression(node: Node | None) -> str:
-    """The query for FTS5's MATCH; empty when there is nothing to look for."""
+def make_expression(node: Node | None) -> str:
+    """Return the query as an expression for FTS5's MATCH; empty if it has no words."""
     match node:
         case None:
             return ""
         case PhraseSequence():
-            return f"{'^ ' if node.first else ''}{' + '.join(quoted(unit) for unit in node.units)}"
+            return f"{'^ ' if node.first else ''}{' + '.join(quote_term(term) for term in node.terms)}"
         case Near():
-            return f"NEAR({' '.join(quoted(unit) for unit in node.units)}, {node.distance})"
+            return f"NEAR({' '.join(quote_term(term) for term in node.terms)}, {node.distance})"
         case AllOf():
-            return f"({' AND '.join(expression(part) for part in node.parts)})"
+            return f"({' AND '.join(make_expression(part) for part in node.parts)})"
         case AnyOf():
-            return f"({' OR '.join(expression(part) for part in node.parts)})"
-        case Without():
-            return f"({expression(node.wanted)} NOT {expression(node.unwanted)})"
+            return f"({' OR '.join(make_expression(part) for part in node.parts)})"
+        case Excluding():
+            return f"({make_expression(node.included)} NOT {make_expression(node.excluded)})"
         case InColumns():
-            # FTS5 has no way to name no column, but to leave out each.
+            # FTS5 cannot name an empty set of columns; excluding every column has the same effect.
             names = f"{{{' '.join(sorted(node.columns or COLUMNS))}}}"
-            return f"{'' if node.columns else '- '}{names} : ({expression(node.inner)})"
+            return f"{'' if node.columns else '- '}{names} : ({make_expression(node.inner)})"
 
 
-def quoted(unit: QueryTerm) -> str:
-    """A word or phrase as FTS5 takes it whatever it holds."""
-    text, single = askable(unit.text.replace('"', " "))
-    return f'"{text}"{" *" if unit.prefix or single else ""}'
+def quote_term(term: QueryTerm) -> str:
+    """Return a term in quotes, so that FTS5 accepts it whatever it contains."""
+    text, is_prefix = to_query_text(term.text.replace('"', " "))
+    return f'"{text}"{" *" if term.prefix or is_prefix else ""}'

@@ -1,4 +1,4 @@
-"""The passage of a page that says most of what was looked for, with the words in [brackets]."""
+"""Find the snippet of a page that fits a query best, with the matching words in [brackets]."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.store.fulltext.query_tree import QueryTerm
-from scraper.store.fulltext.tokenization import SIGNS, aligned, folded, is_unspaced
+from scraper.store.fulltext.tokenization import SIGNS, fold, fold_aligned, is_unspaced
 
-PASSAGE_CHARS = 240
-"""Two or three lines: enough to see what a hit is about, in what a list of ten may cost."""
+SNIPPET_CHARS = 240
+"""Characters: two or three lines, enough to judge a hit, short enough for a list of ten."""
 SCANNED_CHARS = 400_000
-"""Of a page; beyond lies what nobody skims for."""
+"""Characters of a page that are searched for a snippet."""
 MATCHES_LIMIT = 100
+"""Matches of one term that are considered."""
 _SIGNED = re.compile(r"(?<=[a-z])(?:\+\+|#)$")
 _GAP = re.compile(rf"(?:(?![{SIGNS}])[\W_])+")
 _LIGATURES = {"ss": "ß", "ae": "æ", "oe": "œ", "th": "þ", "fi": "ﬁ", "fl": "ﬂ"}
@@ -24,67 +25,72 @@ _NOTHING = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of a page's Markdown; `start` is where to begin reading there."""
+    """Part of a page's Markdown; `start` is the offset of the paragraph that contains it."""
 
     text: str
     start: int
 
 
-def best_passage(markdown: str, units: tuple[QueryTerm, ...]) -> Snippet:
-    """The window with the most different words, then the most words; the beginning when there is none."""
+def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
+    """Return the window with the most distinct terms, then with the most matches.
+
+    Without any match, return the start of the page.
+    """
     text = markdown[:SCANNED_CHARS]
-    found = _matches(aligned(text), units)
+    found = _find_matches(fold_aligned(text), terms)
     if not found:
-        return Snippet(_one_line(text[:PASSAGE_CHARS]), 0)
-    first, last = _densest(found)
-    low, high = _widened(text, found[first][0], found[last][1])
+        return Snippet(_join_lines(text[:SNIPPET_CHARS]), 0)
+    first, last = _find_densest(found)
+    low, high = _widen(text, found[first][0], found[last][1])
     inside = [(start, end) for start, end, _ in found[first : last + 1]]
-    return Snippet(_one_line(_marked(text, low, high, inside)), _paragraph_start(text, low))
+    return Snippet(_join_lines(_mark(text, low, high, inside)), _paragraph_start(text, low))
 
 
-def _matches(text: str, units: tuple[QueryTerm, ...]) -> list[tuple[int, int, int]]:
-    """Places (start, end, number of the unit) in order, none inside another."""
+def _find_matches(text: str, terms: tuple[QueryTerm, ...]) -> list[tuple[int, int, int]]:
+    """Return matches (start, end, number of the term) in order, without overlaps."""
     found: list[tuple[int, int, int]] = []
-    for number, unit in enumerate(units):
-        places = list(itertools.islice(_places(text, unit), MATCHES_LIMIT))
-        if not places and not text.isascii() and unit.text:
-            matches = itertools.islice(_tolerant(unit).finditer(text), MATCHES_LIMIT)
+    for number, term in enumerate(terms):
+        places = list(itertools.islice(_find_term(text, term), MATCHES_LIMIT))
+        if not places and not text.isascii() and term.text:
+            matches = itertools.islice(_make_tolerant_pattern(term).finditer(text), MATCHES_LIMIT)
             places = [match.span() for match in matches if match.end() > match.start()]
         found += ((start, end, number) for start, end in places)
     found.sort(key=lambda place: (place[0], -place[1]))
-    apart: list[tuple[int, int, int]] = []
+    disjoint: list[tuple[int, int, int]] = []
     for place in found:
-        if not apart or place[0] >= apart[-1][1]:
-            apart.append(place)
-    return apart
+        if not disjoint or place[0] >= disjoint[-1][1]:
+            disjoint.append(place)
+    return disjoint
 
 
-def _places(text: str, unit: QueryTerm) -> Iterator[tuple[int, int]]:
-    """Where the unit stands in folded text."""
-    first, pattern = _pattern(unit)
+def _find_term(text: str, term: QueryTerm) -> Iterator[tuple[int, int]]:
+    """Iterate over the positions of a term in folded text."""
+    first, pattern = _make_pattern(term)
     at = text.find(first) if first else -1
     while at >= 0:
-        # Looking for the plain word first takes a quarter of the time that the pattern alone would.
+        # Searching for the plain word first takes a quarter of the time of the pattern alone.
         match = pattern.match(text, at)
         if match is not None:
             yield at, match.end()
         at = text.find(first, at + 1 if match is None else match.end())
 
 
-def _tolerant(unit: QueryTerm) -> re.Pattern[str]:
-    """The unit as it may be written too: with ligatures, or points and vowel signs between its letters."""
-    words = [word for word in _GAP.split(folded(unit.text)) if word]
+def _make_tolerant_pattern(term: QueryTerm) -> re.Pattern[str]:
+    """Return a pattern that also allows ligatures, and vowel points between the letters."""
+    words = [word for word in _GAP.split(fold(term.text)) if word]
     if not words:
         return _NOTHING
     pattern = r"[\W_]+".join(_SIGNS_BETWEEN.join(re.escape(letter) for letter in word) for word in words)
-    for apart, together in _LIGATURES.items():
-        pattern = pattern.replace(_SIGNS_BETWEEN.join(apart), f"(?:{_SIGNS_BETWEEN.join(apart)}|{together})")
-    return re.compile(rf"(?<!\w){pattern}{'' if unit.prefix else rf'{_SIGNS_BETWEEN}(?!{chr(92)}w)'}")
+    for disjoint, together in _LIGATURES.items():
+        pattern = pattern.replace(
+            _SIGNS_BETWEEN.join(disjoint), f"(?:{_SIGNS_BETWEEN.join(disjoint)}|{together})"
+        )
+    return re.compile(rf"(?<!\w){pattern}{'' if term.prefix else rf'{_SIGNS_BETWEEN}(?!{chr(92)}w)'}")
 
 
-def _pattern(unit: QueryTerm) -> tuple[str, re.Pattern[str]]:
-    """The unit's first word, and the whole; what stands between its words does not count."""
-    text = aligned(unit.text).strip()
+def _make_pattern(term: QueryTerm) -> tuple[str, re.Pattern[str]]:
+    """Return the first word of a term and a pattern of all its words; separators may differ."""
+    text = fold_aligned(term.text).strip()
     sign = _SIGNED.search(text)
     words = [word for word in _GAP.split(text[: sign.start()] if sign else text) if word]
     if not words:
@@ -93,18 +99,18 @@ def _pattern(unit: QueryTerm) -> tuple[str, re.Pattern[str]]:
     if sign:
         return words[0], re.compile(rf"(?<!\w){pattern}{re.escape(sign.group())}(?!\w)")
     before = "" if is_unspaced(words[0][:1]) else r"(?<![^\W_])"
-    after = "" if unit.prefix or is_unspaced(words[-1][-1:]) else rf"(?![^\W_]|[{SIGNS}])"
+    after = "" if term.prefix or is_unspaced(words[-1][-1:]) else rf"(?![^\W_]|[{SIGNS}])"
     return words[0], re.compile(f"{before}{pattern}{after}")
 
 
-def _densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
-    """First and last match of the best window."""
+def _find_densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """Return the first and the last match of the best window."""
     best, best_value = (0, 0), (0, 0)
     inside: dict[int, int] = {}
     first = 0
     for last, (_, end, number) in enumerate(found):
         inside[number] = inside.get(number, 0) + 1
-        while first < last and end - found[first][0] > PASSAGE_CHARS:
+        while first < last and end - found[first][0] > SNIPPET_CHARS:
             left = found[first][2]
             inside[left] -= 1
             if not inside[left]:
@@ -116,9 +122,9 @@ def _densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
     return best
 
 
-def _widened(text: str, low: int, high: int) -> tuple[int, int]:
-    """As much around as fits, from word to word, within the lines' blocks."""
-    room = max(0, PASSAGE_CHARS - (high - low))
+def _widen(text: str, low: int, high: int) -> tuple[int, int]:
+    """Extend a window to `SNIPPET_CHARS`, at word boundaries, within its paragraph."""
+    room = max(0, SNIPPET_CHARS - (high - low))
     block_start = text.rfind("\n\n", 0, low) + 2 if "\n\n" in text[:low] else 0
     block_end = text.find("\n\n", high)
     block_end = len(text) if block_end < 0 else block_end
@@ -133,7 +139,7 @@ def _widened(text: str, low: int, high: int) -> tuple[int, int]:
     return start, stop
 
 
-def _marked(text: str, low: int, high: int, places: list[tuple[int, int]]) -> str:
+def _mark(text: str, low: int, high: int, places: list[tuple[int, int]]) -> str:
     pieces, at = ["…" if low else ""], low
     for start, end in places:
         pieces += [text[at:start], "[", text[start:end], "]"]
@@ -142,10 +148,10 @@ def _marked(text: str, low: int, high: int, places: list[tuple[int, int]]) -> st
 
 
 def _paragraph_start(text: str, low: int) -> int:
-    """Where `fetch(start=)` should begin: at the paragraph that holds the passage."""
+    """Return the offset at which `fetch(start=)` should begin: the paragraph of the snippet."""
     blank = text.rfind("\n\n", 0, low)
     return blank + 2 if blank >= 0 else 0
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())

@@ -1,1 +1,1 @@
-"""Named indexes that callers fill themselves: words, ranks and highlights, in memory or kept in a file."""
+"""Named document indexes, in memory or in a store."""

@@ -1,4 +1,4 @@
-"""Where the documents of one index are: in memory, or in a file that outlives the process."""
+"""Stores for the documents of named indexes: in memory, or in a SQLite file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 
 FILE_NAME = "indexes.sqlite"
@@ -46,56 +45,57 @@ _SCHEMA = DatabaseSchema(
 
 
 class DocumentStore(Protocol):
-    """The documents of one index."""
+    """Documents of one index."""
 
     def put(self, document: IndexDocument) -> None:
-        """Keep a document in place of an older one of that id."""
+        """Store a document in place of an older one with its id."""
 
     def get(self, doc_id: str) -> IndexDocument | None:
-        """A document by its id."""
+        """Return the document with this id, or None."""
 
-    def news(self) -> Iterator[IndexDocument]:
-        """What others have put since this was last asked."""
+    def read_new(self) -> Iterator[IndexDocument]:
+        """Return documents that others have added since the last call."""
 
 
-class StoredIndexes(Protocol):
-    """Where indexes are kept that outlive the process. Raises IndexFault when it cannot serve."""
+class IndexStore(Protocol):
+    """Persistent indexes. Methods raise IndexFaultError if the store is unavailable."""
 
     def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
-        """Make an index; None when it is there already."""
+        """Create an index; return None if it exists."""
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """One principal's kept indexes, or the one of that name."""
+        """Return all persistent indexes of one principal, or the one with this name."""
 
-    def shelf(self, number: int) -> DocumentStore:
-        """The documents of an index."""
+    def open_documents(self, number: int) -> DocumentStore:
+        """Return the documents of an index."""
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close files and connections."""
 
 
 class MemoryDocumentStore:
-    """Documents that end with the process."""
+    """Documents in memory."""
 
     def __init__(self) -> None:
+        """Create an empty store."""
         self._documents: dict[str, IndexDocument] = {}
 
     def put(self, document: IndexDocument) -> None:
-        """Keep a document in place of an older one of that id."""
+        """Store a document in place of an older one with its id."""
         self._documents[document.doc_id] = document
 
     def get(self, doc_id: str) -> IndexDocument | None:
-        """A document by its id."""
+        """Return the document with this id, or None."""
         return self._documents.get(doc_id)
 
-    def news(self) -> Iterator[IndexDocument]:
-        """Nothing: nobody else can put anything here."""
+    def read_new(self) -> Iterator[IndexDocument]:
+        """Return nothing, since only this process can add documents."""
         return iter(())
 
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """An index that the file knows."""
+    """A persistent index."""
 
     number: int
     name: str
@@ -103,14 +103,15 @@ class StoredIndex:
     created_at: float
 
 
-class IndexFile:
-    """All kept indexes, in one file that several servers may share."""
+class SqliteIndexStore:
+    """The `IndexStore` protocol over `indexes.sqlite`, which several servers may share."""
 
     def __init__(self, folder: Path) -> None:
+        """Create the store; the file in `folder` is opened by the first operation."""
         self._database = Database(folder / FILE_NAME, _SCHEMA)
 
     def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
-        """Make an index; None when it is there already."""
+        """Create an index; return None if it exists."""
         statement = """
             INSERT INTO indexes (principal, name, lowercase, min_length, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (principal, name) DO NOTHING RETURNING id
@@ -121,7 +122,7 @@ class IndexFile:
         return StoredIndex(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """One principal's kept indexes, or the one of that name."""
+        """Return all persistent indexes of one principal, or the one with this name."""
         statement = """
             SELECT id, name, lowercase, min_length, created_at FROM indexes
             WHERE principal = ? AND (? IS NULL OR name = ?) ORDER BY name
@@ -133,10 +134,10 @@ class IndexFile:
         ]
 
     def rows(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[tuple[Any, ...]]:
-        """The rows of a statement.
+        """Execute a statement and return its rows.
 
         Raises:
-            IndexFault: the file cannot serve it.
+            IndexFaultError: The file is unavailable.
         """
         try:
             return self._database.run(functools.partial(_rows, statement, values), writes=writes)
@@ -144,47 +145,48 @@ class IndexFile:
             problem = self._database.problem or f"{self._database.path} cannot be used"
             raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
 
-    def shelf(self, number: int) -> DocumentStore:
-        """The documents of an index."""
-        return FileDocumentStore(self, number)
+    def open_documents(self, number: int) -> DocumentStore:
+        """Return the documents of an index."""
+        return SqliteDocumentStore(self, number)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
 
-class FileDocumentStore:
-    """The documents of one kept index."""
+class SqliteDocumentStore:
+    """Documents of one persistent index."""
 
-    def __init__(self, file: IndexFile, number: int) -> None:
+    def __init__(self, file: SqliteIndexStore, number: int) -> None:
+        """Create the store for the index with this number."""
         self._file = file
         self._number = number
         self._last = 0
-        """The newest document that was seen."""
-        self._own: set[int] = set()
-        """Documents put here since then."""
+        """Number of the newest document that was read."""
+        self._written_here: set[int] = set()
+        """Numbers of documents added by this process since then."""
 
     def put(self, document: IndexDocument) -> None:
-        """Keep a document in place of an older one of that id; it is in the file when this returns."""
-        # Replaced rather than updated, so that it gets a new number and other servers see that it is new.
+        """Store a document in place of an older one with its id; it is in the file on return."""
+        # Replaced rather than updated: other servers recognize a new document by its new number.
         (made,) = self._file.rows(
             "INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) "
             "RETURNING number",
             (self._number, document.doc_id, document.content, json.dumps(dict(document.metadata))),
             writes=True,
         )
-        self._own.add(int(made[0]))
+        self._written_here.add(int(made[0]))
 
     def get(self, doc_id: str) -> IndexDocument | None:
-        """A document by its id."""
+        """Return the document with this id, or None."""
         rows = self._file.rows(
             "SELECT doc_id, content, metadata FROM documents WHERE index_id = ? AND doc_id = ?",
             (self._number, doc_id),
         )
         return _document(rows[0]) if rows else None
 
-    def news(self) -> Iterator[IndexDocument]:
-        """What was put since this was last asked, by whatever server."""
+    def read_new(self) -> Iterator[IndexDocument]:
+        """Iterate over documents that other servers have added since the last call."""
         rows = self._file.rows(
             "SELECT number, doc_id, content, metadata FROM documents WHERE index_id = ? AND number > ? "
             "ORDER BY number",
@@ -192,9 +194,9 @@ class FileDocumentStore:
         )
         for number, *row in rows:
             self._last = number
-            if number not in self._own:
+            if number not in self._written_here:
                 yield _document(row)
-        self._own.clear()
+        self._written_here.clear()
 
 
 def _document(row: tuple[Any, ...] | list[Any]) -> IndexDocument:

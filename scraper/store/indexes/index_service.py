@@ -1,4 +1,4 @@
-"""Every index of every principal: made, filled and searched in one thread, within limits."""
+"""Create, fill and search named indexes within limits, in one thread."""
 
 from __future__ import annotations
 
@@ -14,108 +14,118 @@ from typing import Any, TypeVar
 
 from scraper.store.indexes.document_stores import (
     DocumentStore,
-    IndexFile,
+    IndexStore,
     MemoryDocumentStore,
+    SqliteIndexStore,
     StoredIndex,
-    StoredIndexes,
 )
-from scraper.store.indexes.highlights import highlights
 from scraper.store.indexes.inverted_index import InvertedIndex
 from scraper.store.indexes.model import (
     BACKENDS,
     DEFAULT_INDEX,
     DocumentAdded,
     IndexDocument,
-    IndexFacts,
     IndexFaultError,
     IndexHit,
     IndexHits,
+    IndexQuery,
+    IndexSummary,
+    Tokenizer,
+    parse_query,
 )
-from scraper.store.indexes.query import parse
-from scraper.store.indexes.tokenizer import Tokenizer
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 INDEXES_LIMIT = 100
-"""Of one principal."""
+"""Indexes of one principal."""
 DOCUMENTS_LIMIT = 100_000
-"""Of one index."""
+"""Documents of one index."""
 CONTENT_CHARS = 1_000_000
+"""Characters of one document."""
 METADATA_BYTES = 65_536
+"""Bytes of the metadata of one document."""
 ID_CHARS = 512
+"""Characters of a document id."""
 TOTAL_CHARS = 500_000_000
-"""Of everything that is held in memory; a document takes about three times its text."""
+"""Characters of all documents in memory. A document takes about three times its text."""
 CLOSE_LIMIT_S = 5.0
+"""Seconds that `close` may take."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(slots=True)
 class _Index:
-    """One index that is loaded."""
+    """A loaded index."""
 
     backend: str
     tokenizer: Tokenizer
-    shelf: DocumentStore
-    kept: StoredIndex | None = None
-    """What the file says of it; None for an index in memory."""
+    documents: DocumentStore
+    stored: StoredIndex | None = None
+    """Its persistent form; None for an index in memory."""
     words: InvertedIndex = field(default_factory=InvertedIndex)
     sizes: dict[str, int] = field(default_factory=dict)
-    """Characters by document, in the order in which they came."""
+    """Characters by document id, in the order of adding."""
 
 
 class IndexService:
-    """The `Indexes` protocol, in memory and over `indexes.sqlite` in a folder or what else keeps them."""
+    """Named indexes of all principals, in memory and in an index store."""
 
-    def __init__(self, kept: Path | StoredIndexes) -> None:
-        self._file = IndexFile(kept) if isinstance(kept, Path) else kept
+    def __init__(self, stored: Path | IndexStore) -> None:
+        """Open the service.
+
+        Args:
+            stored: Folder of `indexes.sqlite`, or another store for persistent indexes.
+        """
+        self._file = SqliteIndexStore(stored) if isinstance(stored, Path) else stored
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._chars = 0
-        # One thread: numpy and SQLite are quick, and what is put is found by the next search.
+        # One thread is enough, since numpy and SQLite are fast; the next search finds an added document.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="indexes")
 
     async def create(
         self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
     ) -> None:
-        """Make an index that is not there yet.
+        """Create an index.
 
         Raises:
-            IndexFault: the name is taken or not allowed, the backend is unknown, or there are too many.
+            IndexFaultError: The name is taken or invalid, the backend is unknown, or there are too many
+                indexes.
         """
-        await self._do(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
+        await self._run(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
 
     async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
-        """Index a document in place of an older one of that id; returns once it is kept.
+        """Index a document in place of an older one with its id; it is stored on return.
 
         Raises:
-            IndexFault: there is no such index, or the document is not fit for it.
+            IndexFaultError: The index does not exist, or the document is invalid.
         """
-        return await self._do(lambda: self._add(name, document, principal))
+        return await self._run(lambda: self._add(name, document, principal))
 
     async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
-        """The best documents for a query.
+        """Return the best documents for a query.
 
         Raises:
-            IndexFault: there is no such index.
+            IndexFaultError: The index does not exist.
         """
-        return await self._do(lambda: self._search(name, query, principal, limit))
+        return await self._run(lambda: self._search(name, query, principal, limit))
 
     async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
-        """One document as it was given."""
-        return await self._do(lambda: self._index(name, principal).shelf.get(doc_id))
+        """Return one document as it was added, or None."""
+        return await self._run(lambda: self._index(name, principal).documents.get(doc_id))
 
-    async def documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
-        """Ids in the order in which they came, from number `after` on."""
-        return await self._do(lambda: list(self._index(name, principal).sizes)[after : after + limit])
+    async def list_documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
+        """Return ids in the order of adding, from position `after` on."""
+        return await self._run(lambda: list(self._index(name, principal).sizes)[after : after + limit])
 
-    async def names(self, *, principal: str) -> list[IndexFacts]:
-        """The indexes there are, by name."""
-        return await self._do(lambda: self._names(principal))
+    async def names(self, *, principal: str) -> list[IndexSummary]:
+        """Return the indexes of one principal by name."""
+        return await self._run(lambda: self._list_names(principal))
 
     async def close(self) -> None:
-        """Let go of the file."""
+        """Close the index store."""
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await asyncio.wrap_future(self._thread.submit(self._file.close))
@@ -124,7 +134,7 @@ class IndexService:
         finally:
             self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _do(self, work: Callable[[], T]) -> T:
+    async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.wrap_future(self._thread.submit(work))
 
     def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
@@ -134,7 +144,7 @@ class IndexService:
             )
         if backend not in BACKENDS:
             raise IndexFaultError(f"Unknown backend: {backend[:80]}")
-        known = {facts.name for facts in self._names(principal)}
+        known = {summary.name for summary in self._list_names(principal)}
         if name in known:
             raise IndexFaultError(f"Index already exists: {name}")
         if len(known) >= INDEXES_LIMIT:
@@ -142,83 +152,87 @@ class IndexService:
         if backend == "memory":
             self._loaded[principal, name] = _Index(backend, tokenizer, MemoryDocumentStore())
             return
-        kept = self._file.create(principal, name, tokenizer)
-        if kept is None:
+        stored = self._file.create(principal, name, tokenizer)
+        if stored is None:
             raise IndexFaultError(f"Index already exists: {name}")
-        self._loaded[principal, name] = self._of(kept)
+        self._loaded[principal, name] = self._make_index(stored)
 
     def _add(self, name: str, document: IndexDocument, principal: str) -> DocumentAdded:
         index = self._index(name, principal)
-        # Half a surrogate pair is no text that could be kept.
-        document = replace(document, doc_id=_whole(document.doc_id), content=_whole(document.content))
+        # Half a surrogate pair cannot be stored.
+        document = replace(
+            document,
+            doc_id=_replace_surrogates(document.doc_id),
+            content=_replace_surrogates(document.content),
+        )
         self._check(name, index, document)
         replaced = document.doc_id in index.words
-        if replaced and _same(index.shelf.get(document.doc_id), document):
+        if replaced and _is_unchanged(index.documents.get(document.doc_id), document):
             return DocumentAdded(True, len(index.tokenizer.tokens(document.content)))
-        index.shelf.put(document)
-        return DocumentAdded(replaced, self._take(index, document))
+        index.documents.put(document)
+        return DocumentAdded(replaced, self._add_to_words(index, document))
 
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
-        query = parse(text, index.tokenizer)
+        query = parse_query(text, index.tokenizer)
         ranked = index.words.search(query, limit)
         hits = []
         for doc_id, score in ranked.hits:
-            document = index.shelf.get(doc_id)
+            document = index.documents.get(doc_id)
             if document is not None:
-                pieces = tuple(highlights(document.content, query, index.tokenizer))
+                pieces = tuple(find_highlights(document.content, query, index.tokenizer))
                 hits.append(IndexHit(doc_id, score, pieces, document.metadata))
         return IndexHits(tuple(hits), ranked.total, query)
 
-    def _names(self, principal: str) -> list[IndexFacts]:
-        facts = {
-            name: IndexFacts(name, index.backend, len(index.words))
+    def _list_names(self, principal: str) -> list[IndexSummary]:
+        summary = {
+            name: IndexSummary(name, index.backend, len(index.words))
             for (owner, name), index in self._loaded.items()
             if owner == principal
         }
-        facts.setdefault(DEFAULT_INDEX, IndexFacts(DEFAULT_INDEX, "memory", 0))
-        for name in self._kept_names(principal):
+        summary.setdefault(DEFAULT_INDEX, IndexSummary(DEFAULT_INDEX, "memory", 0))
+        for name in self._list_stored_names(principal):
             index = self._index(name, principal)
-            facts[name] = IndexFacts(name, index.backend, len(index.words))
-        return sorted(facts.values(), key=lambda fact: fact.name)
+            summary[name] = IndexSummary(name, index.backend, len(index.words))
+        return sorted(summary.values(), key=lambda fact: fact.name)
 
-    def _kept_names(self, principal: str) -> list[str]:
+    def _list_stored_names(self, principal: str) -> list[str]:
         try:
-            return [kept.name for kept in self._file.find(principal)]
+            return [stored.name for stored in self._file.find(principal)]
         except IndexFaultError:
-            return []  # without its file there are those in memory
+            return []  # without the store, only the indexes in memory are available
 
     def _index(self, name: str, principal: str) -> _Index:
-        """The index of that name, with what other servers have put into it."""
+        """Return the index with this name, including documents that other servers have added."""
         index = self._loaded.get((principal, name))
-        if index is None or index.kept is not None:
-            index = self._still_kept(name, principal, index)
-        for document in index.shelf.news():
-            self._take(index, document)
+        if index is None or index.stored is not None:
+            index = self._reload(name, principal, index)
+        for document in index.documents.read_new():
+            self._add_to_words(index, document)
         return index
 
-    def _still_kept(self, name: str, principal: str, known: _Index | None) -> _Index:
-        """The index as the file has it now: that may have been deleted, or begun anew, in the meantime."""
+    def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
+        """Return the index in its stored state, since the store may have been deleted or recreated."""
         if known is None and name == DEFAULT_INDEX:
             return self._loaded.setdefault(
                 (principal, name), _Index("memory", Tokenizer(), MemoryDocumentStore())
             )
         found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
-        if known is not None and found == [known.kept]:
+        if known is not None and found == [known.stored]:
             return known
         if known is not None:
             self._chars -= sum(known.sizes.values())
             del self._loaded[principal, name]
         if not found:
             raise IndexFaultError(f"Index not found: {name[:80]}")
-        self._loaded[principal, name] = index = self._of(found[0])
+        self._loaded[principal, name] = index = self._make_index(found[0])
         return index
 
-    def _of(self, kept: StoredIndex) -> _Index:
-        return _Index("sqlite", kept.tokenizer, self._file.shelf(kept.number), kept)
+    def _make_index(self, stored: StoredIndex) -> _Index:
+        return _Index("sqlite", stored.tokenizer, self._file.open_documents(stored.number), stored)
 
-    def _take(self, index: _Index, document: IndexDocument) -> int:
-        """Make a document findable; its number of words."""
+    def _add_to_words(self, index: _Index, document: IndexDocument) -> int:
+        """Add a document to the inverted index and return its number of words."""
         tokens = index.tokenizer.tokens(document.content)
         index.words.add(document.doc_id, tokens)
         self._chars += len(document.content) - index.sizes.get(document.doc_id, 0)
@@ -234,7 +248,7 @@ class IndexService:
             raise IndexFaultError(
                 f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters"
             )
-        size = len(_written(document.metadata).encode())
+        size = len(_dump_metadata(document.metadata).encode())
         if size > METADATA_BYTES:
             raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
         if document.doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
@@ -243,22 +257,22 @@ class IndexService:
             raise IndexFaultError(f"Indexes are full: {TOTAL_CHARS:,} characters in all")
 
 
-def _whole(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _same(known: IndexDocument | None, given: IndexDocument) -> bool:
-    """Whether nothing has changed; to Python 1, 1.0 and true are equal, to whoever gave them they are not."""
+def _is_unchanged(known: IndexDocument | None, given: IndexDocument) -> bool:
+    """Return True if nothing has changed; metadata 1, 1.0 and true differ, unlike in Python."""
     if known is None or known.content != given.content:
         return False
-    return _written(known.metadata) == _written(given.metadata)
+    return _dump_metadata(known.metadata) == _dump_metadata(given.metadata)
 
 
-def _written(metadata: Mapping[str, Any]) -> str:
-    """Metadata as JSON.
+def _dump_metadata(metadata: Mapping[str, Any]) -> str:
+    """Return metadata as JSON.
 
     Raises:
-        IndexFault: they are more than JSON can say, and no answer could carry them.
+        IndexFaultError: The metadata contain values that JSON cannot represent.
     """
     try:
         text = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
@@ -268,3 +282,48 @@ def _written(metadata: Mapping[str, Any]) -> str:
     except (ValueError, TypeError):
         raise IndexFaultError("Metadata must be a JSON object of numbers, texts, lists and objects") from None
     return text
+
+
+HIGHLIGHTS = 3
+"""Highlights of one document."""
+HIGHLIGHT_CHARS = 60
+"""Characters of one highlight."""
+SCANNED_CHARS = 200_000
+"""Characters of a document that are searched for highlights."""
+
+
+def find_highlights(content: str, query: IndexQuery, tokenizer: Tokenizer) -> list[str]:
+    """Return at most three parts of about 60 characters around query words, in text order."""
+    text = content[:SCANNED_CHARS]
+    terms = set(query.ranked_terms)
+    pieces: list[str] = []
+    covered = -1
+    for token, start, end in tokenizer.iter_tokens(text):
+        if token not in terms or start < covered:
+            continue
+        low, high = _widen(text, start, end)
+        low = max(low, covered)
+        pieces.append(_format_piece(text, low, high))
+        covered = high
+        if len(pieces) == HIGHLIGHTS:
+            break
+    return pieces
+
+
+def _widen(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a range around a word that starts and ends at spaces."""
+    room = max(0, HIGHLIGHT_CHARS - (end - start))
+    low = max(0, start - room // 2)
+    high = min(len(text), end + room - (start - low))
+    if low:
+        space = text.find(" ", low, start)
+        low = space + 1 if space >= 0 else low
+    if high < len(text):
+        space = text.rfind(" ", end, high)
+        high = space if space >= 0 else high
+    return low, high
+
+
+def _format_piece(text: str, low: int, high: int) -> str:
+    piece = " ".join(text[low:high].split())
+    return f"{'...' if low else ''}{piece}{'...' if high < len(text) else ''}"

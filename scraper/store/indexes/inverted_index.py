@@ -1,9 +1,9 @@
-"""An inverted index in memory: which words stand where, and how well a document answers a query.
+"""Inverted index in memory: positions of words, and the scores of documents for a query.
 
 score(d) = sum over the words t of  (1 + ln tf) * ln(1 + N / df) / (0.75 + 0.25 * len(d) / mean length)
 
-tf: how often t stands in d; df: documents that hold t; N: all documents; len: words. TF-IDF with logarithmic
-counts, its lengths evened out by pivoting (Singhal, Buckley and Mitra 1996, slope 0.25).
+tf: occurrences of t in d; df: documents that contain t; N: all documents; len: words. This is TF-IDF with
+logarithmic counts and pivoted length normalization (Singhal, Buckley and Mitra 1996, slope 0.25).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from scraper.store.indexes.query import IndexQuery
+from scraper.store.indexes.model import IndexQuery
 
 SLOPE = 0.25
 BOUNDARY = 0xFFFFFFFF
-"""Stands between two documents in the row of all words, so that no phrase runs across."""
+"""Separates two documents in the array of all words, so that no phrase spans both."""
 COMPACT_AT = 1_000
-"""Replaced documents are swept out when there are so many, and more of them than living ones."""
+"""Replaced documents from which the index is rebuilt, if they are also more than the current ones."""
 
 _Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(slots=True)
 class _Posting:
-    """Where one word stands: documents, how often in each, and places in the row of all words."""
+    """Occurrences of one word: documents, counts in them, and positions in the array of all words."""
 
     documents: array[int] = field(default_factory=lambda: array("I"))
     counts: array[int] = field(default_factory=lambda: array("I"))
@@ -36,27 +36,30 @@ class _Posting:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedDocument:
-    """The best documents, best first, and how many there were to choose from."""
+class RankedDocuments:
+    """Ids and scores of the best documents, best first, and the number of all that match."""
 
     hits: tuple[tuple[str, float], ...]
     total: int
 
 
 class InvertedIndex:
-    """Documents by their words; a document is known by its id."""
+    """Index of documents by their words; a document is identified by its id."""
 
     def __init__(self) -> None:
+        """Create an empty index."""
         self._clear()
 
     def __len__(self) -> int:
+        """Return the number of documents."""
         return len(self._numbers)
 
     def __contains__(self, doc_id: str) -> bool:
+        """Return True if the index contains this document."""
         return doc_id in self._numbers
 
     def add(self, doc_id: str, tokens: list[str]) -> None:
-        """Index a document in place of an older one of that id."""
+        """Index a document in place of an older one with its id."""
         self.remove(doc_id)
         self._append(doc_id, [self._term(token) for token in tokens])
         dead = len(self._ids) - len(self._numbers)
@@ -64,30 +67,30 @@ class InvertedIndex:
             self._compact()
 
     def remove(self, doc_id: str) -> None:
-        """Forget a document, if it is there."""
+        """Remove a document if it is indexed."""
         number = self._numbers.pop(doc_id, None)
         if number is not None:
             self._alive[number] = 0
             self._living_words -= self._lengths[number]
 
-    def search(self, query: IndexQuery, limit: int) -> RankedDocument:
-        """The best documents for a query; equally good ones in the order in which they came."""
-        if query.empty or not self._numbers:
-            return RankedDocument((), 0)
+    def search(self, query: IndexQuery, limit: int) -> RankedDocuments:
+        """Return the best documents for a query; equal scores in the order of adding."""
+        if query.is_empty or not self._numbers:
+            return RankedDocuments((), 0)
         scores = np.zeros(len(self._ids))
-        for term in query.wanted:
+        for term in query.ranked_terms:
             self._score(term, scores)
-        matching = self._matching(query, scores)
+        matching = self._match(query, scores)
         numbers = np.flatnonzero(matching)
-        best = numbers[_best(scores[numbers], limit)]
+        best = numbers[_find_best(scores[numbers], limit)]
         hits = tuple((self._ids[int(number)], round(float(scores[number]), 4)) for number in best)
-        return RankedDocument(hits, len(numbers))
+        return RankedDocuments(hits, len(numbers))
 
     def _clear(self) -> None:
         self._terms: dict[str, int] = {}
         self._postings: list[_Posting] = []
-        self._row = array("I")
-        """Every document's words one after the other."""
+        self._words = array("I")
+        """Words of all documents, one after the other."""
         self._starts = array("I")
         self._lengths = array("I")
         self._ids: list[str] = []
@@ -103,14 +106,14 @@ class InvertedIndex:
         return number
 
     def _append(self, doc_id: str, terms: list[int]) -> None:
-        number, start = len(self._ids), len(self._row)
+        number, start = len(self._ids), len(self._words)
         for offset, term in enumerate(terms):
             self._postings[term].places.append(start + offset)
         for term, count in Counter(terms).items():
             self._postings[term].documents.append(number)
             self._postings[term].counts.append(count)
-        self._row.extend(terms)
-        self._row.append(BOUNDARY)
+        self._words.extend(terms)
+        self._words.append(BOUNDARY)
         self._starts.append(start)
         self._lengths.append(len(terms))
         self._ids.append(doc_id)
@@ -131,31 +134,31 @@ class InvertedIndex:
         if not frequency:
             return
         rarity = np.log1p(len(self._numbers) / frequency)
-        mean = max(1.0, self._living_words / len(self._numbers))
-        evened = 1 - SLOPE + SLOPE * np.array(self._lengths)[documents] / mean
-        scores[documents] += (1 + np.log(counts)) * rarity / evened
+        mean_length = max(1.0, self._living_words / len(self._numbers))
+        length_norm = 1 - SLOPE + SLOPE * np.array(self._lengths)[documents] / mean_length
+        scores[documents] += (1 + np.log(counts)) * rarity / length_norm
 
-    def _matching(self, query: IndexQuery, scores: npt.NDArray[np.float64]) -> _Mask:
+    def _match(self, query: IndexQuery, scores: npt.NDArray[np.float64]) -> _Mask:
         matching = (np.array(self._alive) > 0) & (scores > 0)
         for token in query.must:
-            matching &= self._holding(token)
+            matching &= self._match_term(token)
         for phrase in query.phrases:
-            matching &= self._holding_phrase(phrase)
+            matching &= self._match_phrase(phrase)
         for token in query.must_not:
-            matching &= ~self._holding(token)
+            matching &= ~self._match_term(token)
         for phrase in query.not_phrases:
-            matching &= ~self._holding_phrase(phrase)
+            matching &= ~self._match_phrase(phrase)
         return matching
 
-    def _holding(self, token: str) -> _Mask:
+    def _match_term(self, token: str) -> _Mask:
         mask = np.zeros(len(self._ids), dtype=bool)
         posting = self._posting(token)
         if posting is not None:
             mask[np.array(posting.documents)] = True
         return mask
 
-    def _holding_phrase(self, phrase: tuple[str, ...]) -> _Mask:
-        """Documents in which the words stand one after the other; looked for from the rarest of them."""
+    def _match_phrase(self, phrase: tuple[str, ...]) -> _Mask:
+        """Return the documents that contain the words in a row, searched from the rarest word."""
         mask = np.zeros(len(self._ids), dtype=bool)
         terms = [self._terms.get(token) for token in phrase]
         if any(term is None for term in terms):
@@ -163,31 +166,31 @@ class InvertedIndex:
         known = [term for term in terms if term is not None]
         offset = min(range(len(known)), key=lambda at: len(self._postings[known[at]].places))
         starts = np.array(self._postings[known[offset]].places).astype(np.int64) - offset
-        row = np.frombuffer(self._row, dtype=np.uint32)
-        starts = starts[(starts >= 0) & (starts + len(known) <= len(row))]
+        words = np.frombuffer(self._words, dtype=np.uint32)
+        starts = starts[(starts >= 0) & (starts + len(known) <= len(words))]
         for at, term in enumerate(known):
-            starts = starts[row[starts + at] == term]
+            starts = starts[words[starts + at] == term]
         mask[np.searchsorted(np.array(self._starts), starts, side="right") - 1] = True
         return mask
 
     def _compact(self) -> None:
-        """Build it anew without what was replaced."""
+        """Rebuild the index without replaced documents."""
         words = list(self._terms)
-        kept = [
+        documents = [
             (
                 doc_id,
-                [words[term] for term in self._row[self._starts[n] : self._starts[n] + self._lengths[n]]],
+                [words[term] for term in self._words[self._starts[n] : self._starts[n] + self._lengths[n]]],
             )
             for n, doc_id in enumerate(self._ids)
             if self._alive[n]
         ]
         self._clear()
-        for doc_id, tokens in kept:
+        for doc_id, tokens in documents:
             self._append(doc_id, [self._term(token) for token in tokens])
 
 
-def _best(scores: npt.NDArray[np.float64], limit: int) -> npt.NDArray[np.intp]:
-    """Places of the highest scores, highest first, equal ones in their order."""
+def _find_best(scores: npt.NDArray[np.float64], limit: int) -> npt.NDArray[np.intp]:
+    """Return the positions of the highest scores, highest first, equal ones in order."""
     if len(scores) > limit:
         bound = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         places = np.flatnonzero(scores >= bound)

@@ -1,26 +1,124 @@
-"""What named indexes take and give, and what can be wrong with it: frozen data, no I/O."""
+"""Data types of named indexes, their tokenizer and their query language."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from scraper.store.indexes.query import IndexQuery
-from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.fulltext.tokenization import SIGNS, UNSPACED, is_unspaced
+
+_WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
+_UNSPACED_START = re.compile(f"[{UNSPACED}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """Settings by which one index splits texts into tokens.
+
+    Texts are split at all characters that are neither letters nor digits, and into pairs of characters in
+    scripts without spaces.
+    """
+
+    lowercase: bool = True
+    min_length: int = 2
+    """Characters. Shorter words are ignored, except pairs of characters in scripts without spaces."""
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text in order."""
+        return [token for token, _, _ in self.iter_tokens(text)]
+
+    def iter_tokens(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Iterate over tokens with their positions (start, end) in the text."""
+        for word, start, end in _iter_words(text):
+            token = word if word.isascii() else unicodedata.normalize("NFKC", word)
+            # A pair of characters without spaces counts as a word, so it is never too short.
+            if len(token) >= self.min_length or (len(token) == 2 and is_unspaced(token[0])):
+                yield token.casefold() if self.lowercase else token, start, end
+
+
+def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Iterate over words as written with their positions; overlapping pairs in scripts without spaces."""
+    for match in _WORD.finditer(text):
+        word, start, end = match.group(), match.start(), match.end()
+        if len(word) > 2 and _UNSPACED_START.match(word):
+            yield from ((word[at : at + 2], start + at, start + at + 2) for at in range(len(word) - 1))
+        else:
+            yield word, start, end
+
+
+TERMS_LIMIT = 64
+"""Words of a query that count. A pasted page is not a query."""
+
+_PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQuery:
+    """A parsed query: words, required and excluded words, and phrases as tuples of words."""
+
+    terms: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    not_phrases: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the query requires no word; a query that only excludes words is empty."""
+        return not (self.terms or self.must or self.phrases)
+
+    @property
+    def ranked_terms(self) -> tuple[str, ...]:
+        """Distinct words that count for the rank of a hit."""
+        words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase))
+        return tuple(dict.fromkeys(words))
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the query as callers see it; excluded words and phrases are one list."""
+        return {
+            "terms": list(self.terms),
+            "must": list(self.must),
+            "must_not": [*self.must_not, *(" ".join(phrase) for phrase in self.not_phrases)],
+            "phrases": [" ".join(phrase) for phrase in self.phrases],
+        }
+
+
+def parse_query(text: str, tokenizer: Tokenizer) -> IndexQuery:
+    """Parse words, +required, -excluded and "phrases" with an index's tokenizer; no text is an error."""
+    terms: dict[str, None] = {}
+    must: dict[str, None] = {}
+    must_not: dict[str, None] = {}
+    phrases: dict[tuple[str, ...], None] = {}
+    not_phrases: dict[tuple[str, ...], None] = {}
+    for count, match in enumerate(_PART.finditer(text)):
+        if count == TERMS_LIMIT:
+            break
+        sign, quoted, bare = match.groups()
+        words = tuple(tokenizer.tokens(quoted if bare is None else bare))
+        if len(words) > 1:
+            # The parts of node.js, or the pairs of a word without spaces, belong together.
+            (not_phrases if sign[-1:] == "-" else phrases)[words] = None
+        elif words:
+            group = must if sign[-1:] == "+" or bare is None else terms
+            (must_not if sign[-1:] == "-" else group)[words[0]] = None
+    return IndexQuery(tuple(terms), tuple(must), tuple(must_not), tuple(phrases), tuple(not_phrases))
+
 
 DEFAULT_INDEX = "default"
-"""Is always there, in memory."""
+"""Index in memory that always exists."""
 BACKENDS = ("memory", "sqlite")
 
 
 class IndexFaultError(Exception):
-    """What cannot be done, in the words that the caller gets."""
+    """An operation is not possible; the message is meant for the caller."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexDocument:
-    """A document as it was given."""
+    """A document as the caller added it."""
 
     doc_id: str
     content: str
@@ -29,7 +127,7 @@ class IndexDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentAdded:
-    """What adding a document came to."""
+    """Result of adding a document."""
 
     replaced: bool
     token_count: int
@@ -47,7 +145,7 @@ class IndexHit:
 
 @dataclass(frozen=True, slots=True)
 class IndexHits:
-    """The best documents for a query, and how many matched."""
+    """Best documents for a query, and the number of all that match."""
 
     hits: tuple[IndexHit, ...]
     total: int
@@ -55,8 +153,8 @@ class IndexHits:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexFacts:
-    """What a list of indexes shows of one."""
+class IndexSummary:
+    """Name, backend and size of an index."""
 
     name: str
     backend: str
@@ -83,7 +181,7 @@ class NamedIndexes(Protocol):
     async def documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
         """Ids in the order in which they came, from number `after` on."""
 
-    async def names(self, *, principal: str) -> list[IndexFacts]:
+    async def names(self, *, principal: str) -> list[IndexSummary]:
         """The indexes there are, by name."""
 
     async def close(self) -> None:

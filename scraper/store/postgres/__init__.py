@@ -1,1 +1,4 @@
-"""The store in PostgreSQL, for servers that share what they read; imported where a setting asks for it."""
+"""PostgreSQL implementation of the stores, for servers that share data.
+
+It is imported only if a setting selects it.
+"""

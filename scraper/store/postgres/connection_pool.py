@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, with time limits; each failure is a `PostgresUnavailableError`."""
+"""Connections to PostgreSQL with time limits; every failure is a `PostgresUnavailableError`."""
 
 from __future__ import annotations
 
@@ -12,45 +12,47 @@ from typing import Any, TypeVar
 import asyncpg
 
 from scraper.store.postgres.errors import (
-    FAULTS,
-    Address,
+    POSTGRES_ERRORS,
+    DatabaseAddress,
     PostgresRefusedError,
     PostgresUnavailableError,
-    is_away,
-    is_of_the_url,
-    is_of_the_value,
-    told,
+    describe_error,
+    is_connection_lost,
+    is_url_error,
+    is_value_error,
 )
-from scraper.store.postgres.schema import NAME, Connection, prepare
+from scraper.store.postgres.schema import SCHEMA_NAME, Connection, prepare
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 CONNECTIONS = 6
-"""Of one server of ours: one writes, one keeps indexes, the others read."""
+"""Connections of one server: one writes, one serves indexes, the others read."""
 CONNECT_LIMIT_S = 10.0
-"""A first connection is about eight round trips: 3 s on a line of 200 ms each way."""
+"""Seconds. A first connection takes about eight round trips: 3 s on a line of 200 ms each way."""
 AWAY_PAUSE_S = 2.0
-"""No call tries a database so soon after another has tried in vain."""
+"""Seconds after a failed attempt during which no call contacts the database."""
 REFUSED_PAUSE_S = 30.0
-"""Between two looks at one that is not ours to use."""
-QUICK_S = 2.0
-"""An operation that may take longer than this says nothing about the database when it does."""
-LEFT_LIMIT_S = 30.0
-"""How long what nobody waits for any more may take: the next call finds its connection ready."""
+"""Seconds between two attempts to use a database that was refused."""
+QUICK_LIMIT_S = 2.0
+"""Seconds. A timeout of an operation with a longer limit does not mean that the database is unavailable."""
+ABANDONED_LIMIT_S = 30.0
+"""Seconds that an operation may continue after its caller has given up; the connection stays usable."""
 WAITING_LIMIT = 256
-"""Operations that may be under way, as many as SQLite's readers take."""
+"""Operations in progress at once, as many as SQLite's readers accept."""
 RELEASE_LIMIT_S = 2.0
+"""Seconds to return a connection to the pool."""
 CLOSE_LIMIT_S = 2.0
+"""Seconds to close all connections."""
 
 _SESSION = {
-    "search_path": NAME,
-    # Texts are found through the index whatever the planner thinks of it: reading them all is never quicker.
+    "search_path": SCHEMA_NAME,
+    # Always search texts through the index: reading all of them is never faster.
     "enable_seqscan": "off",
-    # To compile a query takes longer than any of ours.
+    # Compiling a query takes longer than running any of these queries.
     "jit": "off",
-    # Which pages match is noted exactly for a million; with less, PostgreSQL looks at each text again.
+    # Enough for exact bitmaps of a million pages; with less, PostgreSQL checks each text again.
     "work_mem": "32MB",
     "statement_timeout": "60s",
     "lock_timeout": "5s",
@@ -59,60 +61,61 @@ _SESSION = {
 
 
 class PostgresPool:
-    """Owner of the connections, shared by all that is kept in one database."""
+    """Connections of one server, shared by all stores in one database."""
 
     def __init__(self, url: str) -> None:
-        self.address = Address.of(url)
+        """Create the pool; the first operation connects."""
+        self.address = DatabaseAddress.parse(url)
         self.problem: str | None = None
         self._url = url
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._opening = asyncio.Lock()
         self._preparing = asyncio.Lock()
         self._is_prepared = False
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._not_before = 0.0
         self._problem_is_writing = False
 
     async def run(
         self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False
     ) -> T:
-        """Do `work` with a connection, once more when that was gone; both times it must come to the same.
+        """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
         Raises:
-            Unavailable: it could not be done within `limit_s`.
+            PostgresUnavailableError: It failed, or took longer than `limit_s` seconds.
         """
-        if time.monotonic() < self._not_before or len(self._under_way) >= WAITING_LIMIT:
+        if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError
-        working = asyncio.create_task(self._run_again(work, max(limit_s, LEFT_LIMIT_S)))
-        self._under_way.add(working)
-        working.add_done_callback(self._forget)
+        working = asyncio.create_task(self._run_with_retry(work, max(limit_s, ABANDONED_LIMIT_S)))
+        self._tasks.add(working)
+        working.add_done_callback(self._on_task_end)
         try:
             async with asyncio.timeout(limit_s):
-                # Who gives up leaves the connection to finish what it does: to make a new one takes longer.
+                # After a timeout the operation continues, since opening a new connection would take longer.
                 result = await asyncio.shield(working)
-        except (*FAULTS, PostgresRefusedError) as error:
-            if not is_of_the_value(error):
+        except (*POSTGRES_ERRORS, PostgresRefusedError) as error:
+            if not is_value_error(error):
                 self._on_fault(error, limit_s, writes=writes)
             raise PostgresUnavailableError(error) from None
-        # A full disk can still be read: that a read went well does not mean that it is over.
+        # A full disk can still be read, so a successful read does not end a problem with writing.
         if writes or not self._problem_is_writing:
-            self._note(None)
+            self._set_problem(None)
         return result
 
-    def greet(self) -> None:
-        """Look at the database in the background, so that what is wrong is told at the start."""
-        greeting = asyncio.create_task(self.look(CONNECT_LIMIT_S))
-        self._under_way.add(greeting)
-        greeting.add_done_callback(self._forget)
+    def start_check(self) -> None:
+        """Contact the database in the background, so that a problem is logged at the start."""
+        checking = asyncio.create_task(self.check(CONNECT_LIMIT_S))
+        self._tasks.add(checking)
+        checking.add_done_callback(self._on_task_end)
 
-    async def look(self, limit_s: float) -> None:
-        """Find out whether the database can be used; `problem` says what keeps it from that."""
+    async def check(self, limit_s: float) -> None:
+        """Contact the database; `problem` says why it cannot be used."""
         with contextlib.suppress(PostgresUnavailableError):
             await self.run(lambda connection: connection.fetchval("SELECT 1"), limit_s)
 
     async def close(self) -> None:
-        """Let go of every connection."""
-        left = list(self._under_way)
+        """Close all connections."""
+        left = list(self._tasks)
         for working in left:
             working.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -122,55 +125,55 @@ class PostgresPool:
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await pool.close()
-        except FAULTS:
+        except POSTGRES_ERRORS:
             pool.terminate()
 
-    def _forget(self, working: asyncio.Task[Any]) -> None:
-        self._under_way.discard(working)
+    def _on_task_end(self, working: asyncio.Task[Any]) -> None:
+        self._tasks.discard(working)
         if not working.cancelled():
-            working.exception()  # whoever waited for it was told
+            working.exception()  # marks the exception as retrieved; the caller has received it
 
-    async def _run_again(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T:
+    async def _run_with_retry(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T:
         async with asyncio.timeout(limit_s):
             try:
                 return await self._run_once(work)
-            except FAULTS as error:
-                if not is_away(error):
+            except POSTGRES_ERRORS as error:
+                if not is_connection_lost(error):
                     raise
-            # The server was started anew, and the connection is of its last life.
+            # The database was restarted, and the connection belonged to its previous run.
             return await self._run_once(work)
 
     async def _run_once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        pool = await self._opened()
+        pool = await self._open_pool()
         connection = await pool.acquire()
         try:
             if not self._is_prepared:
                 await self._prepare(connection)
             return await work(connection)
         except asyncpg.UndefinedTableError:
-            self._is_prepared = False  # somebody has dropped them
+            self._is_prepared = False  # the tables were dropped
             raise
         except BaseException as error:
             if not isinstance(error, asyncpg.PostgresError):
-                # Whatever it is in the middle of, nobody will wait for.
+                # The connection is in an unknown state.
                 connection.terminate()
             raise
         finally:
-            with contextlib.suppress(*FAULTS):
+            with contextlib.suppress(*POSTGRES_ERRORS):
                 await asyncio.shield(pool.release(connection, timeout=RELEASE_LIMIT_S))
 
-    async def _opened(self) -> asyncpg.Pool[asyncpg.Record]:
+    async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
         async with self._opening:
             if self._pool is None:
-                # No connection is made here: that is done by whoever first needs one.
+                # Connections are opened when they are first needed, not here.
                 self._pool = await asyncpg.create_pool(
                     self._url,
                     min_size=0,
                     max_size=CONNECTIONS,
                     timeout=CONNECT_LIMIT_S,
                     server_settings={"application_name": "search-mcp"},
-                    init=_made_ready,
-                    reset=_leave,
+                    init=_set_up_connection,
+                    reset=_reset_nothing,
                 )
             return self._pool
 
@@ -181,18 +184,18 @@ class PostgresPool:
                 self._is_prepared = True
 
     def _on_fault(self, error: Exception, limit_s: float, *, writes: bool) -> None:
-        if isinstance(error, PostgresRefusedError) or is_of_the_url(error):
+        if isinstance(error, PostgresRefusedError) or is_url_error(error):
             self._not_before = time.monotonic() + REFUSED_PAUSE_S
         elif (
-            is_away(error)
+            is_connection_lost(error)
             or isinstance(error, asyncpg.InvalidAuthorizationSpecificationError)
-            or limit_s <= QUICK_S
+            or limit_s <= QUICK_LIMIT_S
         ):
             self._not_before = time.monotonic() + AWAY_PAUSE_S
-        self._note(told(error, self.address, limit_s), writing=writes)
+        self._set_problem(describe_error(error, self.address, limit_s), writing=writes)
 
-    def _note(self, problem: str | None, *, writing: bool = False) -> None:
-        """One line in the log for each change."""
+    def _set_problem(self, problem: str | None, *, writing: bool = False) -> None:
+        """Store the current problem and log each change once."""
         self._problem_is_writing = writing
         if problem == self.problem:
             return
@@ -200,15 +203,16 @@ class PostgresPool:
         if problem is None:
             log.info("shared store usable again: %s", self.address)
         else:
-            log.warning("going on without the shared store: %s", problem)
+            log.warning("continuing without the shared store: %s", problem)
 
 
-async def _made_ready(connection: Connection) -> None:
-    """Set up a connection of its own; what is set with the connection itself, poolers do not let through.
+async def _set_up_connection(connection: Connection) -> None:
+    """Set up a new connection with statements, since poolers do not pass on connection parameters.
 
-    Vectors are sent as they are made here, without being written as text and read again. Pages that match lie
-    scattered: what is not in memory is asked of the disk before it is needed, where the database's system can
-    do that (where it cannot, the setting is 0, and any other refused).
+    Vectors are sent in binary form, without being written as text and parsed again. Matching pages are
+    scattered over the disk, so they are requested before they are needed, if the operating system of the
+    database can do that. Otherwise the setting `effective_io_concurrency` is 0 and any other value is
+    refused.
     """
     settings = "; ".join(f"SET {name} = '{value}'" for name, value in _SESSION.items())
     await connection.execute(
@@ -216,13 +220,13 @@ async def _made_ready(connection: Connection) -> None:
         "WHERE current_setting('effective_io_concurrency')::int BETWEEN 1 AND 31"
     )
     await connection.set_type_codec(
-        "tsvector", schema="pg_catalog", format="binary", encoder=_same, decoder=_same
+        "tsvector", schema="pg_catalog", format="binary", encoder=_pass_through, decoder=_pass_through
     )
 
 
-async def _leave(connection: Connection) -> None:
-    """Nothing of one operation is left for the next: to clean up would be one more round trip for each."""
+async def _reset_nothing(connection: Connection) -> None:
+    """Skip the reset between two operations: nothing needs it, and it would cost a round trip."""
 
 
-def _same(data: bytes) -> bytes:
+def _pass_through(data: bytes) -> bytes:
     return data

@@ -1,4 +1,4 @@
-"""What can be wrong with the database, in words for the operator that hold nothing secret."""
+"""Errors of the PostgreSQL store, and messages for operators that contain no secrets."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ DEFAULT_PORT = 5_432
 
 
 class PostgresUnavailableError(Exception):
-    """The database cannot serve this operation; the log says why."""
+    """The database cannot be used for this operation; the log says why."""
 
     def __init__(self, reason: BaseException | None = None) -> None:
+        """Store the error of the client library, if there is one."""
         super().__init__()
         self.reason = reason
 
 
 class PostgresRefusedError(Exception):
-    """The database answers, and cannot be used; in words that follow its name."""
+    """The database answers but cannot be used; the message completes a sentence that begins with its name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """Where a database is, without who asks and with which password."""
+class DatabaseAddress:
+    """Host, port, database and user of a URL, without the password."""
 
-    place: str
+    host: str
     database: str
     user: str
 
     @classmethod
-    def of(cls, url: str) -> Address:
-        """The parts of a URL that may be shown."""
+    def parse(cls, url: str) -> DatabaseAddress:
+        """Return the parts of a URL that may be shown."""
         parts = urlsplit(url)
         host = parts.hostname or "localhost"
         port = parts.port or DEFAULT_PORT
@@ -41,20 +42,21 @@ class Address:
         return cls(f"{host}:{port}", unquote(parts.path.strip("/")) or user, user)
 
     def __str__(self) -> str:
-        return f"the database {self.database} at {self.place}"
+        """Return a phrase for messages."""
+        return f"the database {self.database} at {self.host}"
 
 
-FAULTS = (
+POSTGRES_ERRORS = (
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
-    # What the client says of a connection that broke in the middle of an answer.
+    # Raised by the client library if a connection breaks in the middle of a response.
     asyncpg.InternalClientError,
     OSError,
     EOFError,
 )
-"""All that an operation may raise for want of a database."""
+"""All errors that an operation may raise if the database is unavailable."""
 
-_AWAY = (
+_CONNECTION_ERRORS = (
     OSError,
     EOFError,
     asyncpg.PostgresConnectionError,
@@ -67,35 +69,35 @@ _AWAY = (
 )
 
 
-def is_away(error: BaseException) -> bool:
-    """Whether the connection is gone, rather than what was asked being wrong."""
-    # A value that cannot be sent is the caller's; and what is slow is there.
-    return isinstance(error, _AWAY) and not isinstance(error, (TimeoutError, ValueError))
+def is_connection_lost(error: BaseException) -> bool:
+    """Return True if the connection is lost, rather than the statement being wrong."""
+    # A value that cannot be sent is the caller's error, and a slow database is not gone.
+    return isinstance(error, _CONNECTION_ERRORS) and not isinstance(error, (TimeoutError, ValueError))
 
 
-def is_of_the_value(error: BaseException | None) -> bool:
-    """Whether what was to be kept is at fault, and not the database."""
-    at_fault = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
-    # A certificate that cannot be trusted is a ValueError, too.
-    return at_fault and not isinstance(error, OSError) and not is_of_the_url(error)
+def is_value_error(error: BaseException | None) -> bool:
+    """Return True if the database refuses the value to be stored, rather than being unavailable."""
+    is_refused = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
+    # An untrusted certificate is a ValueError, too.
+    return is_refused and not isinstance(error, OSError) and not is_url_error(error)
 
 
-def is_of_the_url(error: BaseException | None) -> bool:
-    """Whether the operator has to mend the URL or what it names before anything can go well."""
+def is_url_error(error: BaseException | None) -> bool:
+    """Return True if the operator must correct the URL or a file that it names."""
     return isinstance(
         error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError)
     )
 
 
-def told(error: BaseException, address: Address, limit_s: float) -> str:
-    """One sentence for the log, the doctor and status."""
+def describe_error(error: BaseException, address: DatabaseAddress, limit_s: float) -> str:
+    """Return one sentence about an error for the log, `doctor` and status."""
     match error:
         case PostgresRefusedError():
             return f"{address} {error}"
         case FileNotFoundError():
             return f"a file that the URL of {address} names (sslrootcert, sslcert, sslkey) is not there"
         case asyncpg.ClientConfigurationError():
-            # What follows the first line is a hint for programmers.
+            # The lines after the first are hints for programmers.
             return f"the URL of {address} cannot be used: {str(error).partition(chr(10))[0]}"
         case ssl.SSLCertVerificationError():
             return f"the certificate of {address} cannot be trusted: {error.verify_message}"
@@ -108,12 +110,12 @@ def told(error: BaseException, address: Address, limit_s: float) -> str:
         case asyncpg.InvalidPasswordError():
             return f"{address} does not take the user {address.user} with the password given"
         case asyncpg.InvalidAuthorizationSpecificationError():
-            # No entry for this machine, or none without TLS, or no such user: the database says which.
+            # No entry for this machine, none without TLS, or no such user; the message says which.
             return f"{address} does not let the user {address.user} in: {error}"
         case asyncpg.UndefinedObjectError():
             return f"{address} does not know what is asked of it: {error}"
         case asyncpg.InvalidCatalogNameError():
-            return f"there is no database {address.database} at {address.place}"
+            return f"there is no database {address.database} at {address.host}"
         case asyncpg.TooManyConnectionsError():
             return f"{address} has no connection left"
         case asyncpg.UndefinedTableError():
@@ -129,4 +131,4 @@ def told(error: BaseException, address: Address, limit_s: float) -> str:
             return f"{address} is starting up or shutting down"
         case asyncpg.PostgresError():
             return f"{address} answered with {type(error).__name__} ({error.sqlstate})"
-    return f"no PostgreSQL answers at {address.place} ({type(error).__name__})"
+    return f"no PostgreSQL answers at {address.host} ({type(error).__name__})"

@@ -1,4 +1,4 @@
-"""Named indexes in PostgreSQL: what one server adds, the others find at their next search."""
+"""Named indexes in PostgreSQL; documents that one server adds are found by the next search of the others."""
 
 from __future__ import annotations
 
@@ -12,37 +12,41 @@ from typing import TypeVar
 import asyncpg
 
 from scraper.store.indexes.document_stores import DocumentStore, StoredIndex
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError
-from scraper.store.postgres.page_rows import storable
+from scraper.store.postgres.page_rows import make_storable
 from scraper.store.postgres.schema import Connection
 
 T = TypeVar("T")
 
 LIMIT_S = 10.0
+"""Seconds that an operation may take."""
 LOAD_LIMIT_S = 60.0
-"""To read an index of 100,000 documents."""
+"""Seconds. Reading an index of 100,000 documents takes this long."""
 THREAD_LIMIT_S = 90.0
-"""More than any of the above with its second try: for an event loop that no longer turns."""
+"""Seconds. Longer than the limits above with their retry, in case the event loop has stopped."""
 
 
-class PostgresIndexes:
-    """The `KeptIndexes` protocol; made in the event loop that it is served by, used from another thread."""
+class PostgresIndexStore:
+    """The `IndexStore` protocol over the tables of one database.
+
+    It is created in the event loop of the connections and used from another thread.
+    """
 
     def __init__(self, server: PostgresPool) -> None:
+        """Create the store; `server` holds the connections and is closed by the caller."""
         self._server = server
         self._loop = asyncio.get_running_loop()
 
     def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
-        """Make an index; None when it is there already."""
+        """Create an index; return None if it exists."""
         now = time.time()
-        number = self.done(
+        number = self.run(
             lambda connection: connection.fetchval(
                 "INSERT INTO indexes (principal, name, lowercase, min_length, created_at) "
                 "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (principal, name) DO NOTHING RETURNING id",
-                storable(principal),
+                make_storable(principal),
                 name,
                 tokenizer.lowercase,
                 tokenizer.min_length,
@@ -54,12 +58,12 @@ class PostgresIndexes:
         return None if number is None else StoredIndex(number, name, tokenizer, now)
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """One principal's kept indexes, or the one of that name."""
-        rows = self.done(
+        """Return all persistent indexes of one principal, or the one with this name."""
+        rows = self.run(
             lambda connection: connection.fetch(
                 "SELECT id, name, lowercase, min_length, created_at FROM indexes "
                 'WHERE principal = $1 AND ($2::text IS NULL OR name = $2) ORDER BY name COLLATE "C"',
-                storable(principal),
+                make_storable(principal),
                 name,
             ),
             LIMIT_S,
@@ -69,18 +73,18 @@ class PostgresIndexes:
             for number, found, lower, least, made in rows
         ]
 
-    def shelf(self, number: int) -> DocumentStore:
-        """The documents of an index."""
-        return _PostgresShelf(self, number)
+    def open_documents(self, number: int) -> DocumentStore:
+        """Return the documents of an index."""
+        return _PostgresDocumentStore(self, number)
 
     def close(self) -> None:
-        """Nothing: the connections belong to whoever made the server."""
+        """Do nothing: the connections are closed by their owner."""
 
-    def done(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
-        """What `work` comes to.
+    def run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
+        """Run `work` in the event loop and return its result.
 
         Raises:
-            IndexFault: the database cannot serve it.
+            IndexFaultError: The database is unavailable.
         """
         running = asyncio.run_coroutine_threadsafe(self._server.run(work, limit_s, writes=writes), self._loop)
         try:
@@ -91,25 +95,25 @@ class PostgresIndexes:
             raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
 
 
-class _PostgresShelf:
-    """The documents of one index."""
+class _PostgresDocumentStore:
+    """Documents of one index."""
 
-    def __init__(self, indexes: PostgresIndexes, number: int) -> None:
+    def __init__(self, indexes: PostgresIndexStore, number: int) -> None:
         self._indexes = indexes
         self._number = number
         self._last = 0
-        """The newest document that was seen."""
-        self._own: set[int] = set()
-        """Documents put here since then."""
+        """Number of the newest document that was read."""
+        self._written_here: set[int] = set()
+        """Numbers of documents added by this server since then."""
 
     def put(self, document: IndexDocument) -> None:
-        """Keep a document in place of an older one of that id; it is in the database when this returns."""
+        """Store a document in place of an older one with its id; it is in the database on return."""
         metadata = json.dumps(dict(document.metadata))
 
         async def work(connection: Connection) -> int:
             async with connection.transaction():
-                # Numbers are given and written in one order, so that no server passes over a lower one.
-                await connection.execute("SELECT pg_advisory_xact_lock($1, $2)", _PUTTING, self._number)
+                # Numbers are allocated and written in the same order, so that no server skips a lower one.
+                await connection.execute("SELECT pg_advisory_xact_lock($1, $2)", _PUT_LOCK, self._number)
                 return int(
                     await connection.fetchval(
                         "INSERT INTO documents (index_id, doc_id, number, content, metadata) "
@@ -123,11 +127,11 @@ class _PostgresShelf:
                     )
                 )
 
-        self._own.add(self._indexes.done(work, LIMIT_S, writes=True))
+        self._written_here.add(self._indexes.run(work, LIMIT_S, writes=True))
 
     def get(self, doc_id: str) -> IndexDocument | None:
-        """A document by its id."""
-        row = self._indexes.done(
+        """Return the document with this id, or None."""
+        row = self._indexes.run(
             lambda connection: connection.fetchrow(
                 "SELECT doc_id, content, metadata FROM documents WHERE index_id = $1 AND doc_id = $2",
                 self._number,
@@ -135,11 +139,11 @@ class _PostgresShelf:
             ),
             LIMIT_S,
         )
-        return None if row is None else _document(row)
+        return None if row is None else _load_document(row)
 
-    def news(self) -> Iterator[IndexDocument]:
-        """What was put since this was last asked, by whatever server."""
-        rows = self._indexes.done(
+    def read_new(self) -> Iterator[IndexDocument]:
+        """Iterate over documents that other servers have added since the last call."""
+        rows = self._indexes.run(
             lambda connection: connection.fetch(
                 "SELECT number, doc_id, content, metadata FROM documents "
                 "WHERE index_id = $1 AND number > $2 ORDER BY number",
@@ -150,13 +154,13 @@ class _PostgresShelf:
         )
         for row in rows:
             self._last = row["number"]
-            if row["number"] not in self._own:
-                yield _document(row)
-        self._own.clear()
+            if row["number"] not in self._written_here:
+                yield _load_document(row)
+        self._written_here.clear()
 
 
-_PUTTING = 0x53_4D_43_49
+_PUT_LOCK = 0x53_4D_43_49
 
 
-def _document(row: asyncpg.Record) -> IndexDocument:
+def _load_document(row: asyncpg.Record) -> IndexDocument:
     return IndexDocument(row["doc_id"].decode(), row["content"].decode(), json.loads(row["metadata"]))

@@ -1,8 +1,8 @@
-"""A page's words as PostgreSQL indexes them: cut by SQLite's own tokenizer, so that both find the same.
+"""Split pages into lexemes for PostgreSQL with SQLite's tokenizer, so that both stores find the same pages.
 
-Words of the text are lexemes as they are; those of the title begin with `=`. Neither can be mistaken for the
-other, nor for the marks below, since no word holds a sign. A boundary stands before the first word of each,
-for queries that want it to be the first.
+Words of the text are stored as they are, words of the title with a leading `=`. Words contain no signs, so
+the two cannot be confused with each other or with the marks below. A boundary lexeme precedes the first word
+of each column, for queries that require a word to be the first.
 """
 
 from __future__ import annotations
@@ -14,154 +14,157 @@ from dataclasses import dataclass
 
 import apsw
 
-from scraper.store.fulltext.tokenization import TOKENIZER, indexable
+from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 
-TITLE = "="
-BEGINNING = "<"
-LONG = "#long"
-"""On pages of which PostgreSQL cannot hold every word's every place."""
-LEVELS = (12, 14, 16, 18, 20, 22)
-"""Sizes of the blocks, as powers of two, into which pages are put by their numbers: the newest first."""
+TITLE_PREFIX = "="
+"""Prefix of lexemes of the title."""
+COLUMN_START = "<"
+"""Boundary lexeme before the first word of a column."""
+LONG_MARK = "#long"
+"""Mark of pages for which PostgreSQL cannot hold all positions of all words."""
+BLOCK_LEVELS = (12, 14, 16, 18, 20, 22)
+"""Sizes of the blocks of page numbers, as powers of two; a search reads the newest blocks first."""
 TITLE_WEIGHT = 5
-"""A word of the title counts as so many of the text; as in SQLite."""
+"""Words of the text that one word of the title counts as, as in SQLite."""
 
 WORD_CHARS = 501
-"""Of a word; a query's are shorter, so that none is mistaken for a longer one."""
-PLACES_LIMIT = 255
-"""Places of one word that are kept: PostgreSQL's limit is 256."""
-LAST_PLACE = 16_382
-"""PostgreSQL writes 16,383 for whatever lies behind."""
+"""Characters of a word. Words of queries are shorter, so none is confused with a longer word."""
+POSITIONS_LIMIT = 255
+"""Stored positions of one word. PostgreSQL's limit is 256."""
+LAST_POSITION = 16_382
+"""PostgreSQL stores 16,383 for all later positions."""
 VECTOR_BYTES = 900_000
-"""Of words and places: PostgreSQL's limit is 2 ** 20."""
-PROFILE_WORDS = 4_000
-"""Words whose counts are kept for ranking, the most frequent ones: any other counts as standing once."""
+"""Bytes of words and positions. PostgreSQL's limit is 2 ** 20."""
+COUNTED_WORDS = 4_000
+"""Most frequent words of a page whose counts are stored for ranking; any other word counts once."""
 
-_WRITTEN = tuple(struct.Struct(f"!xH{count}H").pack for count in range(PLACES_LIMIT + 1))
-"""By number of places: the end of the word before them, how many there are, and each."""
+_PACK_POSITIONS = tuple(struct.Struct(f"!xH{count}H").pack for count in range(POSITIONS_LIMIT + 1))
+"""Packing functions by number of positions: end of the word, number of positions, positions."""
 _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
 
 
 class Lexer:
-    """SQLite's tokenizer without a database behind it; for one thread."""
+    """SQLite's tokenizer without a database; used by one thread."""
 
     def __init__(self) -> None:
+        """Create the tokenizer in a connection of its own."""
         self._connection = apsw.Connection(":memory:")
-        name, *arguments = _arguments()
+        name, *arguments = _tokenizer_arguments()
         self._tokenizer = self._connection.fts5_tokenizer(name, arguments)
 
-    def document(self, text: str) -> list[str]:
-        """The words of a page's text, as it came."""
-        return self.words(indexable(text))
+    def split_text(self, text: str) -> list[str]:
+        """Return the words of a page's original text."""
+        return self.split_words(to_index_text(text))
 
-    def words(self, text: str, *, query: bool = False) -> list[str]:
-        """The words of a text that was rewritten already."""
+    def split_words(self, text: str, *, query: bool = False) -> list[str]:
+        """Return the words of a text that `to_index_text` or `to_query_text` has rewritten."""
         flags = apsw.FTS5_TOKENIZE_QUERY if query else apsw.FTS5_TOKENIZE_DOCUMENT
         found = self._tokenizer(text.encode(), flags, None, include_offsets=False, include_colocated=False)
         return [str(word)[:WORD_CHARS] for word in found]
 
 
-def _arguments() -> list[str]:
-    """The tokenizer's name and options, one by one; the last one is quoted."""
+def _tokenizer_arguments() -> list[str]:
+    """Return the name and the options of the tokenizer; the last option is quoted."""
     head, quoted, _ = TOKENIZER.split("'")
     return [*head.split(), quoted]
 
 
 @dataclass(frozen=True, slots=True)
 class Lexemes:
-    """A page's words, ready for the database."""
+    """Words of a page in the form in which they are stored."""
 
-    places: Mapping[str, list[int]]
-    """By lexeme; in a title and a text, counted from 1, the first being the boundary."""
+    positions: Mapping[str, list[int]]
+    """Positions by lexeme in the title or the text, counted from 1; the first is the boundary."""
     counts: bytes
-    """What ranking asks of: fingerprint and count of each word, four bytes together."""
+    """Four bytes for each word: three of its fingerprint and one of its count, for ranking."""
     length: int
-    """Words of the text."""
+    """Number of words of the text."""
     is_long: bool
-    """Whether some places are missing, or some words."""
+    """True if some positions or words are missing."""
 
 
-def words_of(title: list[str], text: list[str]) -> Lexemes:
-    """The words of a page."""
-    places: dict[str, list[int]] = {TITLE + BEGINNING: [1], BEGINNING: [1]}
-    tally: dict[str, int] = {}
-    for place, word in enumerate(text, 2):
-        known = places.get(word)
+def make_lexemes(title: list[str], text: list[str]) -> Lexemes:
+    """Return the lexemes of a page."""
+    positions: dict[str, list[int]] = {TITLE_PREFIX + COLUMN_START: [1], COLUMN_START: [1]}
+    counts: dict[str, int] = {}
+    for position, word in enumerate(text, 2):
+        known = positions.get(word)
         if known is None:
-            places[word] = [place]
+            positions[word] = [position]
         else:
-            known.append(place)
-    tally = {word: len(found) for word, found in places.items()}
-    for place, word in enumerate(title, 2):
-        places.setdefault(TITLE + word, []).append(place)
-        tally[word] = tally.get(word, 0) + TITLE_WEIGHT
-    is_long = _limited(places, len(title) + len(text))
-    return Lexemes(places, _profile(tally), len(text), is_long)
+            known.append(position)
+    counts = {word: len(found) for word, found in positions.items()}
+    for position, word in enumerate(title, 2):
+        positions.setdefault(TITLE_PREFIX + word, []).append(position)
+        counts[word] = counts.get(word, 0) + TITLE_WEIGHT
+    is_long = _limit_size(positions, len(title) + len(text))
+    return Lexemes(positions, _pack_counts(counts), len(text), is_long)
 
 
-def _limited(places: dict[str, list[int]], words: int) -> bool:
-    """Leave out what PostgreSQL could not take; whether that was anything."""
+def _limit_size(positions: dict[str, list[int]], split_words: int) -> bool:
+    """Remove positions and words that PostgreSQL could not store; return True if any were removed."""
     cut = False
-    for word, found in places.items():
-        if len(found) > PLACES_LIMIT or found[-1] > LAST_PLACE:
-            places[word] = [place for place in found[:PLACES_LIMIT] if place <= LAST_PLACE]
+    for word, found in positions.items():
+        if len(found) > POSITIONS_LIMIT or found[-1] > LAST_POSITION:
+            positions[word] = [position for position in found[:POSITIONS_LIMIT] if position <= LAST_POSITION]
             cut = True
-    if 4 * sum(map(len, places)) + _ENTRY_OVERHEAD * len(places) + 2 * words <= VECTOR_BYTES:
-        return cut  # certainly: no letter takes more than four bytes
-    if _size(places) <= VECTOR_BYTES:
+    if 4 * sum(map(len, positions)) + _ENTRY_OVERHEAD * len(positions) + 2 * split_words <= VECTOR_BYTES:
+        return cut  # upper bound: no character takes more than four bytes
+    if _size(positions) <= VECTOR_BYTES:
         return cut
-    for word in places:
-        places[word] = []
-    size = _size(places)
+    for word in positions:
+        positions[word] = []
+    size = _size(positions)
     while size > VECTOR_BYTES:
-        # The words of the text's end: what came last was entered last, but for the title's.
-        word = next(word for word in reversed(places) if not word.startswith(TITLE))
-        size -= _size({word: places.pop(word)})
+        # Words of the end of the text: the dict is in order of first occurrence, but for the title.
+        word = next(word for word in reversed(positions) if not word.startswith(TITLE_PREFIX))
+        size -= _size({word: positions.pop(word)})
     return True
 
 
-def _size(places: Mapping[str, list[int]]) -> int:
-    return sum(len(word.encode()) + _ENTRY_OVERHEAD + 2 * len(found) for word, found in places.items())
+def _size(positions: Mapping[str, list[int]]) -> int:
+    return sum(len(word.encode()) + _ENTRY_OVERHEAD + 2 * len(found) for word, found in positions.items())
 
 
 def fingerprint(word: str) -> bytes:
-    """Three bytes that stand for a word; of 4,000 words two share theirs once in two pages."""
+    """Return a hash of three bytes. In two pages of 4,000 words, one pair of words shares its hash."""
     return zlib.crc32(word.encode()).to_bytes(4, "little")[:_FINGERPRINT_BYTES]
 
 
-def _profile(tally: Mapping[str, int]) -> bytes:
-    chosen: Iterable[tuple[str, int]] = tally.items()
-    if len(tally) > PROFILE_WORDS:
-        chosen = sorted(chosen, key=lambda item: item[1], reverse=True)[:PROFILE_WORDS]
+def _pack_counts(counts: Mapping[str, int]) -> bytes:
+    chosen: Iterable[tuple[str, int]] = counts.items()
+    if len(counts) > COUNTED_WORDS:
+        chosen = sorted(chosen, key=lambda item: item[1], reverse=True)[:COUNTED_WORDS]
     crc32 = zlib.crc32
     packed = [
         (crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen
     ]
-    # The last byte is for the finder of a fingerprint across two words at the very end.
+    # The additional byte keeps a match across the last two words within the string.
     return struct.pack(f"<{len(packed)}Ix", *packed)
 
 
-def owner_mark(owner: int) -> str:
-    """On every page of one principal that was read under the same exceptions."""
+def make_owner_mark(owner: int) -> str:
+    """Return the mark of all pages of one principal that were read under the same exceptions."""
     return f"#o{owner}"
 
 
-def window_mark(level: int, block: int) -> str:
-    """On every page of one block of 2 ** level numbers."""
+def make_window_mark(level: int, block: int) -> str:
+    """Return the mark of all pages of one block of 2 ** level numbers."""
     return f"#w{level}:{block}"
 
 
-def window_marks(number: int) -> list[str]:
-    """The marks of the blocks that a page is in."""
-    return [window_mark(level, number >> level) for level in LEVELS]
+def make_window_marks(number: int) -> list[str]:
+    """Return the marks of the blocks that contain a page."""
+    return [make_window_mark(level, number >> level) for level in BLOCK_LEVELS]
 
 
-def vector(places: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:
-    """Words and marks as PostgreSQL's `tsvector`, in the form in which it is sent."""
-    entries = [(word.encode(), found) for word, found in places.items()]
+def make_vector(positions: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:
+    """Return words and marks as a PostgreSQL `tsvector` in binary form."""
+    entries = [(word.encode(), found) for word, found in positions.items()]
     entries += [(mark.encode(), []) for mark in marks]
-    # Sorted as PostgreSQL does, shorter first where one begins as the other: it need not sort again.
+    # In PostgreSQL's own order, a prefix before the longer word, so that it need not sort again.
     entries.sort()
     pieces = [struct.pack("!i", len(entries))]
-    pieces += [word + _WRITTEN[len(found)](len(found), *found) for word, found in entries]
+    pieces += [word + _PACK_POSITIONS[len(found)](len(found), *found) for word, found in entries]
     return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""The table of pages as SQL: entries in, entries out, with whatever connection is given."""
+"""SQL statements for the table of pages, run with the caller's connection."""
 
 from __future__ import annotations
 
@@ -14,20 +14,28 @@ from typing import Any
 import asyncpg
 
 from scraper.model import CachedPageSummary, Reading
-from scraper.store.postgres.lexemes import LONG, Lexemes, Lexer, owner_mark, vector, window_marks, words_of
+from scraper.store.postgres.lexemes import (
+    LONG_MARK,
+    Lexemes,
+    Lexer,
+    make_lexemes,
+    make_owner_mark,
+    make_vector,
+    make_window_marks,
+)
 from scraper.store.postgres.schema import Connection
-from scraper.store.protocols import CacheScope, PageEntry
+from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import dump_reading, load_reading
 from scraper.store.sqlite import page_rows as sqlite_rows
-from scraper.store.sqlite.page_rows import ENTRY_BYTES, FUTURE_S, searched_text
+from scraper.store.sqlite.page_rows import ENTRY_BYTES, searchable_text
 
 ROW_BYTES = 400
-"""Of a page beside its reading and words: addresses, numbers, indexes (measured)."""
+"""Bytes of a page besides its reading and words: URLs, numbers, indexes (measured)."""
 AT_ONCE = 1_000
-"""Pages deleted in one transaction, so that nobody waits long for its locks."""
+"""Pages deleted in one transaction, so that other servers do not wait long for its locks."""
 
 Owner = tuple[str, str]
-"""A principal, and the list of exceptions from the address rules as it is kept."""
+"""A principal, and its exceptions from the address rules as JSON."""
 
 _PUT_WORDS = "INSERT INTO words (id, length, is_long, counts, vector) VALUES ($1, $2, $3, $4, $5)"
 _PUT = """
@@ -49,46 +57,49 @@ _WHOLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class PageRecord:
-    """A page made ready; its number is known when it is written."""
+class PostgresPageRow:
+    """Values of one page; its number is allocated when it is written."""
 
     owner: Owner
     place: bytes
     fields: tuple[Any, ...]
-    """From `profile` on."""
+    """Columns from `profile` on."""
     retrieved_at: float
     words: Lexemes
 
 
-def page_of(entry: PageEntry, cutter: Lexer, limit_bytes: int) -> PageRecord | None:
-    """The entry made ready; None when it is too large to be kept.
+def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRow | None:
+    """Return the row of a page, or None if the page is too large.
 
     Raises:
-        ValueError: it holds what no database can.
+        ValueError: The page contains text that cannot be stored.
     """
     data = dump_reading(entry.reading)
     if len(data) > min(ENTRY_BYTES, limit_bytes):
         return None
-    shelf, reading = entry.shelf, entry.reading
-    title = storable(reading.document.title or "")
-    words = words_of(cutter.document(title), cutter.document(storable(searched_text(reading.document))))
-    texts = (shelf.profile, shelf.language, entry.key, reading.url, title)
-    return PageRecord(
-        (shelf.principal, json.dumps(sorted(entry.allowances))),
-        place_of(shelf, entry.key, reading.method),
-        (*map(storable, texts), zlib.compress(data, 1)),
+    scope, reading = entry.scope, entry.reading
+    title = make_storable(reading.document.title or "")
+    words = make_lexemes(
+        lexer.split_text(title), lexer.split_text(make_storable(searchable_text(reading.document)))
+    )
+    texts = (scope.profile, scope.language, entry.key, reading.url, title)
+    return PostgresPageRow(
+        (scope.principal, json.dumps(sorted(entry.allowances))),
+        digest_place(scope, entry.key, reading.method),
+        (*map(make_storable, texts), zlib.compress(data, 1)),
         reading.retrieved_at.timestamp(),
         words,
     )
 
 
-def place_of(shelf: CacheScope, key: str, method: str) -> bytes:
-    """Where a page is kept; addresses are longer than an index takes.
+def digest_place(scope: CacheScope, key: str, method: str) -> bytes:
+    """Return a digest of scope, key and method; URLs can be longer than an index allows.
 
     Raises:
-        UnicodeEncodeError: half a surrogate pair in the address; it could never be asked for again.
+        UnicodeEncodeError: The URL contains half a surrogate pair; the page could never be requested
+            again.
     """
-    parts = (shelf.principal, shelf.profile, shelf.language, key, method)
+    parts = (scope.principal, scope.profile, scope.language, key, method)
     return _digest(parts)
 
 
@@ -96,38 +107,40 @@ def _digest(parts: Iterable[str]) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
 
-async def numbers(connection: Connection, count: int) -> list[int]:
-    """Numbers for new pages; they grow with time, so that newest comes first without sorting."""
+async def allocate_numbers(connection: Connection, count: int) -> list[int]:
+    """Return numbers for new pages; they grow with time, so the newest pages come first without sorting."""
     rows = await connection.fetch("SELECT nextval('page_numbers') FROM generate_series(1, $1)", count)
     return [int(row[0]) for row in rows]
 
 
-async def owner_numbers(connection: Connection, owners: Iterable[Owner]) -> dict[Owner, int]:
-    """The owners' numbers; new ones get theirs."""
-    wanted = {_digest(owner): owner for owner in sorted(set(owners))}
-    known = await _known_owners(connection, list(wanted))
-    if len(known) < len(wanted):
+async def find_owner_ids(connection: Connection, owners: Iterable[Owner]) -> dict[Owner, int]:
+    """Return the ids of owners; insert those that are new."""
+    by_digest = {_digest(owner): owner for owner in sorted(set(owners))}
+    known = await _fetch_owner_ids(connection, list(by_digest))
+    if len(known) < len(by_digest):
         new = [
-            (digest, storable(owner[0]), owner[1]) for digest, owner in wanted.items() if digest not in known
+            (digest, make_storable(owner[0]), owner[1])
+            for digest, owner in by_digest.items()
+            if digest not in known
         ]
         await connection.executemany(
             "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             new,
         )
-        known = await _known_owners(connection, list(wanted))
-    return {owner: known[digest] for digest, owner in wanted.items()}
+        known = await _fetch_owner_ids(connection, list(by_digest))
+    return {owner: known[digest] for digest, owner in by_digest.items()}
 
 
-async def _known_owners(connection: Connection, digests: list[bytes]) -> dict[bytes, int]:
+async def _fetch_owner_ids(connection: Connection, digests: list[bytes]) -> dict[bytes, int]:
     rows = await connection.fetch("SELECT id, digest FROM owners WHERE digest = ANY($1)", digests)
     return {row["digest"]: row["id"] for row in rows}
 
 
-def rows_of(page: PageRecord, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The page's row, and that of its words."""
+def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the values of the tables `pages` and `words`."""
     words = page.words
-    marks = [owner_mark(owner), *window_marks(number), *([LONG] if words.is_long else [])]
-    data = vector(words.places, marks)
+    marks = [make_owner_mark(owner), *make_window_marks(number), *([LONG_MARK] if words.is_long else [])]
+    data = make_vector(words.positions, marks)
     size = len(data) + len(words.counts) + len(page.fields[-1]) + ROW_BYTES
     return (
         (number, owner, page.place, page.retrieved_at, time.time(), size, *page.fields),
@@ -138,11 +151,11 @@ def rows_of(page: PageRecord, number: int, owner: int) -> tuple[tuple[Any, ...],
 async def put(
     connection: Connection, pages: Sequence[tuple[Any, ...]], words: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Keep pages in place of their older readings, all or none."""
+    """Store pages in place of their older readings, all or none."""
     async with connection.transaction():
-        # What takes long comes first: another server that keeps one of these pages waits from then on only.
+        # The slow statement comes first: another server that stores one of these pages waits for the second.
         await connection.executemany(_PUT_WORDS, words)
-        # In one order for all servers, so that no two wait for each other.
+        # In the same order on all servers, so that no two of them deadlock.
         await connection.executemany(_PUT, sorted(pages, key=itemgetter(2)))
 
 
@@ -150,23 +163,23 @@ async def get(
     connection: Connection,
     *,
     places: list[bytes],
-    shelf: CacheScope,
+    scope: CacheScope,
     key: str,
     max_age_s: float,
     allowed: frozenset[str],
 ) -> tuple[PageEntry, int | None] | None:
-    """The newest fitting page; and its number when its use should be noted."""
+    """Return the newest page that fits, and its number if its time of last use should be updated."""
     now = time.time()
-    for row in await connection.fetch(_GET, places, now - max_age_s, now + FUTURE_S):
+    for row in await connection.fetch(_GET, places, now - max_age_s, now + CLOCK_SKEW_S):
         allowances = frozenset(json.loads(row["allowances"]))
-        if allowances <= allowed and (reading := reading_of(row["reading"])) is not None:
+        if allowances <= allowed and (reading := load_reading_bytes(row["reading"])) is not None:
             is_stale = now - row["used_at"] > sqlite_rows.TOUCH_AFTER_S
-            return PageEntry(shelf, key, reading, allowances), row["id"] if is_stale else None
+            return PageEntry(scope, key, reading, allowances), row["id"] if is_stale else None
     return None
 
 
 async def touch(connection: Connection, numbers: Iterable[int]) -> None:
-    """Note that these pages were used now; those that are being replaced at this moment need it not."""
+    """Set the time of last use of pages to now; skip pages that are being replaced."""
     await connection.execute(
         "UPDATE pages SET used_at = $1 WHERE id IN "
         "(SELECT id FROM pages WHERE id = ANY($2) ORDER BY id FOR UPDATE SKIP LOCKED)",
@@ -175,76 +188,76 @@ async def touch(connection: Connection, numbers: Iterable[int]) -> None:
     )
 
 
-async def valid_owners(connection: Connection, principal: str, allowed: frozenset[str]) -> list[int]:
-    """Under which owners a principal's pages stand that may be given out."""
+async def list_valid_owners(connection: Connection, principal: str, allowed: frozenset[str]) -> list[int]:
+    """Return the ids of owners whose pages may be returned to a principal."""
     rows = await connection.fetch(
-        "SELECT id, allowances FROM owners WHERE principal = $1 ORDER BY id", storable(principal)
+        "SELECT id, allowances FROM owners WHERE principal = $1 ORDER BY id", make_storable(principal)
     )
     return [row["id"] for row in rows if frozenset(json.loads(row["allowances"])) <= allowed]
 
 
-async def recent(
+async def list_recent(
     connection: Connection, *, principal: str, allowed: frozenset[str], limit: int, before: int | None
 ) -> list[CachedPageSummary]:
-    """Pages of one principal, newest first; `before` is the number of the last one that is known."""
+    """Return summaries of one principal's pages, newest first, with numbers below `before`."""
     rows = await connection.fetch(
         "SELECT p.* FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL "
         "(SELECT id, url, title, octet_length(reading) AS size, retrieved_at FROM pages "
         "WHERE pages.owner = o.owner AND id < $2 ORDER BY id DESC LIMIT $3) p ORDER BY id DESC LIMIT $3",
-        await valid_owners(connection, principal, allowed),
+        await list_valid_owners(connection, principal, allowed),
         before if before is not None else (1 << 62),
         limit,
     )
     return [CachedPageSummary(*row) for row in rows]
 
 
-async def found_at(
+async def find_page(
     connection: Connection, *, url: str, principal: str, allowed: frozenset[str]
 ) -> PageEntry | None:
-    """The newest reading of one principal's page by the address at which it was found."""
-    owners = await valid_owners(connection, principal, allowed)
+    """Return one principal's newest page with this final URL, or None."""
+    owners = await list_valid_owners(connection, principal, allowed)
     rows = await connection.fetch(
         f"{_WHOLE} WHERE p.url = $1 AND p.owner = ANY($2) ORDER BY p.retrieved_at DESC LIMIT 3",
-        storable(url),
+        make_storable(url),
         owners,
     )
-    return next((entry for row in rows if (entry := entry_of(row)) is not None), None)
+    return next((entry for row in rows if (entry := load_entry(row)) is not None), None)
 
 
-async def entries(
+async def list_entries(
     connection: Connection, principal: str | None, after: int, limit: int
 ) -> list[asyncpg.Record]:
-    """Whole pages in the order in which they came, for an export: those behind number `after`."""
+    """Return whole rows with numbers above `after`, in order, for an export."""
     return await connection.fetch(
         f"{_WHOLE} WHERE p.id > $1 AND ($2::text IS NULL OR o.principal = $2) ORDER BY p.id LIMIT $3",
         after,
-        None if principal is None else storable(principal),
+        None if principal is None else make_storable(principal),
         limit,
     )
 
 
 async def clear_some(connection: Connection, principal: str) -> int:
-    """Forget some of one principal's pages; how many."""
-    return await _deleted(
+    """Delete some of one principal's pages and return their number."""
+    return await _delete(
         connection,
         "DELETE FROM pages WHERE id IN (SELECT p.id FROM owners o JOIN pages p ON p.owner = o.id "
         "WHERE o.principal = $1 ORDER BY p.id LIMIT $2)",
-        storable(principal),
+        make_storable(principal),
     )
 
 
 async def clear_all(connection: Connection) -> int:
-    """Forget every page, and give the disk back; how many there were."""
+    """Delete all pages, free the disk space, and return the number of pages."""
     try:
         async with connection.transaction():
-            # Everybody waits behind this lock, so that it is got at once or not at all.
+            # All other statements wait behind this lock, so it is acquired immediately or not at all.
             await connection.execute("SET LOCAL lock_timeout = '100ms'")
             await connection.execute("LOCK TABLE pages, words")
             count = int(await connection.fetchval("SELECT count(*) FROM pages"))
             await connection.execute("TRUNCATE pages, words")
     except asyncpg.LockNotAvailableError:
         count = 0
-        while gone := await _deleted(connection, _DELETE_ANY):
+        while gone := await _delete(connection, _DELETE_ANY):
             count += gone
     return count
 
@@ -253,18 +266,18 @@ _DELETE_ANY = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY id L
 
 
 async def sizes(connection: Connection) -> tuple[int, int]:
-    """Pages, and bytes of their rows."""
+    """Return the number of pages and the bytes of their rows."""
     row = await connection.fetchrow("SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM pages")
     assert row is not None
     return int(row[0]), int(row[1])
 
 
 async def prune_some(connection: Connection, count: int) -> int:
-    """Drop some of the pages that were not used for longest; none while another server does so."""
+    """Delete some of the least recently used pages; return 0 if another server is doing so."""
     async with connection.transaction():
-        if not await connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", _PRUNING):
+        if not await connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", _PRUNE_LOCK):
             return 0
-        return await _deleted(
+        return await _delete(
             connection,
             "DELETE FROM pages WHERE id = ANY(ARRAY(SELECT id FROM pages ORDER BY used_at LIMIT $1 "
             "FOR UPDATE SKIP LOCKED))",
@@ -272,31 +285,31 @@ async def prune_some(connection: Connection, count: int) -> int:
         )
 
 
-_PRUNING = 0x53_4D_43_50_00_02
-"""Held by the server that makes room."""
+_PRUNE_LOCK = 0x53_4D_43_50_00_02
+"""Advisory lock of the server that deletes pages."""
 
 
-async def _deleted(connection: Connection, statement: str, *values: str, limit: int = AT_ONCE) -> int:
+async def _delete(connection: Connection, statement: str, *values: str, limit: int = AT_ONCE) -> int:
     return int((await connection.execute(statement, *values, limit)).split()[-1])
 
 
-def reading_of(data: bytes) -> Reading | None:
-    """The reading; None for what cannot be read."""
+def load_reading_bytes(data: bytes) -> Reading | None:
+    """Return the reading of a row, or None if it is unreadable."""
     try:
         return load_reading(zlib.decompress(data))
     except (ValueError, zlib.error):
         return None
 
 
-def entry_of(row: asyncpg.Record) -> PageEntry | None:
-    """The entry that a whole row holds."""
-    reading = reading_of(row["reading"])
+def load_entry(row: asyncpg.Record) -> PageEntry | None:
+    """Return the page of a whole row, or None if it is unreadable."""
+    reading = load_reading_bytes(row["reading"])
     if reading is None:
         return None
-    shelf = CacheScope(row["principal"], row["profile"], row["language"])
-    return PageEntry(shelf, row["key"], reading, frozenset(json.loads(row["allowances"])))
+    scope = CacheScope(row["principal"], row["profile"], row["language"])
+    return PageEntry(scope, row["key"], reading, frozenset(json.loads(row["allowances"])))
 
 
-def storable(text: str) -> str:
-    """Without halves of surrogate pairs, which no encoding can carry, and NUL, which PostgreSQL refuses."""
+def make_storable(text: str) -> str:
+    """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which PostgreSQL refuses."""
     return text.encode("utf-8", errors="replace").decode().replace("\0", " ")

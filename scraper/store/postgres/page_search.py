@@ -1,8 +1,10 @@
-"""Finds kept pages by their words: one hit a page, with its best passage."""
+"""Full-text search of the pages in PostgreSQL, with one hit and its best snippet for each URL."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -10,118 +12,191 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from scraper.model import PageHit, PageHits, Reading
-from scraper.store.fulltext.query import CacheQuery, parse
-from scraper.store.fulltext.ranking import WEIGHED
+from scraper.store.fulltext.query import CacheQuery, parse_query
+from scraper.store.fulltext.query_tree import (
+    COLUMNS,
+    AllOf,
+    AnyOf,
+    Excluding,
+    InColumns,
+    Near,
+    Node,
+    PhraseSequence,
+)
+from scraper.store.fulltext.ranking import RANKED_LIMIT
 from scraper.store.postgres import page_rows
-from scraper.store.postgres.document_filters import matches
-from scraper.store.postgres.document_frequencies import DocumentFrequencies
 from scraper.store.postgres.lexemes import Lexer
-from scraper.store.postgres.ranking import PostgresHit, RankedSearch, hits
+from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, RankingQuery, rank_pages
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.tsquery import TsQuery, asked
-from scraper.store.sqlite.page_rows import searched_text
-from scraper.store.sqlite.page_search import FIRST_LOOK, hit_of
+from scraper.store.postgres.tsquery import TsQuery, TsQueryWord, make_tsquery, split_phrase
+from scraper.store.sqlite.page_rows import searchable_text
+from scraper.store.sqlite.page_search import FIRST_RANKED, make_hit
 
 READ_AT_ONCE = 50
-"""Pages fetched together, to look at them or to show their passages."""
+"""Pages fetched together to check their text or to make their snippets."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSearchSession:
-    """Where texts are read: a thread, its tokenizer, and what was learnt of words."""
+    """Thread that processes texts, with its tokenizer and the cached document frequencies."""
 
     thread: Executor
-    cutter: Lexer
-    counts: DocumentFrequencies = field(default_factory=DocumentFrequencies)
+    lexer: Lexer
+    frequencies: DocumentFrequencies = field(default_factory=DocumentFrequencies)
 
 
-async def search(
+async def search_pages(
     connection: Connection,
     *,
     query: str,
     principal: str,
     allowed: frozenset[str],
     limit: int,
-    desk: PageSearchSession,
+    session: PageSearchSession,
 ) -> PageHits:
-    """The pages of one principal that hold what is asked for, best first, each page once."""
+    """Return the pages of one principal that match a query, best first, each URL once."""
     loop = asyncio.get_running_loop()
-    wanted = parse(query)
-    question = await loop.run_in_executor(desk.thread, asked, wanted.tree, desk.cutter)
-    owners = await page_rows.valid_owners(connection, principal, allowed)
-    if not question.conditions or not owners:
-        return PageHits((), wanted.note)
-    wish = RankedSearch(
-        question.conditions, question.ranked, question.needed, tuple(owners), question.counts_places
+    parsed = parse_query(query)
+    tsquery = await loop.run_in_executor(session.thread, make_tsquery, parsed.tree, session.lexer)
+    owners = await page_rows.list_valid_owners(connection, principal, allowed)
+    if not tsquery.conditions or not owners:
+        return PageHits((), parsed.note)
+    ranking_query = RankingQuery(
+        tsquery.conditions, tsquery.ranked, tsquery.needed, tuple(owners), tsquery.counts_positions
     )
-    look = WEIGHED if question.is_near else limit * FIRST_LOOK
+    ranked_count = RANKED_LIMIT if tsquery.has_near else limit * FIRST_RANKED
     while True:
-        ranked = await hits(connection, wish, look, desk.counts)
-        found = await _shown(connection, ranked, owners, wanted, question, limit, desk)
-        if len(found) == limit or len(ranked) < look or look >= WEIGHED:
-            return PageHits(tuple(found), wanted.note)
-        look = min(look * FIRST_LOOK, WEIGHED)
+        ranked = await rank_pages(connection, ranking_query, ranked_count, session.frequencies)
+        found = await _load_hits(connection, ranked, owners, parsed, tsquery, limit, session)
+        if len(found) == limit or len(ranked) < ranked_count or ranked_count >= RANKED_LIMIT:
+            return PageHits(tuple(found), parsed.note)
+        ranked_count = min(ranked_count * FIRST_RANKED, RANKED_LIMIT)
 
 
-async def _shown(
+async def _load_hits(
     connection: Connection,
     ranked: list[PostgresHit],
     owners: list[int],
-    wanted: CacheQuery,
-    question: TsQuery,
+    parsed: CacheQuery,
+    tsquery: TsQuery,
     limit: int,
-    desk: PageSearchSession,
+    session: PageSearchSession,
 ) -> list[PageHit]:
-    """The first hits of different addresses that are what was asked for."""
+    """Return the first hits of distinct URLs that match the query."""
     loop = asyncio.get_running_loop()
     found: dict[str, PageHit] = {}
-    # As many as are wanted; more at once where most may turn out to be nothing.
-    count = READ_AT_ONCE if question.is_near else limit
+    # As many as requested, or more at once if most of them may not match.
+    count = READ_AT_ONCE if tsquery.has_near else limit
     while ranked and len(found) < limit:
-        part, ranked = ranked[:count], ranked[count:]
-        # The owner once more: ranking may have looked over somebody who has just put his first page.
+        batch, ranked = ranked[:count], ranked[count:]
+        # The owner is checked again: ranking does not see a principal that has just stored its first page.
         rows = await connection.fetch(
             "SELECT id, url, reading FROM pages WHERE id = ANY($1) AND owner = ANY($2)",
-            [hit.number for hit in part],
+            [hit.number for hit in batch],
             owners,
         )
-        kept = {row["id"]: row for row in rows}
+        rows_by_id = {row["id"]: row for row in rows}
         known = frozenset(found)
         for hit in await loop.run_in_executor(
-            desk.thread, _read, part, kept, known, wanted, question, desk.cutter
+            session.thread, _make_hits, batch, rows_by_id, known, parsed, tsquery, session.lexer
         ):
             found.setdefault(hit.url, hit)
     return list(found.values())[:limit]
 
 
-def _read(
+def _make_hits(
     ranked: Sequence[PostgresHit],
-    kept: Mapping[int, asyncpg.Record],
+    rows_by_id: Mapping[int, asyncpg.Record],
     known: frozenset[str],
-    wanted: CacheQuery,
-    question: TsQuery,
-    cutter: Lexer,
+    parsed: CacheQuery,
+    tsquery: TsQuery,
+    lexer: Lexer,
 ) -> list[PageHit]:
-    """What of these pages is shown; nothing of those that only looked like hits, or that are `known`."""
+    """Return hits for pages; skip `known` URLs and pages whose text does not match exactly."""
     found: dict[str, PageHit] = {}
     for hit in ranked:
-        row = kept.get(hit.number)
+        row = rows_by_id.get(hit.number)
         if row is None or row["url"] in known or row["url"] in found:
             continue
-        reading = page_rows.reading_of(row["reading"])
+        reading = page_rows.load_reading_bytes(row["reading"])
         if reading is None:
             continue
-        uncertain = question.is_near or (question.counts_places and hit.is_long)
-        if uncertain and not _is_meant(reading, wanted, cutter):
+        is_uncertain = tsquery.has_near or (tsquery.counts_positions and hit.is_long)
+        if is_uncertain and not _matches_text(reading, parsed, lexer):
             continue
-        found[row["url"]] = hit_of(reading, wanted, hit.score)
+        found[row["url"]] = make_hit(reading, parsed, hit.score)
     return list(found.values())
 
 
-def _is_meant(reading: Reading, wanted: CacheQuery, cutter: Lexer) -> bool:
-    assert wanted.tree is not None
+def _matches_text(reading: Reading, parsed: CacheQuery, lexer: Lexer) -> bool:
+    assert parsed.tree is not None
     columns = {
-        "title": cutter.document(page_rows.storable(reading.document.title or "")),
-        "text": cutter.document(page_rows.storable(searched_text(reading.document))),
+        "title": lexer.split_text(page_rows.make_storable(reading.document.title or "")),
+        "text": lexer.split_text(page_rows.make_storable(searchable_text(reading.document))),
     }
-    return matches(wanted.tree, columns, cutter)
+    return matches_query(parsed.tree, columns, lexer)
+
+
+Columns = Mapping[str, Sequence[str]]
+"""Words of each column in order."""
+
+
+def matches_query(node: Node, columns: Columns, lexer: Lexer, in_columns: frozenset[str] = COLUMNS) -> bool:
+    """Return True if a page matches a query by the rules of FTS5, where the index alone is not exact."""
+    match node:
+        case PhraseSequence():
+            words = split_phrase(node, lexer)
+            return any(_contains_phrase(words, columns[name], node.first) for name in in_columns)
+        case Near():
+            phrases = [found for term in node.terms if (found := split_phrase(term, lexer))]
+            return any(_contains_near(phrases, columns[name], node.distance) for name in in_columns)
+        case AllOf():
+            return all(matches_query(part, columns, lexer, in_columns) for part in node.parts)
+        case AnyOf():
+            return any(matches_query(part, columns, lexer, in_columns) for part in node.parts)
+        case InColumns():
+            return matches_query(node.inner, columns, lexer, in_columns & node.columns)
+        case Excluding():
+            is_included = matches_query(node.included, columns, lexer, in_columns)
+            return is_included and not matches_query(node.excluded, columns, lexer, in_columns)
+
+
+def _contains_phrase(words: list[TsQueryWord], text: Sequence[str], first: bool) -> bool:
+    places = _find_phrase(words, text)
+    return 0 in places[:1] if first else bool(places)
+
+
+def _find_phrase(words: list[TsQueryWord], text: Sequence[str]) -> list[int]:
+    """Return the positions at which the words follow one another."""
+    if not words:
+        return []
+    return [
+        start
+        for start in range(len(text) - len(words) + 1)
+        if all(_is_word(text[start + at], word) for at, word in enumerate(words))
+    ]
+
+
+def _is_word(found: str, word: TsQueryWord) -> bool:
+    return found.startswith(word.text) if word.prefix else found == word.text
+
+
+def _contains_near(phrases: list[list[TsQueryWord]], text: Sequence[str], distance: int) -> bool:
+    """Return True if all phrases begin at most `distance` words, and their own, before the last one."""
+    starts = [_find_phrase(words, text) for words in phrases]
+    if not phrases or not all(starts):
+        return False
+    for last in sorted({start for places in starts for start in places}):
+        lows = [last - len(words) - distance for words in phrases]
+        if all(low <= _find_latest(places, last) for low, places in zip(lows, starts, strict=True)):
+            return True
+    return False
+
+
+def _find_latest(places: list[int], last: int) -> float:
+    """Return the greatest of sorted positions up to `last`.
+
+    The search is a bisection, since a page may contain a word 100,000 times.
+    """
+    count = bisect_right(places, last)
+    return places[count - 1] if count else -math.inf

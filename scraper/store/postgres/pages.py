@@ -1,4 +1,4 @@
-"""The page cache in PostgreSQL, for any number of servers; while it is away, pages wait and reads miss."""
+"""Page store in PostgreSQL, shared by many servers; while it is unavailable, pages wait and reads miss."""
 
 from __future__ import annotations
 
@@ -12,214 +12,175 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from scraper.model import CachedPageSummary, PageHits
-from scraper.store.pending_writes import newest
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.errors import PostgresUnavailableError, is_of_the_value
+from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
 from scraper.store.postgres.lexemes import Lexer
-from scraper.store.postgres.page_search import PageSearchSession, search
+from scraper.store.postgres.page_search import PageSearchSession, search_pages
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.write_behind_queue import WriteBehindQueue
-from scraper.store.protocols import CacheScope, IncompleteSearchError, PageEntry, PagesStats
+from scraper.store.protocols import CacheScope, IncompleteOperationError, PageEntry, PageStoreStats
+from scraper.store.write_behind import WriteBehindPageStore
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 BATCH = 32
-"""Pages in one transaction; with more, another server that keeps one of them would wait too long."""
+"""Pages in one transaction. With more, another server that stores one of them waits too long."""
 GET_LIMIT_S = 2.0
+"""Seconds that reading a page may take, and that a read waits for queued pages."""
 SEARCH_LIMIT_S = 5.0
+"""Seconds that a full-text search may take."""
 WRITE_LIMIT_S = 30.0
+"""Seconds that one transaction may take."""
 LONG_LIMIT_S = 60.0
-SETTLE_LIMIT_S = 60.0
+"""Seconds that one step of an export or a deletion may take."""
 CLOSE_LIMIT_S = 5.0
-EXPORTED_AT_ONCE = 100
+"""Seconds that `close` waits for queued pages."""
+EXPORT_BATCH = 100
+"""Pages read at once by an export."""
 TOUCH_EVERY_S = 5.0
+"""Seconds during which used pages are gathered before their time of use is written."""
 COUNT_AGAIN_S = 30.0
-"""Between two counts of a large cache: a million pages take a tenth of a second."""
+"""Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
 LARGE = 20_000
-"""Pages from which that is worth sparing."""
+"""Pages from which counts are reused for `COUNT_AGAIN_S`."""
 PRUNE_TO = 0.9
+"""Share of the size limit that remains after pages were deleted to make room."""
 CHECKED_PAGES = 1_000
-"""Own pages after which others' are counted too."""
-
-_Place = tuple[CacheScope, str, str]
+"""Pages written by this server after which the pages of other servers are counted too."""
 
 
-class PostgresPages:
-    """The `Pages` protocol over the tables of one database."""
+class PostgresPageStore(WriteBehindPageStore):
+    """The `PageStore` protocol over the tables of one database."""
 
     def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
+        """Create the store.
+
+        Args:
+            server: Connections to the database; the caller closes them.
+            limit_bytes: Size of all rows above which the least recently used pages are deleted.
+        """
+        super().__init__(batch=BATCH, retry_on=(PostgresUnavailableError,))
         self._server = server
         self._limit_bytes = limit_bytes
-        # Two, so that no search waits until the texts of a batch are cut.
+        # Two threads, so that no search waits until the texts of a batch are split into words.
         self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
         self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
-        self._outbox: WriteBehindQueue[tuple[_Place, PageEntry]] = WriteBehindQueue(self._write, batch=BATCH)
-        self._fresh: dict[_Place, PageEntry] = {}
-        """Pages that are not in the database yet."""
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
         self._sizes: tuple[int, int] = (0, 0)
         self._counted_at = float("-inf")
-        self._since_count = 0
-        """Bytes written here since the cache was counted."""
+        self._bytes_since_count = 0
+        """Bytes written by this server since the cache was counted."""
         self._pages_since_count = 0
-        self._hits = self._misses = self._written = self._failed = 0
-
-    async def get(
-        self,
-        key: str,
-        *,
-        shelf: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
-    ) -> PageEntry | None:
-        """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
-        entry = None
-        if max_age_s > 0:
-            entry = self._unwritten(key, shelf, methods, max_age_s, allowed)
-            if entry is None:
-                entry = await self._kept(key, shelf, methods, max_age_s, allowed)
-        self._hits += entry is not None
-        self._misses += entry is None
-        return entry
-
-    def put(self, entry: PageEntry) -> None:
-        """Keep a page; returns at once."""
-        place = (entry.shelf, entry.key, entry.reading.method)
-        document = entry.reading.document
-        if self._outbox.put((place, entry), len(document.text) + len(document.markdown)):
-            self._fresh[place] = entry
-
-    async def settled(self) -> None:
-        """Wait until all that was put is in the database; while that is away, until a try has failed."""
-        await self._outbox.settled_within(SETTLE_LIMIT_S)
-
-    async def _soon(self) -> None:
-        """Wait for what was put, but no longer than a read may take."""
-        await self._outbox.settled_within(GET_LIMIT_S)
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """The pages of one principal that hold what is asked for, best first, each page once."""
-        await self._soon()
+        """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
+        await self._queue.flush_within(GET_LIMIT_S)
         work = functools.partial(
-            search, query=query, principal=principal, allowed=allowed, limit=limit, desk=self._reading
+            search_pages,
+            query=query,
+            principal=principal,
+            allowed=allowed,
+            limit=limit,
+            session=self._reading,
         )
-        found = await self._tried(work, SEARCH_LIMIT_S)
+        found = await self._try(work, SEARCH_LIMIT_S)
         return PageHits(usable=False) if found is None else found
 
-    async def recent(
+    async def list_recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
-        """One principal's pages, newest first; `before` is the number of the last one that is known."""
-        await self._soon()
+        """Return summaries of one principal's pages, newest first."""
+        await self._queue.flush_within(GET_LIMIT_S)
         work = functools.partial(
-            page_rows.recent, principal=principal, allowed=allowed, limit=limit, before=before
+            page_rows.list_recent, principal=principal, allowed=allowed, limit=limit, before=before
         )
-        return await self._tried(work, GET_LIMIT_S) or []
+        return await self._try(work, GET_LIMIT_S) or []
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """The newest reading of one principal's page by the address at which it was found."""
-        await self._soon()
-        work = functools.partial(page_rows.found_at, url=url, principal=principal, allowed=allowed)
-        return await self._tried(work, GET_LIMIT_S)
+        """Return one principal's newest page with this final URL, or None."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        work = functools.partial(page_rows.find_page, url=url, principal=principal, allowed=allowed)
+        return await self._try(work, GET_LIMIT_S)
 
-    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Every page, for an export; None is everybody's."""
-        await self.settled()
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over one principal's pages, or over all pages if `principal` is None."""
+        await self.flush()
         last = 0
         while True:
             work = functools.partial(
-                page_rows.entries, principal=principal, after=last, limit=EXPORTED_AT_ONCE
+                page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH
             )
-            part = await self._tried(work, LONG_LIMIT_S)
+            part = await self._try(work, LONG_LIMIT_S)
             if part is None:
                 raise self._incomplete()
             if not part:
                 return
             for row in part:
                 last = row["id"]
-                if (entry := page_rows.entry_of(row)) is not None:
+                if (entry := page_rows.load_entry(row)) is not None:
                     yield entry
 
     async def clear(self, principal: str | None = None) -> int:
-        """Forget every page, or one principal's; how many there were."""
-        await self._soon()
+        """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
+        await self._queue.flush_within(GET_LIMIT_S)
         self._counted_at = float("-inf")
         if principal is None:
-            cleared = await self._tried(page_rows.clear_all, LONG_LIMIT_S)
+            cleared = await self._try(page_rows.clear_all, LONG_LIMIT_S)
             if cleared is None:
                 raise self._incomplete()
             return cleared
         count = 0
         work = functools.partial(page_rows.clear_some, principal=principal)
         until = time.monotonic() + LONG_LIMIT_S
-        while gone := await self._tried(work, LONG_LIMIT_S):
-            count += gone
+        while deleted := await self._try(work, LONG_LIMIT_S):
+            count += deleted
             if time.monotonic() > until:
-                gone = None
+                deleted = None
                 break
-        if gone is None:
+        if deleted is None:
             raise self._incomplete()
         return count
 
-    def _incomplete(self) -> IncompleteSearchError:
-        return IncompleteSearchError(
-            self._server.problem or f"{self._server.address} does not answer in time"
-        )
-
-    async def stats(self) -> PagesStats:
-        """Numbers for status and metrics."""
-        await self._soon()
+    async def stats(self) -> PageStoreStats:
+        """Return counters and sizes for status and metrics."""
+        await self._queue.flush_within(GET_LIMIT_S)
         is_large = self._sizes[0] >= LARGE
         if is_large and time.monotonic() - self._counted_at < COUNT_AGAIN_S:
             is_usable = self._server.problem is None
         else:
-            is_usable = await self._tried(self._count, GET_LIMIT_S) is not None
-        pages, size = self._sizes if is_usable else (0, 0)
-        return PagesStats(
-            usable=is_usable,
-            problem=self._server.problem,
-            pages=pages,
-            bytes=size,
-            hits=self._hits,
-            misses=self._misses,
-            written=self._written,
-            lost=self._outbox.lost + self._failed,
-            waiting=len(self._outbox),
-        )
+            is_usable = await self._try(self._count, GET_LIMIT_S) is not None
+        return self._stats(self._sizes if is_usable else None, self._server.problem)
 
     async def close(self) -> None:
-        """Write what was put; the connections are let go of by whoever made the server."""
-        await self._outbox.settled_within(CLOSE_LIMIT_S)
-        await self._outbox.close()
+        """Write the queued pages; the connections are closed by the owner of the pool."""
+        await self._queue.flush_within(CLOSE_LIMIT_S)
+        await self._queue.close()
         if self._touching is not None:
             self._touching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._touching
-        for desk in (self._writing, self._reading):
-            desk.thread.shutdown(wait=False, cancel_futures=True)
+        for session in (self._writing, self._reading):
+            session.thread.shutdown(wait=False, cancel_futures=True)
 
-    def _unwritten(
-        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        waiting = [self._fresh.get((shelf, key, method)) for method in methods]
-        return newest(waiting, max_age_s=max_age_s, allowed=allowed)
+    def _incomplete(self) -> IncompleteOperationError:
+        return IncompleteOperationError(
+            self._server.problem or f"{self._server.address} does not answer in time"
+        )
 
-    async def _kept(
-        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    async def _get_stored(
+        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         try:
-            places = [page_rows.place_of(shelf, key, method) for method in methods]
+            places = [page_rows.digest_place(scope, key, method) for method in methods]
         except UnicodeEncodeError:
             return None
         work = functools.partial(
-            page_rows.get, places=places, shelf=shelf, key=key, max_age_s=max_age_s, allowed=allowed
+            page_rows.get, places=places, scope=scope, key=key, max_age_s=max_age_s, allowed=allowed
         )
-        found = await self._tried(work, GET_LIMIT_S)
+        found = await self._try(work, GET_LIMIT_S)
         if found is None:
             return None
         entry, number = found
@@ -229,88 +190,85 @@ class PostgresPages:
                 self._touching = asyncio.get_running_loop().create_task(self._touch())
         return entry
 
-    async def _tried(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T | None:
+    async def _try(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T | None:
         try:
             return await self._server.run(work, limit_s)
         except PostgresUnavailableError:
             return None
 
     async def _touch(self) -> None:
-        """Note what was read, many pages at once."""
+        """Write the time of use of the pages that were read recently, all at once."""
         await asyncio.sleep(TOUCH_EVERY_S)
         touched, self._touched = self._touched, set()
-        await self._tried(functools.partial(page_rows.touch, numbers=touched), GET_LIMIT_S)
+        await self._try(functools.partial(page_rows.touch, numbers=touched), GET_LIMIT_S)
 
-    async def _write(self, batch: list[tuple[_Place, PageEntry]]) -> None:
-        """Keep a batch.
+    async def _write(self, batch: list[PageEntry]) -> None:
+        """Store a batch.
 
         Raises:
-            Unavailable: the database is away; all of it is to be tried again.
+            PostgresUnavailableError: The database is unavailable; the whole batch is to be written again.
         """
         loop = asyncio.get_running_loop()
-        entries = dict(batch)  # of two readings of a page the later stays
-        pages = await loop.run_in_executor(self._writing.thread, self._made_ready, list(entries.values()))
-        written = await self._write_together(pages)
+        entries = {entry.page_key: entry for entry in batch}  # the later of two readings of a page remains
+        pages = await loop.run_in_executor(self._writing.thread, self._make_rows, list(entries.values()))
+        written = await self._write_pages(pages)
         self._failed += len(entries) - written
         self._written += len(batch) - len(entries) + written
-        for place, entry in batch:
-            if self._fresh.get(place) is entry:
-                del self._fresh[place]
-        await self._make_room()
+        await self._prune()
 
-    def _made_ready(self, entries: list[PageEntry]) -> list[page_rows.PageRecord]:
-        """The entries ready for the database; one that cannot be written down costs itself and no other."""
+    def _make_rows(self, entries: list[PageEntry]) -> list[page_rows.PostgresPageRow]:
+        """Convert pages into rows; a page whose content cannot be stored is skipped."""
         pages = []
         for entry in entries:
             try:
-                page = page_rows.page_of(entry, self._writing.cutter, self._limit_bytes)
+                page = page_rows.make_row(entry, self._writing.lexer, self._limit_bytes)
             except (ValueError, TypeError, OverflowError, RecursionError) as error:
-                log.warning("a page cannot be kept: %s", error)
+                log.warning("a page cannot be cached: %s", error)
                 continue
             if page is not None:
                 pages.append(page)
         return pages
 
-    async def _write_together(self, pages: Sequence[page_rows.PageRecord]) -> int:
-        """How many were kept: all, or each that can be when one of them cannot."""
+    async def _write_pages(self, pages: Sequence[page_rows.PostgresPageRow]) -> int:
+        """Store pages together, or one by one if a value is refused; return how many were stored."""
         if not pages:
             return 0
         try:
             await self._server.run(functools.partial(self._insert, pages=pages), WRITE_LIMIT_S, writes=True)
         except PostgresUnavailableError as unavailable:
-            if not is_of_the_value(unavailable.reason):
+            if not is_value_error(unavailable.reason):
                 raise
             if len(pages) == 1:
-                log.warning("a page cannot be kept: %s", unavailable.reason)
+                log.warning("a page cannot be cached: %s", unavailable.reason)
                 return 0
-            return sum([await self._write_together([page]) for page in pages])
+            return sum([await self._write_pages([page]) for page in pages])
         return len(pages)
 
-    async def _insert(self, connection: Connection, pages: Sequence[page_rows.PageRecord]) -> None:
+    async def _insert(self, connection: Connection, pages: Sequence[page_rows.PostgresPageRow]) -> None:
         loop = asyncio.get_running_loop()
-        owners = await page_rows.owner_numbers(connection, {page.owner for page in pages})
-        numbers = await page_rows.numbers(connection, len(pages))
+        owners = await page_rows.find_owner_ids(connection, {page.owner for page in pages})
+        numbers = await page_rows.allocate_numbers(connection, len(pages))
         rows = await loop.run_in_executor(
             self._writing.thread,
             lambda: [
-                page_rows.rows_of(page, number, owners[page.owner])
+                page_rows.make_values(page, number, owners[page.owner])
                 for page, number in zip(pages, numbers, strict=True)
             ],
         )
         await page_rows.put(connection, [row for row, _ in rows], [words for _, words in rows])
-        self._since_count += sum(row[5] for row, _ in rows)
+        self._bytes_since_count += sum(row[5] for row, _ in rows)
         self._pages_since_count += len(rows)
 
     async def _count(self, connection: Connection) -> tuple[int, int]:
         self._sizes = await page_rows.sizes(connection)
         self._counted_at = time.monotonic()
-        self._since_count = self._pages_since_count = 0
+        self._bytes_since_count = self._pages_since_count = 0
         return self._sizes
 
-    async def _make_room(self) -> None:
-        """Drop what was not used for longest when there is more than may be."""
+    async def _prune(self) -> None:
+        """Delete the least recently used pages if the cache is above its limit."""
         is_known = self._counted_at > float("-inf") and self._pages_since_count < CHECKED_PAGES
-        if is_known and self._sizes[1] + self._since_count <= self._limit_bytes:
+        if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
             return
         with contextlib.suppress(PostgresUnavailableError):
             pages, size = await self._server.run(self._count, LONG_LIMIT_S)
@@ -318,5 +276,5 @@ class PostgresPages:
                 surplus = 1 - self._limit_bytes * PRUNE_TO / size
                 work = functools.partial(page_rows.prune_some, count=max(1, int(pages * surplus)))
                 if not await self._server.run(work, LONG_LIMIT_S, writes=True):
-                    return  # another server does it
+                    return  # another server is pruning
                 pages, size = await self._server.run(self._count, LONG_LIMIT_S)

@@ -1,4 +1,4 @@
-"""The tables, made in one transaction by whichever server comes first; what is not ours is left alone."""
+"""Tables of the PostgreSQL store, created in one transaction; tables of other programs are not changed."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ import asyncpg
 
 from scraper.store.postgres.errors import PostgresRefusedError
 
-NAME = "search_mcp"
-"""Of the schema in which all tables stand."""
+SCHEMA_NAME = "search_mcp"
+"""Schema that contains all tables."""
 VERSION = 1
 OLDEST_SERVER = 12
-"""The oldest PostgreSQL whose language the tables are written in."""
+"""Oldest supported major version of PostgreSQL."""
 ENCODING = "UTF8"
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
 else:
-    Connection = asyncpg.Connection  # which takes no parameters while it runs
+    Connection = asyncpg.Connection  # the class takes no type parameters at run time
 
 _LOCK = 0x53_4D_43_50_00_01
-"""Held while the tables are made."""
+"""Advisory lock held while the tables are created."""
 
 WORDS_INDEX = (
-    f"CREATE INDEX words_by_vector ON {NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
+    f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words "
+    "USING gin (vector) WITH (gin_pending_list_limit = 1024)"
 )
-"""New words wait in a list that every search reads through: a megabyte of it takes 1 ms."""
-# `words` stands apart from `pages` so that ranking reads a narrow table: its rows are kept whole beside each
-# other (MAIN), only the vector goes elsewhere (EXTERNAL) where four rows would not fit into a block with it,
-# and is read where places count. Long addresses fit no B-tree, so that a page's place is a digest. Statistics
-# of vectors cost much and tell the planner nothing that it needs.
+"""New words wait in a list that every search reads; a megabyte of it takes 1 ms."""
+# `words` is separate from `pages` so that ranking reads a narrow table. Its rows are stored whole (MAIN).
+# Only the vector is stored outside (EXTERNAL) if four rows would not fit into a block with it; it is read if
+# positions count. Long URLs do not fit into a B-tree, so a page's place is a digest. Statistics of vectors
+# are expensive and do not help the planner.
 _CREATE = f"""
-    CREATE SCHEMA IF NOT EXISTS {NAME};
-    CREATE TABLE {NAME}.about (application text NOT NULL, version int NOT NULL);
-    INSERT INTO {NAME}.about VALUES ('search-mcp', {VERSION});
+    CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME};
+    CREATE TABLE {SCHEMA_NAME}.about (application text NOT NULL, version int NOT NULL);
+    INSERT INTO {SCHEMA_NAME}.about VALUES ('search-mcp', {VERSION});
 
-    CREATE SEQUENCE {NAME}.page_numbers AS bigint;
-    CREATE TABLE {NAME}.owners (
+    CREATE SEQUENCE {SCHEMA_NAME}.page_numbers AS bigint;
+    CREATE TABLE {SCHEMA_NAME}.owners (
         id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         digest bytea NOT NULL UNIQUE,
         principal text NOT NULL,
         allowances text NOT NULL
     );
-    CREATE TABLE {NAME}.pages (
+    CREATE TABLE {SCHEMA_NAME}.pages (
         id bigint PRIMARY KEY,
         owner int NOT NULL,
         place bytea NOT NULL UNIQUE,
@@ -58,40 +59,40 @@ _CREATE = f"""
         title text NOT NULL,
         reading bytea NOT NULL
     );
-    ALTER TABLE {NAME}.pages ALTER reading SET STORAGE EXTERNAL;
-    CREATE INDEX pages_by_owner ON {NAME}.pages (owner, id);
-    CREATE INDEX pages_by_use ON {NAME}.pages (used_at) INCLUDE (bytes);
-    CREATE INDEX pages_by_url ON {NAME}.pages USING hash (url);
+    ALTER TABLE {SCHEMA_NAME}.pages ALTER reading SET STORAGE EXTERNAL;
+    CREATE INDEX pages_by_owner ON {SCHEMA_NAME}.pages (owner, id);
+    CREATE INDEX pages_by_use ON {SCHEMA_NAME}.pages (used_at) INCLUDE (bytes);
+    CREATE INDEX pages_by_url ON {SCHEMA_NAME}.pages USING hash (url);
 
-    CREATE TABLE {NAME}.words (
+    CREATE TABLE {SCHEMA_NAME}.words (
         id bigint PRIMARY KEY,
         length int NOT NULL,
         is_long boolean NOT NULL,
         counts bytea NOT NULL,
         vector tsvector NOT NULL
     );
-    ALTER TABLE {NAME}.words
+    ALTER TABLE {SCHEMA_NAME}.words
         ALTER counts SET STORAGE MAIN, ALTER counts SET STATISTICS 0,
         ALTER vector SET STORAGE EXTERNAL, ALTER vector SET STATISTICS 0;
     {WORDS_INDEX};
 
-    CREATE FUNCTION {NAME}.forget_words() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN DELETE FROM {NAME}.words WHERE id = OLD.id; RETURN NULL; END
+    CREATE FUNCTION {SCHEMA_NAME}.forget_words() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN DELETE FROM {SCHEMA_NAME}.words WHERE id = OLD.id; RETURN NULL; END
     $$;
-    CREATE TRIGGER words_follow AFTER DELETE OR UPDATE OF id ON {NAME}.pages
-        FOR EACH ROW EXECUTE FUNCTION {NAME}.forget_words();
+    CREATE TRIGGER words_follow AFTER DELETE OR UPDATE OF id ON {SCHEMA_NAME}.pages
+        FOR EACH ROW EXECUTE FUNCTION {SCHEMA_NAME}.forget_words();
 
-    CREATE TABLE {NAME}.answers (
+    CREATE TABLE {SCHEMA_NAME}.answers (
         place bytea PRIMARY KEY, retrieved_at double precision NOT NULL, answer text NOT NULL
     );
-    CREATE INDEX answers_by_age ON {NAME}.answers (retrieved_at);
-    CREATE TABLE {NAME}.rests (
+    CREATE INDEX answers_by_age ON {SCHEMA_NAME}.answers (retrieved_at);
+    CREATE TABLE {SCHEMA_NAME}.rests (
         engine text NOT NULL, egress text NOT NULL, reason text NOT NULL,
         step int NOT NULL, faults int NOT NULL, until double precision NOT NULL,
         PRIMARY KEY (engine, egress)
     );
 
-    CREATE TABLE {NAME}.indexes (
+    CREATE TABLE {SCHEMA_NAME}.indexes (
         id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         principal text NOT NULL,
         name text NOT NULL,
@@ -100,27 +101,28 @@ _CREATE = f"""
         created_at double precision NOT NULL,
         UNIQUE (principal, name)
     );
-    CREATE SEQUENCE {NAME}.document_numbers AS bigint;
-    CREATE TABLE {NAME}.documents (
-        index_id int NOT NULL REFERENCES {NAME}.indexes,
+    CREATE SEQUENCE {SCHEMA_NAME}.document_numbers AS bigint;
+    CREATE TABLE {SCHEMA_NAME}.documents (
+        index_id int NOT NULL REFERENCES {SCHEMA_NAME}.indexes,
         doc_id bytea NOT NULL,
         number bigint NOT NULL,
         content bytea NOT NULL,
         metadata text NOT NULL,
         PRIMARY KEY (index_id, doc_id)
     );
-    CREATE INDEX documents_by_number ON {NAME}.documents (index_id, number);
+    CREATE INDEX documents_by_number ON {SCHEMA_NAME}.documents (index_id, number);
 """
 
 _MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {}
-"""By the version found: the step to the next one."""
+"""Function that migrates each version to the next one."""
 
 
 async def prepare(connection: Connection) -> None:
-    """Make the tables, or bring older ones forward.
+    """Create the tables, or migrate older ones.
 
     Raises:
-        Refused: they are a newer version's, another program's, or the database cannot hold them.
+        PostgresRefusedError: They belong to a newer version or another program, or the database is
+            unsuitable.
     """
     if connection.get_server_version().major < OLDEST_SERVER:
         raise PostgresRefusedError(
@@ -131,38 +133,38 @@ async def prepare(connection: Connection) -> None:
         raise PostgresRefusedError(
             f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed"
         )
-    if await _version(connection) == VERSION:
+    if await _read_version(connection) == VERSION:
         return
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-        version = await _version(connection)  # another server may have been quicker
+        version = await _read_version(connection)  # another server may have created them first
         if version is None:
             await connection.execute(_CREATE)
             return
         for step in range(version, VERSION):
             await _MIGRATIONS[step](connection)
-        await connection.execute(f"UPDATE {NAME}.about SET version = $1", VERSION)
+        await connection.execute(f"UPDATE {SCHEMA_NAME}.about SET version = $1", VERSION)
 
 
-async def _version(connection: Connection) -> int | None:
-    """Which version's tables there are; None for none."""
+async def _read_version(connection: Connection) -> int | None:
+    """Return the version of the existing tables, or None if there are none."""
     found = await connection.fetchrow(
         "SELECT to_regclass($1) IS NOT NULL AS ours, EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n "
         "ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'p', 'v')) AS taken",
-        f"{NAME}.about",
-        NAME,
+        f"{SCHEMA_NAME}.about",
+        SCHEMA_NAME,
     )
     assert found is not None
     if not found["ours"]:
         if found["taken"]:
-            raise PostgresRefusedError(f"has a schema {NAME} of another program")
+            raise PostgresRefusedError(f"has a schema {SCHEMA_NAME} of another program")
         return None
     try:
-        row = await connection.fetchrow(f"SELECT application, version FROM {NAME}.about")
+        row = await connection.fetchrow(f"SELECT application, version FROM {SCHEMA_NAME}.about")
     except (asyncpg.UndefinedColumnError, asyncpg.WrongObjectTypeError):
         row = None
     if row is None or row["application"] != "search-mcp":
-        raise PostgresRefusedError(f"has a schema {NAME} of another program")
+        raise PostgresRefusedError(f"has a schema {SCHEMA_NAME} of another program")
     if row["version"] > VERSION:
         raise PostgresRefusedError(
             f"was used by a newer version of search-mcp (tables of version {row['version']}, "

@@ -1,7 +1,7 @@
-"""A query as PostgreSQL's `tsquery`: what finds each page that SQLite would, and what is looked at again.
+"""Translate a query into PostgreSQL's `tsquery`, and say which results must be checked again.
 
-PostgreSQL has no NEAR, and does not hold every place of every word on long pages. There the query finds more
-than was asked for, never less, and `matching` decides by the page itself.
+PostgreSQL has no NEAR and does not hold all positions of all words of long pages. In these cases the
+`tsquery` finds more pages than requested, never fewer, and `page_search.matches_query` decides by the text.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from scraper.store.fulltext.query_tree import (
     COLUMNS,
     AllOf,
     AnyOf,
+    Excluding,
     InColumns,
     Near,
     Node,
     PhraseSequence,
     QueryTerm,
-    Without,
 )
-from scraper.store.fulltext.tokenization import askable
-from scraper.store.postgres.lexemes import BEGINNING, LONG, TITLE, Lexer
+from scraper.store.fulltext.tokenization import to_query_text
+from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, Lexer
 
-CONDITIONS = 16
-"""Of a query; what is more is one condition."""
-RANKED_WORDS = 16
-"""Of a query, by which pages are ranked: a look into each page's counts for each."""
+CONDITIONS_LIMIT = 16
+"""Conditions of a query; the rest are joined into one."""
+RANKED_WORDS_LIMIT = 16
+"""Words of a query that count for the rank. Each costs a search in each page's counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class TsQueryWord:
-    """One word of a query; `prefix` when it may go on."""
+    """One word of a query; with `prefix`, longer words match too."""
 
     text: str
     prefix: bool = False
@@ -42,179 +42,189 @@ class TsQuery:
     """A query for the index."""
 
     conditions: tuple[str, ...]
-    """Each a `tsquery`, all of which hits meet; none when nothing can match."""
+    """Each is a `tsquery` that all hits match; empty if nothing can match."""
     ranked: tuple[str, ...]
-    """The words by which hits are ranked."""
+    """Words by which hits are ranked."""
     needed: frozenset[str]
-    """Those of them that every hit holds."""
-    counts_places: bool
-    """Whether long pages must be looked at again, since not all their places are known."""
-    is_near: bool
-    """Whether every page must be."""
+    """Those of them that every hit contains."""
+    counts_positions: bool
+    """True if the text of long pages must be checked, since not all positions are stored."""
+    has_near: bool
+    """True if the text of every page must be checked."""
 
 
-def asked(tree: Node | None, cutter: Lexer) -> TsQuery:
-    """The query for the index."""
+def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
+    """Return the query for the index."""
     if tree is None:
         return TsQuery((), (), frozenset(), False, False)
-    writer = _Writer(cutter)
-    conditions = writer.conditions(tree, COLUMNS)
+    writer = _Writer(lexer)
+    conditions = writer.make_conditions(tree, COLUMNS)
     ranked = dict.fromkeys(
-        word.text for row in _wanted(tree) for word in words_of_row(row, cutter) if not word.prefix
+        word.text
+        for phrase in _iter_included(tree)
+        for word in split_phrase(phrase, lexer)
+        if not word.prefix
     )
     return TsQuery(
         tuple(conditions),
-        tuple(ranked)[:RANKED_WORDS],
+        tuple(ranked)[:RANKED_WORDS_LIMIT],
         frozenset(writer.needed),
-        writer.counts_places,
-        writer.is_near,
+        writer.counts_positions,
+        writer.has_near,
     )
 
 
-def words_of_row(row: PhraseSequence | QueryTerm, cutter: Lexer) -> list[TsQueryWord]:
-    """The words that follow one another, as the index holds them."""
-    units = row.units if isinstance(row, PhraseSequence) else (row,)
+def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: Lexer) -> list[TsQueryWord]:
+    """Return the words of a phrase as the index holds them."""
+    terms = phrase.terms if isinstance(phrase, PhraseSequence) else (phrase,)
     found: list[TsQueryWord] = []
-    for unit in units:
-        text, single = askable(unit.text.replace('"', " "))
-        words = cutter.words(text, query=True)
+    for term in terms:
+        text, is_prefix = to_query_text(term.text.replace('"', " "))
+        words = lexer.split_words(text, query=True)
         found += [TsQueryWord(word) for word in words[:-1]]
-        found += [TsQueryWord(word, unit.prefix or single) for word in words[-1:]]
+        found += [TsQueryWord(word, term.prefix or is_prefix) for word in words[-1:]]
     return found
 
 
-def either_column(word: str) -> str:
-    """A condition for pages that hold a word anywhere."""
-    return f"({_lexeme(TsQueryWord(word), '')} | {_lexeme(TsQueryWord(word), TITLE)})"
+def make_word_condition(word: str) -> str:
+    """Return a condition for pages that contain a word in any column."""
+    return f"({_format_lexeme(TsQueryWord(word), '')} | {_format_lexeme(TsQueryWord(word), TITLE_PREFIX)})"
 
 
-def _wanted(node: Node) -> Iterator[PhraseSequence]:
-    """The words and phrases that hits hold."""
+def _iter_included(node: Node) -> Iterator[PhraseSequence]:
+    """Iterate over the words and phrases that hits may contain."""
     match node:
         case PhraseSequence():
             yield node
         case Near():
-            yield PhraseSequence(node.units)
+            yield PhraseSequence(node.terms)
         case AllOf() | AnyOf():
             for part in node.parts:
-                yield from _wanted(part)
-        case Without():
-            yield from _wanted(node.wanted)
+                yield from _iter_included(part)
+        case Excluding():
+            yield from _iter_included(node.included)
         case InColumns():
-            yield from _wanted(node.inner)
+            yield from _iter_included(node.inner)
 
 
 class _Writer:
-    """Writes conditions; empty ones match nothing."""
+    """Write conditions as text; an empty condition matches nothing."""
 
-    def __init__(self, cutter: Lexer) -> None:
-        self._cutter = cutter
-        self.counts_places = self.is_near = False
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+        self.counts_positions = self.has_near = False
         self.needed: set[str] = set()
-        """Words that every matching page holds."""
+        """Words that every matching page contains."""
 
-    def conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
-        """Conditions that every matching page meets, and what meets them all matches, as far as can be said.
+    def make_conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
+        """Return conditions that every matching page meets.
 
-        PostgreSQL goes from page to page that meets one of its conditions, but leaps to where several of them
-        meet: so that each word is one of its own.
+        Pages that meet all of them match, unless their text must be checked. PostgreSQL visits each page that
+        meets one condition, but skips ahead if several conditions apply. Therefore each word is a condition
+        of its own.
         """
-        whole = self._written(tree, columns, True)
+        whole = self._write(tree, columns, True)
         if not whole:
             return []
-        found = dict.fromkeys(self._parts(tree, columns))
+        found = dict.fromkeys(self._split(tree, columns))
         parts = [part for part in found if part]
-        return [*parts[: CONDITIONS - 1], *filter(None, [_joined("&", parts[CONDITIONS - 1 :])])]
+        return [*parts[: CONDITIONS_LIMIT - 1], *filter(None, [_join("&", parts[CONDITIONS_LIMIT - 1 :])])]
 
-    def _parts(self, node: Node, columns: frozenset[str]) -> Iterator[str]:
+    def _split(self, node: Node, columns: frozenset[str]) -> Iterator[str]:
         match node:
             case AllOf():
                 for part in node.parts:
-                    yield from self._parts(part, columns)
+                    yield from self._split(part, columns)
             case InColumns():
-                yield from self._parts(node.inner, columns & node.columns)
-            case Without():
-                yield from self._parts(node.wanted, columns)
-                yield self._written(node, columns, True)
+                yield from self._split(node.inner, columns & node.columns)
+            case Excluding():
+                yield from self._split(node.included, columns)
+                yield self._write(node, columns, True)
             case PhraseSequence():
-                yield from self._each(node, columns)
-                yield self._row(node, columns, True)
+                yield from self._write_words(node, columns)
+                yield self._write_phrase(node, columns, True)
             case Near():
-                for unit in node.units:
-                    yield from self._each(unit, columns)
-                yield self._near(node, columns, True)
+                for term in node.terms:
+                    yield from self._write_words(term, columns)
+                yield self._write_near(node, columns, True)
             case AnyOf():
-                yield self._written(node, columns, True)
+                yield self._write(node, columns, True)
 
-    def _each(self, row: PhraseSequence | QueryTerm, columns: frozenset[str]) -> Iterator[str]:
-        """The words of a row; one that may go on is too costly to ask for twice."""
-        for word in words_of_row(row, self._cutter):
+    def _write_words(self, phrase: PhraseSequence | QueryTerm, columns: frozenset[str]) -> Iterator[str]:
+        """Iterate over conditions for the words of a phrase; prefixes are too expensive to search twice."""
+        for word in split_phrase(phrase, self._lexer):
             if not word.prefix:
                 self.needed.add(word.text)
-                yield _joined("|", [_lexeme(word, sign) for sign in _signs(columns)])
+                yield _join("|", [_format_lexeme(word, prefix) for prefix in _column_prefixes(columns)])
 
-    def _written(self, node: Node, columns: frozenset[str], most: bool) -> str:
-        """`most`: every matching page meets it; otherwise none meets it but those that match."""
+    def _write(self, node: Node, columns: frozenset[str], is_broad: bool) -> str:
+        """Write a node as a condition.
+
+        With `is_broad`, every matching page meets the condition; otherwise only matching pages meet it.
+        """
         match node:
             case PhraseSequence():
-                return self._row(node, columns, most)
+                return self._write_phrase(node, columns, is_broad)
             case Near():
-                return self._near(node, columns, most)
+                return self._write_near(node, columns, is_broad)
             case AllOf():
-                parts = [self._written(part, columns, most) for part in node.parts]
-                return _joined("&", parts) if all(parts) else ""
+                parts = [self._write(part, columns, is_broad) for part in node.parts]
+                return _join("&", parts) if all(parts) else ""
             case AnyOf():
-                return _joined("|", [self._written(part, columns, most) for part in node.parts])
+                return _join("|", [self._write(part, columns, is_broad) for part in node.parts])
             case InColumns():
-                return self._written(node.inner, columns & node.columns, most)
-            case Without():
-                wanted = self._written(node.wanted, columns, most)
-                unwanted = self._written(node.unwanted, columns, not most)
-                return f"({wanted} & !{unwanted})" if wanted and unwanted else wanted
+                return self._write(node.inner, columns & node.columns, is_broad)
+            case Excluding():
+                included = self._write(node.included, columns, is_broad)
+                excluded = self._write(node.excluded, columns, not is_broad)
+                return f"({included} & !{excluded})" if included and excluded else included
 
-    def _row(self, row: PhraseSequence, columns: frozenset[str], most: bool) -> str:
-        words = words_of_row(row, self._cutter)
+    def _write_phrase(self, phrase: PhraseSequence, columns: frozenset[str], is_broad: bool) -> str:
+        words = split_phrase(phrase, self._lexer)
         if not words:
             return ""
-        if len(words) == 1 and not row.first:
-            return _joined("|", [_lexeme(words[0], sign) for sign in _signs(columns)])
-        self.counts_places = True
-        return _joined("|", [_places(words, sign, row.first, most) for sign in _signs(columns)])
+        if len(words) == 1 and not phrase.first:
+            return _join("|", [_format_lexeme(words[0], prefix) for prefix in _column_prefixes(columns)])
+        self.counts_positions = True
+        return _join(
+            "|",
+            [_join_positions(words, prefix, phrase.first, is_broad) for prefix in _column_prefixes(columns)],
+        )
 
-    def _near(self, near: Near, columns: frozenset[str], most: bool) -> str:
-        rows = [words_of_row(unit, self._cutter) for unit in near.units]
-        rows = [words for words in rows if words]
-        if len(rows) < 2:
-            return self._row(PhraseSequence(near.units), columns, most)
-        self.is_near = True
-        if not most:
+    def _write_near(self, near: Near, columns: frozenset[str], is_broad: bool) -> str:
+        phrases = [split_phrase(term, self._lexer) for term in near.terms]
+        phrases = [words for words in phrases if words]
+        if len(phrases) < 2:
+            return self._write_phrase(PhraseSequence(near.terms), columns, is_broad)
+        self.has_near = True
+        if not is_broad:
             return ""
         anywhere = [
-            _joined("&", [_lexeme(word, sign) for words in rows for word in words])
-            for sign in _signs(columns)
+            _join("&", [_format_lexeme(word, prefix) for words in phrases for word in words])
+            for prefix in _column_prefixes(columns)
         ]
-        return _joined("|", anywhere)
+        return _join("|", anywhere)
 
 
-def _places(words: list[TsQueryWord], sign: str, first: bool, most: bool) -> str:
-    """The words one behind the other, in one column."""
-    lexemes = [_lexeme(word, sign) for word in words]
-    before = [_lexeme(TsQueryWord(BEGINNING), sign)] if first else []
-    said = f"({' <-> '.join([*before, *lexemes])})"
-    if not most:
-        return said
-    return f"({said} | {_joined('&', [_lexeme(TsQueryWord(LONG), ''), *lexemes])})"
+def _join_positions(words: list[TsQueryWord], prefix: str, first: bool, is_broad: bool) -> str:
+    """Return a condition for consecutive words in one column."""
+    lexemes = [_format_lexeme(word, prefix) for word in words]
+    before = [_format_lexeme(TsQueryWord(COLUMN_START), prefix)] if first else []
+    parts = f"({' <-> '.join([*before, *lexemes])})"
+    if not is_broad:
+        return parts
+    return f"({parts} | {_join('&', [_format_lexeme(TsQueryWord(LONG_MARK), ''), *lexemes])})"
 
 
-def _signs(columns: frozenset[str]) -> list[str]:
-    return [sign for name, sign in (("text", ""), ("title", TITLE)) if name in columns]
+def _column_prefixes(columns: frozenset[str]) -> list[str]:
+    return [prefix for name, prefix in (("text", ""), ("title", TITLE_PREFIX)) if name in columns]
 
 
-def _lexeme(word: TsQueryWord, sign: str) -> str:
-    text = (sign + word.text).replace("\\", "\\\\").replace("'", "''")
+def _format_lexeme(word: TsQueryWord, prefix: str) -> str:
+    text = (prefix + word.text).replace("\\", "\\\\").replace("'", "''")
     return f"'{text}'{':*' if word.prefix else ''}"
 
 
-def _joined(operator: str, parts: list[str]) -> str:
-    said = [part for part in parts if part]
-    return said[0] if len(said) == 1 else f"({f' {operator} '.join(said)})" if said else ""
+def _join(operator: str, parts: list[str]) -> str:
+    parts = [part for part in parts if part]
+    return parts[0] if len(parts) == 1 else f"({f' {operator} '.join(parts)})" if parts else ""

@@ -1,16 +1,18 @@
-"""One SQLite file that repairs or replaces itself; every failure is a `DatabaseUnavailableError`.
+"""Open one SQLite file, and repair or replace it; every failure is a `DatabaseUnavailableError`.
 
-Used from one thread. A damaged file is kept under another name and begun anew; a file that cannot be opened
-is tried again later; one that was deleted, or that another process moved away, is let go of at the next call;
-each change of state is one line in the log.
+A `Database` is used from one thread. A damaged file is renamed and a new one is created. A file that cannot
+be opened is tried again later. A file that was deleted or replaced by another process is reopened at the next
+call. Each change of state is one line in the log.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -18,136 +20,143 @@ from typing import TypeVar
 import apsw
 import tenacity
 
-from scraper.store.sqlite.file_lock import locked
-
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 BUSY_LIMIT_MS = 1_000
-"""How long another process may hold the file before this operation is given up."""
+"""Milliseconds to wait for a file locked by another process before the operation fails."""
 REOPEN_AFTER_S = 30.0
-"""Between two tries to open a file that could not be opened."""
+"""Seconds between two attempts to open a file that could not be opened."""
 BUSY_PAUSE_S = 5.0
-"""No call waits for a locked file so soon after another has waited in vain."""
+"""Seconds after a wait for a locked file has failed during which no other call waits for it."""
 JOURNAL_BYTES = 16 * 1024 * 1024
-"""The write-ahead log is cut back to this size; it grows during large transactions."""
-_LOG, _SHARED = "-wal", "-shm"
-_NO_TABLE = "no such "
-"""SQLite's words for a table or column that should be there."""
-_NOTHING_TO_ROLL_BACK = "cannot rollback"
+"""Bytes to which the write-ahead log is truncated after it has grown in a large transaction."""
+_WAL_SUFFIX, _SHM_SUFFIX = "-wal", "-shm"
+_MISSING_TABLE = "no such "
+"""Start of SQLite's message about a missing table or column."""
+_ROLLBACK_FAILED = "cannot rollback"
 
 _LOCKED = (apsw.BusyError, apsw.LockedError)
 
 
 class DatabaseUnavailableError(Exception):
-    """The file cannot serve this operation; the log says why."""
+    """The file cannot be used for this operation; the log says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSchema:
-    """What the tables are, and which version of them this program reads."""
+    """Tables of a file, and the version of them that this program reads."""
 
     application_id: int
     version: int
     create: str
     drop: str
-    """For versions from which no migration leads on."""
+    """Statement for versions that cannot be migrated."""
     migrations: Mapping[int, Callable[[apsw.Connection], None]] = field(default_factory=dict)
-    """By the version found: the step to the next one."""
+    """Function that migrates each version to the next one."""
     on_open: Callable[[apsw.Connection], None] | None = None
-    """What each connection needs, such as functions for its queries."""
+    """Prepares each new connection, for example by registering SQL functions."""
 
 
 class Database:
-    """Owner of one file and its connection."""
+    """One file and its connection."""
 
-    def __init__(self, path: Path, schema: DatabaseSchema, *, keeps: bool = True) -> None:
-        """`keeps`: False for further connections to a file, whose first one tells of its faults and mends."""
+    def __init__(self, path: Path, schema: DatabaseSchema, *, is_owner: bool = True) -> None:
+        """Create the object; the file is opened by the first `run`.
+
+        Args:
+            path: The file.
+            schema: Its tables.
+            is_owner: False for additional connections, which neither create, repair nor log.
+        """
         self.path = path
         self.problem: str | None = None
         self._schema = schema
-        self._keeps = keeps
+        self._is_owner = is_owner
         self._connection: apsw.Connection | None = None
-        self._opened: tuple[int, int] | None = None
-        """Which file the connection is to."""
+        self._file_id: tuple[int, int] | None = None
+        """Device and inode of the open file."""
         self._not_before = 0.0
         self._problem_is_writing = False
 
     def run(self, work: Callable[[apsw.Connection], T], *, writes: bool = False) -> T:
-        """Do `work` with the connection.
+        """Run `work` with the connection and return its result.
 
         Raises:
-            Unavailable: it could not be done.
+            DatabaseUnavailableError: The file cannot be opened, read or written.
         """
         if time.monotonic() < self._not_before:
             raise DatabaseUnavailableError
         try:
-            result = work(self._connected())
-        except (apsw.Error, OSError) as told:
-            error = _fault_behind(told)
+            result = work(self._connect())
+        except (apsw.Error, OSError) as raised:
+            error = _find_cause(raised)
             if _is_damage(error):
                 self._on_damage(error)
             else:
                 self._on_fault(error, writes=writes)
             raise DatabaseUnavailableError from error
-        # A full disk can still be read: that a read went well does not mean that it is over.
+        # A full disk can still be read, so a successful read does not end a problem with writing.
         if writes or not self._problem_is_writing:
-            self._note(None)
+            self._set_problem(None)
         return result
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection."""
         if self._connection is not None:
             with contextlib.suppress(apsw.Error):
                 self._connection.close()
             self._connection = None
 
-    def _connected(self) -> apsw.Connection:
+    def _connect(self) -> apsw.Connection:
         if self._connection is not None and self._is_replaced():
-            if self._keeps:
-                log.warning("the file was moved or deleted, and is begun anew: %s", self.path)
+            if self._is_owner:
+                log.warning("the file was moved or deleted, a new one is created: %s", self.path)
             self.close()
         if self._connection is None:
             self._connection = self._open()
         return self._connection
 
     def _is_replaced(self) -> bool:
-        """Whether the file that was opened no longer stands under its name."""
-        return self._opened != _identity(self.path)
+        """Return True if another file, or none, now has the path of the open file."""
+        return self._file_id != _read_file_id(self.path)
 
     def _open(self) -> apsw.Connection:
-        if self._keeps:
+        if self._is_owner:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif not self.path.exists():
             raise DatabaseUnavailableError
-        with locked(self.path, BUSY_LIMIT_MS / 1000):
-            self._opened = _identity(self.path)
+        with lock_file(self.path, BUSY_LIMIT_MS / 1000):
+            self._file_id = _read_file_id(self.path)
             connection = apsw.Connection(str(self.path))
             try:
                 connection.set_busy_timeout(BUSY_LIMIT_MS)
-                self._prepare_patiently(connection)
-                self._opened = _identity(self.path)
+                self._prepare_with_retries(connection)
+                self._file_id = _read_file_id(self.path)
             except BaseException:
                 connection.close()
                 raise
         return connection
 
-    def _prepare_patiently(self, connection: apsw.Connection) -> None:
-        """Servers that start together meet here: SQLite gives up a change of journal without waiting."""
-        patience = tenacity.Retrying(
+    def _prepare_with_retries(self, connection: apsw.Connection) -> None:
+        """Prepare a connection; retry while another server that starts at the same time holds a lock.
+
+        SQLite does not wait for the lock that a change of the journal mode needs.
+        """
+        retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_LOCKED),
             stop=tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000),
             wait=tenacity.wait_random(0.005, 0.03),
             before_sleep=lambda _: _roll_back(connection),
             reraise=True,
         )
-        patience(self._prepare, connection)
+        retrying(self._prepare, connection)
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        """Make the tables of a new file, bring older ones forward, refuse what is not ours."""
-        # Asked before anything is written: a foreign file stays as it is. In one transaction, because another
-        # server may be making the tables at this moment.
+        """Create or migrate the tables; refuse files of other programs and newer versions."""
+        # Checked before anything is written, so that a file of another program is not changed. In one
+        # transaction, because another server may be creating the tables at this moment.
         with connection:
             version, ours = self._version(connection)
             foreign = not ours and _has_tables(connection)
@@ -166,7 +175,7 @@ class Database:
     def _create(self, connection: apsw.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         with connection:
-            # Another process may have been quicker.
+            # Another process may have created them first.
             version = self._version(connection)[0]
             if version != self._schema.version:
                 self._migrate(connection, version)
@@ -177,7 +186,7 @@ class Database:
     def _migrate(self, connection: apsw.Connection, version: int) -> None:
         steps = range(version, self._schema.version)
         if version and all(step in self._schema.migrations for step in steps):
-            log.info("bringing %s from version %d to %d", self.path, version, self._schema.version)
+            log.info("migrating %s from version %d to %d", self.path, version, self._schema.version)
             for step in steps:
                 self._schema.migrations[step](connection)
         else:
@@ -189,8 +198,8 @@ class Database:
         return (connection.pragma("user_version") if ours else 0), ours
 
     def _refuse(self, reason: str) -> None:
-        self._step_aside()
-        self._note(f"{self.path} {reason}")
+        self._close_for_a_while()
+        self._set_problem(f"{self.path} {reason}")
         raise DatabaseUnavailableError
 
     def _on_fault(self, error: Exception, *, writes: bool) -> None:
@@ -199,49 +208,51 @@ class Database:
         elif self._connection is not None and self._is_replaced():
             return  # the next call opens what is there now
         elif not isinstance(error, apsw.FullError):
-            self._step_aside()
-        self._note(f"{_plainly(error)}: {self.path}", writing=writes and self._connection is not None)
+            self._close_for_a_while()
+        self._set_problem(f"{_describe(error)}: {self.path}", writing=writes and self._connection is not None)
 
     def _on_damage(self, error: Exception) -> None:
-        """Begin anew, unless the file has been replaced already by whoever saw it first."""
+        """Replace a damaged file, unless another process has already replaced it."""
         try:
-            with locked(self.path, BUSY_LIMIT_MS / 1000):
+            with lock_file(self.path, BUSY_LIMIT_MS / 1000):
                 replaced = self._is_replaced()
                 self.close()
-                if self._keeps and not replaced:
-                    self._set_aside(error)
+                if self._is_owner and not replaced:
+                    self._move_away(error)
         except OSError as obstacle:
-            self._step_aside()
-            self._note(f"{_plainly(error)}, and it cannot be moved away ({_plainly(obstacle)}): {self.path}")
+            self._close_for_a_while()
+            self._set_problem(
+                f"{_describe(error)}, and it cannot be moved away ({_describe(obstacle)}): {self.path}"
+            )
 
-    def _set_aside(self, error: Exception) -> None:
-        """Keep a damaged file for whoever wants to look, and begin a new one at the next call."""
-        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+    def _move_away(self, error: Exception) -> None:
+        """Rename a damaged file so that it can be examined; the next call creates a new one."""
+        moved = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
         for older in self.path.parent.glob(f"{self.path.name}.corrupt-*"):
             older.unlink()
-        self.path.replace(aside)
-        # The log holds the file's last pages; left behind, it would be applied to the new file.
+        self.path.replace(moved)
+        # The write-ahead log holds the last changes of the old file; SQLite would apply them to the new file.
         with contextlib.suppress(FileNotFoundError):
-            _beside(self.path, _LOG).replace(_beside(aside, _LOG))
-        _beside(self.path, _SHARED).unlink(missing_ok=True)
-        self._note(f"{_plainly(error)}: kept as {aside}, and begun anew")
+            _with_suffix(self.path, _WAL_SUFFIX).replace(_with_suffix(moved, _WAL_SUFFIX))
+        _with_suffix(self.path, _SHM_SUFFIX).unlink(missing_ok=True)
+        self._set_problem(f"{_describe(error)}: moved to {moved}, a new file is created")
 
-    def _step_aside(self) -> None:
+    def _close_for_a_while(self) -> None:
         self.close()
         self._not_before = time.monotonic() + REOPEN_AFTER_S
 
-    def _note(self, problem: str | None, *, writing: bool = False) -> None:
-        """One line in the log for each change."""
+    def _set_problem(self, problem: str | None, *, writing: bool = False) -> None:
+        """Store the current problem and log each change once."""
         self._problem_is_writing = writing
         if problem == self.problem:
             return
         self.problem = problem
-        if not self._keeps:
+        if not self._is_owner:
             return
         if problem is None:
             log.info("cache usable again file=%s", self.path)
         else:
-            log.warning("going on without the cache: %s", problem)
+            log.warning("continuing without the cache: %s", problem)
 
 
 def _roll_back(connection: apsw.Connection) -> None:
@@ -249,10 +260,10 @@ def _roll_back(connection: apsw.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _fault_behind(error: Exception) -> Exception:
-    """The fault itself where apsw tells of a rollback instead, which SQLite had done already."""
+def _find_cause(error: Exception) -> Exception:
+    """Return the original error if apsw reports a failed rollback that SQLite had already done."""
     before = error.__context__
-    if str(error).startswith(_NOTHING_TO_ROLL_BACK) and isinstance(before, apsw.Error):
+    if str(error).startswith(_ROLLBACK_FAILED) and isinstance(before, apsw.Error):
         return before
     return error
 
@@ -262,14 +273,14 @@ def _has_tables(connection: apsw.Connection) -> bool:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether the file is not what this program once made of it."""
+    """Return True if the error means that the file is damaged or lacks its tables."""
     if isinstance(error, apsw.SQLError):
-        return str(error).startswith(_NO_TABLE)
+        return str(error).startswith(_MISSING_TABLE)
     return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands under this name; None for none."""
+def _read_file_id(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of the file at a path, or None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -277,11 +288,42 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _with_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _plainly(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return str(error) or type(error).__name__
+
+
+_LOCK_SUFFIX = ".lock"
+_LOCK_PAUSE_S = 0.02
+
+
+@contextlib.contextmanager
+def lock_file(path: Path, limit_s: float) -> Iterator[None]:
+    """Hold the lock file that belongs to a file. If no lock file can be created, continue without it.
+
+    Only one process at a time may open or move a file; otherwise a new file could be moved by mistake.
+
+    Raises:
+        BlockingIOError: Another process held the lock for longer than `limit_s` seconds.
+    """
+    try:
+        lock = os.open(path.with_name(path.name + _LOCK_SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(BlockingIOError),
+            stop=tenacity.stop_after_delay(limit_s),
+            wait=tenacity.wait_fixed(_LOCK_PAUSE_S),
+            reraise=True,
+        )
+        retrying(fcntl.flock, lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)

@@ -1,4 +1,4 @@
-"""The table of pages and its full-text index, as SQL: rows in, rows out, in whatever transaction is open."""
+"""SQL statements for the table of pages and its full-text index, run in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import Any
 import apsw
 
 from scraper.model import CachedPageSummary, Document, Reading
-from scraper.store.fulltext.ranking import register
-from scraper.store.fulltext.tokenization import TOKENIZER, indexable
-from scraper.store.protocols import CacheScope, PageEntry
+from scraper.store.fulltext.ranking import register_ranking_function
+from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
+from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import dump_reading, load_reading
 from scraper.store.sqlite.database import DatabaseSchema
 
 log = logging.getLogger(__name__)
 
 ENTRY_BYTES = 8 * 1024 * 1024
-"""A larger page is not kept: a few of them would push out all others."""
+"""Bytes. A larger page is not stored, since a few of them would push out all others."""
 INDEXED_CHARS = 1_000_000
-"""Of a page's text; what lies behind is kept and read, but not found."""
-FUTURE_S = 60.0
-"""A page read later than this from now was read under a wrong clock; how old it is nobody knows."""
+"""Characters of a page's text that full-text search finds; the rest is stored but not indexed."""
 TOUCH_AFTER_S = 3_600.0
-"""How exactly it is known when a page was last used: writing it at each use would make reads writes."""
+"""Seconds. Accuracy of the time of last use; with every use noted, each read would be a write."""
 PRUNE_TO = 0.9
+"""Share of the size limit that remains after pages were deleted."""
 PRUNE_ROUNDS = 20
+"""Deletions of a tenth of the pages in one call of `prune`."""
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
-# `id` grows with time, so that newest comes first without sorting: see ranking.
+# `id` grows with time, so the newest pages come first without sorting: see ranking.
 _CREATE = f"""
     CREATE TABLE pages (
         id INTEGER PRIMARY KEY,
@@ -62,57 +62,67 @@ _PUT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _PUT_WORDS = "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)"
-_PLACE = "principal = ? AND profile = ? AND language = ? AND key = ? AND method = ?"
+_PLACE_CONDITION = "principal = ? AND profile = ? AND language = ? AND key = ? AND method = ?"
 _GET = """
     SELECT id, used_at, allowances, reading FROM pages
     WHERE principal = ? AND profile = ? AND language = ? AND key = ?
       AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
     ORDER BY retrieved_at DESC
 """
-_FACTS = "SELECT id, url, title, length(reading), retrieved_at FROM pages"
+_SUMMARY = "SELECT id, url, title, length(reading), retrieved_at FROM pages"
 
 
 class SqlitePageRow:
-    """A page made ready for the file; made outside of any transaction, since it costs the most."""
+    """Values of one page, computed outside of any transaction because this is the slowest step."""
 
     __slots__ = ("fields", "place", "text", "title")
 
     def __init__(self, place: tuple[str, ...], fields: tuple[Any, ...], title: str, text: str) -> None:
+        """Store the values.
+
+        Args:
+            place: Principal, profile, language, key and method.
+            fields: The other columns of `pages`.
+            title: Title as indexed.
+            text: Text as indexed.
+        """
         self.place = place
         self.fields = fields
         self.title = title
         self.text = text
 
 
-def row_of(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
-    """The entry as a row; None when it is too large to be kept.
+def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
+    """Return the row of a page, or None if the page is too large.
 
     Raises:
-        ValueError: it holds what no file can.
+        ValueError: The page contains text that cannot be stored.
     """
     data = dump_reading(entry.reading)
     if len(data) > min(ENTRY_BYTES, limit_bytes):
         return None
-    shelf, reading = entry.shelf, entry.reading
-    place = (shelf.principal, shelf.profile, shelf.language, entry.key, reading.method)
-    "".join(place).encode()  # half a surrogate pair in an address: it could never be asked for again
+    scope, reading = entry.scope, entry.reading
+    place = (scope.principal, scope.profile, scope.language, entry.key, reading.method)
+    "".join(place).encode()  # half a surrogate pair in a URL: the page could never be requested again
     moment = reading.retrieved_at.timestamp()
-    title = _storable(reading.document.title or "")
+    title = _make_storable(reading.document.title or "")
     allowances = json.dumps(sorted(entry.allowances))
-    fields = (moment, time.time(), allowances, _storable(reading.url), title, zlib.compress(data, 1))
+    fields = (moment, time.time(), allowances, _make_storable(reading.url), title, zlib.compress(data, 1))
     return SqlitePageRow(
-        place, fields, indexable(title), indexable(_storable(searched_text(reading.document)))
+        place, fields, to_index_text(title), to_index_text(_make_storable(searchable_text(reading.document)))
     )
 
 
-def searched_text(document: Document) -> str:
-    """What of a document is found by its words."""
+def searchable_text(document: Document) -> str:
+    """Return the part of a document that full-text search finds."""
     return (document.text or document.markdown)[:INDEXED_CHARS]
 
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
-    """Keep a page in place of its older reading."""
-    for (old,) in connection.execute(f"DELETE FROM pages WHERE {_PLACE} RETURNING id", row.place).fetchall():
+    """Store a page in place of its older reading."""
+    for (old,) in connection.execute(
+        f"DELETE FROM pages WHERE {_PLACE_CONDITION} RETURNING id", row.place
+    ).fetchall():
         connection.execute("DELETE FROM words WHERE rowid = ?", (old,))
     connection.execute(_PUT, (*row.place, *row.fields))
     connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.title, row.text))
@@ -122,101 +132,112 @@ def get(
     connection: apsw.Connection,
     *,
     key: str,
-    shelf: CacheScope,
+    scope: CacheScope,
     methods: tuple[str, ...],
     max_age_s: float,
     allowed: frozenset[str],
 ) -> tuple[PageEntry, int | None] | None:
-    """The newest fitting page; and its id when its use should be noted."""
+    """Return the newest page that fits, and its id if its time of last use should be updated."""
     now = time.time()
-    place = (shelf.principal, shelf.profile, shelf.language, key, json.dumps(methods))
-    for number, used_at, listed, data in _rows(connection, _GET, (*place, now - max_age_s, now + FUTURE_S)):
-        allowances = frozenset(json.loads(listed))
-        if allowances <= allowed and (reading := _reading(data)) is not None:
+    place = (scope.principal, scope.profile, scope.language, key, json.dumps(methods))
+    for number, used_at, allowances_json, data in _rows(
+        connection, _GET, (*place, now - max_age_s, now + CLOCK_SKEW_S)
+    ):
+        allowances = frozenset(json.loads(allowances_json))
+        if allowances <= allowed and (reading := _load_reading(data)) is not None:
             return PageEntry(
-                shelf, key, reading, allowances
+                scope, key, reading, allowances
             ), number if now - used_at > TOUCH_AFTER_S else None
     return None
 
 
 def touch(connection: apsw.Connection, numbers: Iterable[int]) -> None:
-    """Note that these pages were used now: what is used least goes first."""
+    """Set the time of last use of pages to now; the least recently used pages are deleted first."""
     now = time.time()
     connection.executemany("UPDATE pages SET used_at = ? WHERE id = ?", [(now, n) for n in numbers])
 
 
-def recent(
+def list_recent(
     connection: apsw.Connection, *, principal: str, allowed: frozenset[str], limit: int, before: int | None
 ) -> list[CachedPageSummary]:
-    """Pages of one principal, newest first; `before` is the number of the last one that is known."""
-    lists = json.dumps(valid(connection, principal, allowed))
+    """Return summaries of one principal's pages, newest first, with numbers below `before`."""
+    valid_lists = json.dumps(valid_allowances(connection, principal, allowed))
     statement = f"""
-        {_FACTS} WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ?
+        {_SUMMARY} WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ?
         ORDER BY id DESC LIMIT ?
     """
     last = before if before is not None else (1 << 62)
-    rows = _rows(connection, statement, (principal, lists, last, limit))
+    rows = _rows(connection, statement, (principal, valid_lists, last, limit))
     return [CachedPageSummary(number, url, title, size, moment) for number, url, title, size, moment in rows]
 
 
-def valid(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> list[str]:
-    """Under which lists of allowances, as they stand in the file, a principal's pages may be given out."""
-    return [listed for listed in _lists(connection, principal) if frozenset(json.loads(listed)) <= allowed]
+def valid_allowances(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> list[str]:
+    """Return the stored lists of allowances under which a principal's pages may be returned."""
+    return [
+        allowances_json
+        for allowances_json in _list_allowances(connection, principal)
+        if frozenset(json.loads(allowances_json)) <= allowed
+    ]
 
 
 def is_sole_owner(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
-    """Whether every page of the file may be given to this principal."""
+    """Return True if every page of the file may be returned to this principal."""
     others = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) "
         "OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",
         (principal,),
     ).get
-    return not others and all(frozenset(json.loads(one)) <= allowed for one in _lists(connection, principal))
+    return not others and all(
+        frozenset(json.loads(one)) <= allowed for one in _list_allowances(connection, principal)
+    )
 
 
-def _lists(connection: apsw.Connection, principal: str) -> list[str]:
-    """The different lists of allowances among a principal's pages: one look into the index for each."""
+def _list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
+    """Return the distinct lists of allowances of a principal's pages, with one index lookup for each."""
     found: list[str] = []
     while True:
         statement = "SELECT min(allowances) FROM pages WHERE principal = ? AND allowances > ?"
-        listed = connection.execute(statement, (principal, found[-1] if found else "")).get
-        if listed is None:
+        allowances_json = connection.execute(statement, (principal, found[-1] if found else "")).get
+        if allowances_json is None:
             return found
-        found.append(str(listed))
+        found.append(str(allowances_json))
 
 
-def entries(
+def list_entries(
     connection: apsw.Connection, principal: str | None, after: int, limit: int
 ) -> list[tuple[int, PageEntry | None]]:
-    """Whole pages in the order in which they came, for an export: those behind number `after`; None for what
-    cannot be read."""
+    """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
     statement = """
         SELECT id, principal, profile, language, key, allowances, reading FROM pages
         WHERE id > ? AND (? IS NULL OR principal = ?) ORDER BY id LIMIT ?
     """
     found: list[tuple[int, PageEntry | None]] = []
-    for number, owner, profile, language, key, listed, data in _rows(
+    for number, owner, profile, language, key, allowances_json, data in _rows(
         connection, statement, (after, principal, principal, limit)
     ):
-        reading, shelf = _reading(data), CacheScope(owner, profile, language)
-        kept = None if reading is None else PageEntry(shelf, key, reading, frozenset(json.loads(listed)))
+        reading, scope = _load_reading(data), CacheScope(owner, profile, language)
+        kept = (
+            None
+            if reading is None
+            else PageEntry(scope, key, reading, frozenset(json.loads(allowances_json)))
+        )
         found.append((number, kept))
     return found
 
 
-def entry_of(connection: apsw.Connection, number: int) -> PageEntry | None:
-    """One page by its number."""
+def load_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
+    """Return the page with this number, or None."""
     statement = "SELECT principal, profile, language, key, allowances, reading FROM pages WHERE id = ?"
-    for owner, profile, language, key, listed, data in _rows(connection, statement, (number,)):
-        if (reading := _reading(data)) is not None:
+    for owner, profile, language, key, allowances_json, data in _rows(connection, statement, (number,)):
+        if (reading := _load_reading(data)) is not None:
             return PageEntry(
-                CacheScope(owner, profile, language), key, reading, frozenset(json.loads(listed))
+                CacheScope(owner, profile, language), key, reading, frozenset(json.loads(allowances_json))
             )
     return None
 
 
 def clear(connection: apsw.Connection, principal: str | None) -> int:
-    """Forget all pages, or one principal's; how many there were."""
+    """Delete all pages, or one principal's, and return their number."""
     if principal is None:
         count = int(connection.execute("SELECT count(*) FROM pages").get)
         connection.execute("DELETE FROM pages; INSERT INTO words (words) VALUES ('delete-all')")
@@ -229,12 +250,12 @@ def clear(connection: apsw.Connection, principal: str | None) -> int:
 
 
 def sizes(connection: apsw.Connection) -> tuple[int, int]:
-    """Pages, and bytes in use."""
+    """Return the number of pages and the bytes in use."""
     return int(connection.execute("SELECT count(*) FROM pages").get), _used_bytes(connection)
 
 
 def prune(connection: apsw.Connection, limit_bytes: int) -> None:
-    """Drop the pages that were not used for longest when the file is over its limit."""
+    """Delete the least recently used pages if the file is above its limit."""
     if _used_bytes(connection) <= limit_bytes:
         return
     statement = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY used_at LIMIT ?) RETURNING id"
@@ -246,7 +267,7 @@ def prune(connection: apsw.Connection, limit_bytes: int) -> None:
             return
 
 
-def _reading(data: bytes) -> Reading | None:
+def _load_reading(data: bytes) -> Reading | None:
     try:
         return load_reading(zlib.decompress(data))
     except (ValueError, zlib.error) as error:
@@ -263,39 +284,39 @@ def _rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...]) 
     yield from connection.execute(statement, values)
 
 
-def _storable(text: str) -> str:
-    """Without halves of surrogate pairs, which no encoding can carry, and NUL, where SQLite's text ends."""
+def _make_storable(text: str) -> str:
+    """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which ends SQLite's text."""
     return text.encode("utf-8", errors="replace").decode().replace("\0", " ")
 
 
-def _from_1(connection: apsw.Connection) -> None:
-    """Readings are compressed, titles and addresses are columns, and words are found."""
+def _migrate_from_1(connection: apsw.Connection) -> None:
+    """Compress readings, store titles and URLs in columns, and index the text."""
     connection.execute("ALTER TABLE pages RENAME TO pages_1; DROP INDEX IF EXISTS pages_by_age")
     connection.execute(_CREATE)
     statement = """
         SELECT principal, profile, language, key, allowances, reading FROM pages_1 ORDER BY retrieved_at
     """
-    for principal, profile, language, key, listed, data in _rows(connection, statement, ()):
+    for principal, profile, language, key, allowances_json, data in _rows(connection, statement, ()):
         try:
             reading = load_reading(data)
         except ValueError:
             continue
         entry = PageEntry(
-            CacheScope(principal, profile, language), key, reading, frozenset(json.loads(listed))
+            CacheScope(principal, profile, language), key, reading, frozenset(json.loads(allowances_json))
         )
-        if (row := row_of(entry, ENTRY_BYTES)) is not None:
+        if (row := make_row(entry, ENTRY_BYTES)) is not None:
             put(connection, row)
     connection.execute("DROP TABLE pages_1")
 
 
-def _from_2(connection: apsw.Connection) -> None:
-    """One principal's pages are found without everybody else's; accents of all scripts are folded."""
+def _migrate_from_2(connection: apsw.Connection) -> None:
+    """Index pages by owner, and index the text again with accents of all scripts folded."""
     connection.execute(_BY_OWNER)
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     for number, title, data in _rows(connection, "SELECT id, title, reading FROM pages", ()):
-        if (reading := _reading(data)) is not None:
-            text = _storable(searched_text(reading.document))
-            connection.execute(_PUT_WORDS, (number, indexable(title), indexable(text)))
+        if (reading := _load_reading(data)) is not None:
+            text = _make_storable(searchable_text(reading.document))
+            connection.execute(_PUT_WORDS, (number, to_index_text(title), to_index_text(text)))
 
 
 SCHEMA = DatabaseSchema(
@@ -303,6 +324,6 @@ SCHEMA = DatabaseSchema(
     version=3,
     create=_CREATE,
     drop="DROP TABLE IF EXISTS pages; DROP TABLE IF EXISTS pages_1; DROP TABLE IF EXISTS words",
-    migrations={1: _from_1, 2: _from_2},
-    on_open=register,
+    migrations={1: _migrate_from_1, 2: _migrate_from_2},
+    on_open=register_ranking_function,
 )

@@ -1,4 +1,4 @@
-"""Finds kept pages by their words: one hit a page, with its best passage."""
+"""Full-text search of the pages in a SQLite file, with one hit and its best snippet for each URL."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import apsw
 
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext import ranking
-from scraper.store.fulltext.query import CacheQuery, as_words, parse
-from scraper.store.fulltext.snippets import best_passage
+from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
+from scraper.store.fulltext.snippets import find_best_snippet
 from scraper.store.protocols import PageEntry
 from scraper.store.sqlite import page_rows
 
-FIRST_LOOK = 4
-"""Hits looked at for each that is wanted: a page may be there twice."""
+FIRST_RANKED = 4
+"""Pages ranked at first for each requested hit, since a URL may be stored more than once."""
 _OWN = """
     EXISTS (
         SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
@@ -23,79 +23,79 @@ _OWN = """
 """
 
 
-def search(
+def search_pages(
     connection: apsw.Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int
 ) -> PageHits:
-    """The pages of one principal that hold what is asked for, best first, each page once."""
-    wanted = parse(query)
-    only = _only(connection, principal, allowed)
-    look = limit * FIRST_LOOK
+    """Return the pages of one principal that match a query, best first, each URL once."""
+    parsed = parse_query(query)
+    owner_filter = _make_owner_filter(connection, principal, allowed)
+    ranked_count = limit * FIRST_RANKED
     while True:
         try:
-            ranked = ranking.hits(connection, "words", wanted, look, only)
+            ranked = ranking.rank_pages(connection, "words", parsed, ranked_count, owner_filter)
         except apsw.SQLError as error:
-            # What FTS5 refuses though we take it for its language costs nobody the cache.
-            plain = as_words(query)
-            if plain == wanted or not str(error).startswith("fts5:"):
+            # If FTS5 refuses an expression of the parser, search for the plain words instead.
+            plain = parse_as_words(query)
+            if plain == parsed or not str(error).startswith("fts5:"):
                 raise
-            wanted = plain
+            parsed = plain
             continue
-        found = _different(connection, ranked, wanted, limit)
-        if len(found) == limit or len(ranked) < look:
-            return PageHits(tuple(found), wanted.note)
-        look *= FIRST_LOOK
+        found = _load_hits(connection, ranked, parsed, limit)
+        if len(found) == limit or len(ranked) < ranked_count:
+            return PageHits(tuple(found), parsed.note)
+        ranked_count *= FIRST_RANKED
 
 
-def find(
+def find_page(
     connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]
 ) -> PageEntry | None:
-    """The newest reading of one principal's page by the address at which it was found."""
+    """Return one principal's newest page with this final URL, or None."""
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)
     ).fetchall()
     for (number,) in numbers:
-        entry = page_rows.entry_of(connection, int(str(number)))
+        entry = page_rows.load_entry(connection, int(str(number)))
         if entry is not None and entry.allowances <= allowed:
             return entry
     return None
 
 
-def _only(
+def _make_owner_filter(
     connection: apsw.Connection, principal: str, allowed: frozenset[str]
-) -> ranking.DocumentFilter | None:
-    """What keeps other principals' pages out, where there are any."""
+) -> ranking.SqlCondition | None:
+    """Return a condition that excludes other principals' pages, or None if there are none."""
     if page_rows.is_sole_owner(connection, principal, allowed):
         return None
-    return ranking.DocumentFilter(
-        _OWN, (principal, json.dumps(page_rows.valid(connection, principal, allowed)))
+    return ranking.SqlCondition(
+        _OWN, (principal, json.dumps(page_rows.valid_allowances(connection, principal, allowed)))
     )
 
 
-def _different(
-    connection: apsw.Connection, ranked: list[ranking.SqliteHit], wanted: CacheQuery, limit: int
+def _load_hits(
+    connection: apsw.Connection, ranked: list[ranking.SqliteHit], parsed: CacheQuery, limit: int
 ) -> list[PageHit]:
-    """The first hits of different addresses."""
+    """Return the first hits of distinct URLs."""
     found: dict[str, PageHit] = {}
     for hit in ranked:
         url = connection.execute("SELECT url FROM pages WHERE id = ?", (hit.number,)).get
         if url is None or str(url) in found:
             continue
-        entry = page_rows.entry_of(connection, hit.number)
+        entry = page_rows.load_entry(connection, hit.number)
         if entry is not None:
-            found[str(url)] = hit_of(entry.reading, wanted, hit.score)
+            found[str(url)] = make_hit(entry.reading, parsed, hit.score)
         if len(found) == limit:
             break
     return list(found.values())
 
 
-def hit_of(reading: Reading, wanted: CacheQuery, score: float) -> PageHit:
-    """A page that was found, with the passage that says most of what was looked for."""
-    passage = best_passage(reading.document.markdown or reading.document.text, wanted.units)
+def make_hit(reading: Reading, parsed: CacheQuery, score: float) -> PageHit:
+    """Return a search hit with the snippet of the page that fits the query best."""
+    snippet = find_best_snippet(reading.document.markdown or reading.document.text, parsed.terms)
     return PageHit(
         url=reading.url,
         title=reading.document.title or "",
-        snippet=passage.text,
-        start=passage.start,
+        snippet=snippet.text,
+        start=snippet.start,
         retrieved_at=reading.retrieved_at.timestamp(),
         score=score,
     )

@@ -1,4 +1,4 @@
-"""The page cache in one SQLite file: one thread writes, others read, the event loop waits for no disk."""
+"""Page store in one SQLite file: one thread writes, others read, the event loop never waits for the disk."""
 
 from __future__ import annotations
 
@@ -6,152 +6,99 @@ import asyncio
 import contextlib
 import functools
 import logging
-import threading
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import apsw
 
 from scraper.model import CachedPageSummary, PageHits
-from scraper.store.pending_writes import newest
-from scraper.store.protocols import CacheScope, IncompleteSearchError, PageEntry, PagesStats
+from scraper.store.protocols import CacheScope, IncompleteOperationError, PageEntry, PageStoreStats
 from scraper.store.sqlite import page_rows
 from scraper.store.sqlite.database import Database, DatabaseUnavailableError
-from scraper.store.sqlite.page_search import find, search
-from scraper.store.sqlite.read_pool import ReadPool
+from scraper.store.sqlite.database_threads import ReadPool
+from scraper.store.sqlite.page_search import find_page, search_pages
+from scraper.store.write_behind import WriteBehindPageStore
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 FILE_NAME = "pages.sqlite"
 
-QUEUE_LIMIT = 256
-"""Pages that may wait to be written; beyond, they are read anew and not kept."""
 BATCH = 64
-"""Pages in one transaction: a commit costs as much as ten pages."""
-GATHERED_S = 0.01
-"""How long the first page of a transaction waits for others, unless somebody waits for it. Whoever asks this
-server for it gets it meanwhile; one that is killed has lost it."""
+"""Pages in one transaction. A commit costs as much as ten pages."""
+GATHER_S = 0.01
+"""Seconds that the first page of a transaction waits for others, unless a caller waits for it.
+
+Meanwhile it is served from memory; it is lost if the process is killed in this time.
+"""
 GET_LIMIT_S = 2.0
-"""A cache slower than this is slower than many a page."""
+"""Seconds. Loading many pages anew is faster than a slower cache."""
 SEARCH_LIMIT_S = 5.0
+"""Seconds that a full-text search may take."""
 LONG_LIMIT_S = 60.0
-"""To empty a large cache."""
+"""Seconds. Emptying a large cache takes this long."""
 CLOSE_LIMIT_S = 5.0
-EXPORTED_AT_ONCE = 100
+"""Seconds that `close` may take."""
+EXPORT_BATCH = 100
+"""Pages read at once by an export."""
 
-_Place = tuple[CacheScope, str, str]
 
-
-class SqlitePages:
-    """The `Pages` protocol over `pages.sqlite` in a folder."""
+class SqlitePageStore(WriteBehindPageStore):
+    """The `PageStore` protocol over `pages.sqlite` in a folder."""
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
+        """Open the store.
+
+        Args:
+            folder: Folder of the file; it is created if needed.
+            limit_bytes: Size of the file above which the least recently used pages are deleted.
+        """
+        super().__init__(batch=BATCH, gather_s=GATHER_S)
         self._database = Database(folder / FILE_NAME, page_rows.SCHEMA)
         self._limit_bytes = limit_bytes
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="pages-writer")
         self._readers = ReadPool(folder / FILE_NAME, page_rows.SCHEMA, "pages-reader")
-        self._waiting: deque[tuple[_Place, PageEntry]] = deque()
-        self._fresh: dict[_Place, PageEntry] = {}
-        """Pages that are not in the file yet; changed and read under the lock."""
-        self._lock = threading.Lock()
-        self._gathering: asyncio.TimerHandle | None = None
-        """Set while what waits may wait for more."""
         self._touched: set[int] = set()
-        self._hits = self._misses = self._refused = self._put = 0
-        # Counted in the writer; the others in the event loop.
-        self._written = self._failed = self._done = 0
-        # Opened now rather than at the first page, so that a fault is told at the start.
+        # The file is opened now rather than with the first page, so that a problem is reported at the start.
         self._writer.submit(self._try, lambda connection: None)
 
-    async def get(
-        self,
-        key: str,
-        *,
-        shelf: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
-    ) -> PageEntry | None:
-        """The newest page read by one of `methods`, not older than `max_age_s`, under rules still valid."""
-        entry = None
-        if max_age_s > 0:
-            entry = self._unwritten(key, shelf, methods, max_age_s, allowed)
-            if entry is None:
-                entry = await self._kept(key, shelf, methods, max_age_s, allowed)
-        self._hits += entry is not None
-        self._misses += entry is None
-        return entry
-
-    def put(self, entry: PageEntry) -> None:
-        """Keep a page; returns at once."""
-        if len(self._waiting) >= QUEUE_LIMIT:
-            self._refused += 1
-            return
-        place = (entry.shelf, entry.key, entry.reading.method)
-        with self._lock:
-            self._fresh[place] = entry
-        self._put += 1
-        self._waiting.append((place, entry))
-        if len(self._waiting) == 1:
-            # A thread that was woken to wait would want Python's lock just when the answer is written.
-            self._gathering = asyncio.get_running_loop().call_later(GATHERED_S, self._write_now)
-        elif len(self._waiting) >= BATCH:
-            self._write_now()
-
-    async def settled(self) -> None:
-        """Wait until all that was put is in the file, or is known to be lost."""
-        put = self._put
-        while self._done < put:
-            self._write_now()
-            # A batch follows the other; what came after this call is not waited for.
-            await asyncio.wrap_future(self._writer.submit(lambda: None))
-
-    async def _soon(self) -> None:
-        """Wait for what was put, but no longer than a read may take."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GET_LIMIT_S):
-                await self.settled()
-
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """The pages of one principal that hold what is asked for, best first, each page once."""
-        await self._soon()
-        work = functools.partial(search, query=query, principal=principal, allowed=allowed, limit=limit)
+        """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        work = functools.partial(search_pages, query=query, principal=principal, allowed=allowed, limit=limit)
         found = await self._read(work, SEARCH_LIMIT_S)
         return PageHits(usable=False) if found is None else found
 
-    async def recent(
+    async def list_recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
-        """One principal's pages, newest first; `before` is the number of the last one that is known."""
-        await self._soon()
+        """Return summaries of one principal's pages, newest first."""
+        await self._queue.flush_within(GET_LIMIT_S)
         work = functools.partial(
-            page_rows.recent, principal=principal, allowed=allowed, limit=limit, before=before
+            page_rows.list_recent, principal=principal, allowed=allowed, limit=limit, before=before
         )
         return await self._read(work, GET_LIMIT_S) or []
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """The newest reading of one principal's page by the address at which it was found."""
-        await self._soon()
-        work = functools.partial(find, url=url, principal=principal, allowed=allowed)
+        """Return one principal's newest page with this final URL, or None."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        work = functools.partial(find_page, url=url, principal=principal, allowed=allowed)
         return await self._read(work, GET_LIMIT_S)
 
-    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Every page, for an export; None is everybody's."""
-        await self.settled()
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over one principal's pages, or over all pages if `principal` is None."""
+        await self.flush()
         last = 0
         while True:
             work = functools.partial(
-                page_rows.entries, principal=principal, after=last, limit=EXPORTED_AT_ONCE
+                page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH
             )
             part = await self._read(work, LONG_LIMIT_S)
             if part is None:
-                raise IncompleteSearchError(self._database.problem or "it does not answer in time")
+                raise self._incomplete()
             if not part:
                 return
             for number, entry in part:
@@ -160,67 +107,49 @@ class SqlitePages:
                     yield entry
 
     async def clear(self, principal: str | None = None) -> int:
-        """Forget every page, or one principal's; how many there were."""
+        """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
 
         def work(connection: apsw.Connection) -> int:
             with connection:
                 count = page_rows.clear(connection, principal)
             if principal is None:
-                # Whoever empties the cache wants the disk back; while others read, they get it later.
+                # Give the disk space back; while others read, SQLite does that later.
                 with contextlib.suppress(apsw.Error):
                     connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
             return count
 
-        await self._soon()
-        count = await self._result(work, LONG_LIMIT_S)
+        await self._queue.flush_within(GET_LIMIT_S)
+        count = await self._run_in_writer(work, LONG_LIMIT_S)
         if count is None:
-            raise IncompleteSearchError(self._database.problem or "it does not answer in time")
+            raise self._incomplete()
         return count
 
-    async def sound(self) -> bool:
-        """Whether the file passes SQLite's own examination."""
-        found = await self._result(lambda c: c.execute("PRAGMA integrity_check").get == "ok", LONG_LIMIT_S)
-        return bool(found)
-
-    async def stats(self) -> PagesStats:
-        """Numbers for status and metrics."""
-        sizes = await self._result(page_rows.sizes, GET_LIMIT_S)
-        pages, size = sizes or (0, 0)
-        return PagesStats(
-            usable=sizes is not None,
-            problem=self._database.problem,
-            pages=pages,
-            bytes=size,
-            hits=self._hits,
-            misses=self._misses,
-            written=self._written,
-            lost=self._refused + self._failed,
-        )
+    async def stats(self) -> PageStoreStats:
+        """Return counters and sizes for status and metrics."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        return self._stats(await self._run_in_writer(page_rows.sizes, GET_LIMIT_S), self._database.problem)
 
     async def close(self) -> None:
-        """Write what was put, then close the file."""
+        """Write the queued pages, then close the file."""
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
-                await self.settled()
+                await self._queue.flush()
                 await self._readers.close()
                 await asyncio.wrap_future(self._writer.submit(self._database.close))
         except TimeoutError:
             log.warning("the cache did not close within %s s", CLOSE_LIMIT_S)
         finally:
+            await self._queue.close()
             self._writer.shutdown(wait=False, cancel_futures=True)
 
-    def _unwritten(
-        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        with self._lock:
-            waiting = [self._fresh.get((shelf, key, method)) for method in methods] if self._fresh else []
-        return newest(waiting, max_age_s=max_age_s, allowed=allowed)
+    def _incomplete(self) -> IncompleteOperationError:
+        return IncompleteOperationError(self._database.problem or "it does not answer in time")
 
-    async def _kept(
-        self, key: str, shelf: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    async def _get_stored(
+        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         work = functools.partial(
-            page_rows.get, key=key, shelf=shelf, methods=methods, max_age_s=max_age_s, allowed=allowed
+            page_rows.get, key=key, scope=scope, methods=methods, max_age_s=max_age_s, allowed=allowed
         )
         found = await self._read(work, GET_LIMIT_S)
         if found is None:
@@ -232,14 +161,14 @@ class SqlitePages:
         return entry
 
     async def _read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
+        """Run `work` in a reader, or in the writer, which can create or repair the file."""
         try:
             return await self._readers.read(work, limit_s)
         except DatabaseUnavailableError:
-            return await self._result(work, limit_s)
+            return await self._run_in_writer(work, limit_s)
 
-    async def _result(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
-        """What `work` comes to behind all that waits to be written."""
-        self._write_now()
+    async def _run_in_writer(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
+        """Run `work` in the writing thread; return None if the file is unavailable or time is up."""
         try:
             async with asyncio.timeout(limit_s):
                 return await asyncio.wrap_future(self._writer.submit(self._try, work))
@@ -257,55 +186,41 @@ class SqlitePages:
         if touched:
             self._try(functools.partial(page_rows.touch, numbers=touched))
 
-    def _write_now(self) -> None:
-        """Let what waits wait no longer."""
-        if self._gathering is not None:
-            self._gathering.cancel()
-            self._gathering = None
-            self._writer.submit(self._write_waiting)
+    async def _write(self, batch: list[PageEntry]) -> None:
+        """Store a batch; pages that cannot be stored are counted as failed, not retried."""
+        loop = asyncio.get_running_loop()
+        written, failed = await loop.run_in_executor(self._writer, self._write_batch, batch)
+        self._written += written
+        self._failed += failed
 
-    def _write_waiting(self) -> None:
-        """A batch of what waits; whoever asked in between has his turn before the next."""
-        batch = [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
-        if not batch:
-            return
-        try:
-            self._write_batch([entry for _, entry in batch])
-        finally:
-            with self._lock:
-                for place, entry in batch:
-                    self._waiting.popleft()
-                    if self._fresh.get(place) is entry:
-                        del self._fresh[place]
-            self._done += len(batch)
-            if self._waiting:
-                self._writer.submit(self._write_waiting)
+    def _write_batch(self, batch: list[PageEntry]) -> tuple[int, int]:
+        """Write a batch in one transaction, or else page by page; return how many succeeded and failed."""
+        made = [self._make_row(entry) for entry in batch]
+        rows = [row for row, _ in made if row is not None]
+        failed = sum(is_failed for _, is_failed in made)
+        if not self._write_rows(rows):
+            # Pages that still fit a nearly full disk are stored.
+            written = sum(self._write_rows([row]) for row in rows)
+            return written, failed + len(rows) - written
+        return len(rows), failed
 
-    def _write_batch(self, batch: list[PageEntry]) -> None:
-        rows = [row for entry in batch if (row := self._row(entry))]
+    def _make_row(self, entry: PageEntry) -> tuple[page_rows.SqlitePageRow | None, bool]:
+        """Return the row of a page and False, or None and True if its content cannot be stored."""
         try:
-            self._database.run(functools.partial(self._write, rows=rows), writes=True)
-        except DatabaseUnavailableError:
-            self._write_singly(rows)
-
-    def _row(self, entry: PageEntry) -> page_rows.SqlitePageRow | None:
-        """The entry made ready; one that cannot be written down costs itself and no other."""
-        try:
-            return page_rows.row_of(entry, self._limit_bytes)
+            return page_rows.make_row(entry, self._limit_bytes), False
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            self._failed += 1
-            log.warning("a page cannot be kept: %s", error)
-            return None
+            log.warning("a page cannot be cached: %s", error)
+            return None, True
 
-    def _write_singly(self, rows: list[page_rows.SqlitePageRow]) -> None:
-        """What fits a disk that is nearly full is kept."""
-        for row in rows:
-            try:
-                self._database.run(functools.partial(self._write, rows=[row]), writes=True)
-            except DatabaseUnavailableError:
-                self._failed += 1
+    def _write_rows(self, rows: list[page_rows.SqlitePageRow]) -> bool:
+        """Write rows in one transaction; return False if the file cannot take them."""
+        try:
+            self._database.run(functools.partial(self._insert, rows=rows), writes=True)
+        except DatabaseUnavailableError:
+            return False
+        return True
 
-    def _write(self, connection: apsw.Connection, rows: list[page_rows.SqlitePageRow]) -> None:
+    def _insert(self, connection: apsw.Connection, rows: list[page_rows.SqlitePageRow]) -> None:
         if not rows:
             return
         connection.execute("BEGIN IMMEDIATE")
@@ -317,59 +232,5 @@ class SqlitePages:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        self._written += len(rows)
         with connection:
             page_rows.prune(connection, self._limit_bytes)
-
-
-class NoPages:
-    """The `Pages` protocol for an operator who wants none kept."""
-
-    async def get(
-        self,
-        key: str,
-        *,
-        shelf: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
-    ) -> PageEntry | None:
-        """Nothing."""
-        return None
-
-    def put(self, entry: PageEntry) -> None:
-        """Nothing happens."""
-
-    async def settled(self) -> None:
-        """Nothing is waiting."""
-
-    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """Nothing, and that there is no cache."""
-        return PageHits(usable=False)
-
-    async def recent(
-        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[CachedPageSummary]:
-        """Nothing."""
-        return []
-
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """Nothing."""
-        return None
-
-    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Nothing."""
-        nothing: tuple[PageEntry, ...] = ()
-        for entry in nothing:
-            yield entry
-
-    async def clear(self, principal: str | None = None) -> int:
-        """Nothing."""
-        return 0
-
-    async def stats(self) -> PagesStats:
-        """All zero."""
-        return PagesStats()
-
-    async def close(self) -> None:
-        """Nothing happens."""

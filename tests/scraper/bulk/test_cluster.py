@@ -17,9 +17,9 @@ import psutil
 import pytest
 
 from scraper.bulk.cluster.block_pages import HELD, BlockPageRunner
-from scraper.bulk.cluster.blocks import block_size, blocks
-from scraper.bulk.cluster.daemon_thread import aside
-from scraper.bulk.cluster.row_collector import RowCollector
+from scraper.bulk.cluster.runner import block_size, blocks
+from scraper.bulk.cluster.ray_connection import aside
+from scraper.bulk.cluster.block_pages import RowCollector
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome

@@ -13,7 +13,7 @@ import pytest
 
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import STDIN, Format, JobSpec
-from scraper.bulk.runner import run_here
+from scraper.bulk.run import run_here
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_job import URLS, Pages
 

@@ -42,7 +42,7 @@ from scraper.bulk.model import (
 )
 from scraper.bulk.outputs.jsonl import JsonlOutput
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.runner import run_here
+from scraper.bulk.run import run_here
 from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 

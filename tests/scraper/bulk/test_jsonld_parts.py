@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers.model import Snapshot
-from scraper.bulk.jsonld_parts import part_with_json_ld
+from scraper.bulk.page_reader import part_with_json_ld
 from scraper.extract import structured
 
 THING = '{"@type": "Thing", "name": "a < b", "url": "/thing"}'

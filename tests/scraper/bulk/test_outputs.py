@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scraper.bulk.model import Format, OutputPosition
-from scraper.bulk.outputs.protocol import Output
+from scraper.bulk.outputs.files import Output
 from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
 
 FORMATS = tuple(Format)

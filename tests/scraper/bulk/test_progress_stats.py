@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scraper.bulk.frontier import FrontierCounts
 from scraper.bulk.model import JobPage, OutputRow, PageFailure, PageOutcome
-from scraper.bulk.progress_stats import ProgressStats
+from scraper.bulk.report import ProgressStats
 
 
 def outcomes(count: int, code: str = "") -> list[PageOutcome]:

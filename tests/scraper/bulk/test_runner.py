@@ -18,10 +18,10 @@ from scraper.app import App
 from scraper.bulk import run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage
-from scraper.bulk.page_feeder import PageFeeder
+from scraper.bulk.run import PageFeeder
 from scraper.bulk.page_reader import JobPageReader, PageResult
 from scraper.bulk.run import settings_for
-from scraper.bulk.runner import run_here
+from scraper.bulk.run import run_here
 from scraper.bulk.schedule import Schedule
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings

@@ -38,7 +38,7 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
         url = await server.database()
         async with shared_pages(url) as pages:
             pages.put(entry("https://example.org/mill", text="The wind turns the mill."))
-            await pages.settled()
+            await pages.flush()
         env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_DATABASE_URL": url}
         told = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
         found = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))

@@ -23,9 +23,9 @@ from scraper.coordination.protocols import (
 )
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.settings import Settings, SettingsError
-from scraper.store.search_cache import MemorySearches
 from tests.scraper.coordination.redis_server import RedisServer, delayed, redis_server
 from tests.scraper.coordination.waiting import SOON_S, granted, outcome, refused, until
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.certificate import server_context
 
 LIMIT = Limit("calls", burst=10, per_second=0.01)
@@ -81,7 +81,7 @@ async def does_everything(together: ValkeyState) -> None:
         together.claims.land(claim, b"text")
         assert await together.texts.get("nothing") is None
         together.texts.put("something", b"text", 5)
-        assert await together.rests(MemorySearches()).rest("bing", "direct") is None
+        assert await together.rests(MemorySearchCache()).rest("bing", "direct") is None
 
 
 def said_of(together: ValkeyState) -> str:
@@ -142,7 +142,7 @@ async def test_a_server_that_never_saw_another_assumes_one() -> None:
 async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
         before = await one.leases.take("host", ThrottleTerms(at_once=2))
-        rests = one.rests(MemorySearches())
+        rests = one.rests(MemorySearchCache())
         await redis.stop()
         await until_away(one)
         await one.leases.rest("tired host", 60)
@@ -155,7 +155,7 @@ async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> 
         assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
         for host in ("host", "other host"):
             await refused(other.leases, host, ThrottleTerms(at_once=1))
-        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
 
 
 async def until_away_and_there(together: ValkeyState) -> None:
@@ -185,13 +185,13 @@ async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, WorkClaim)
         await one.leases.rest("tired host", 60)
-        one.rests(MemorySearches()).set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
+        one.rests(MemorySearchCache()).set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
         told = ("held:{host}", "claim:{page}", "rests:{tired host}")
         await until_known(redis, *told)
-        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
         await redis.ask("FLUSHALL")
         assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
-        await until(lambda: other.rests(MemorySearches()).rest("bing", "direct"))
+        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
         await until_known(redis, *told)
         assert isinstance(await other.leases.take("host", ThrottleTerms(at_once=1)), RetryLater)
         assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere)

@@ -19,10 +19,10 @@ from scraper.coordination.protocols import (
     WorkCompleted,
 )
 from scraper.coordination.valkey_state import ValkeyState
-from scraper.store.search_cache import MemorySearches
 from tests.scraper.coordination.conftest import Join
 from tests.scraper.coordination.redis_server import RedisServer
 from tests.scraper.coordination.waiting import granted, outcome, refused, until
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 LONG_S = 200.0
 """Nothing runs out by itself while a test runs."""
@@ -155,7 +155,7 @@ class TestClaims:
 
 
 async def test_an_engine_that_walled_one_server_rests_for_all(join: Join) -> None:
-    one, other = (await join()).rests(MemorySearches()), (await join()).rests(MemorySearches())
+    one, other = (await join()).rests(MemorySearchCache()), (await join()).rests(MemorySearchCache())
     assert await other.rest("bing", "direct") is None
     one.set_rest("bing", "direct", Cooldown("captcha", 2, 1, time.time() + 300))
     await until(lambda: other.rest("bing", "direct"))
@@ -188,7 +188,7 @@ async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     claim = await one.claims.begin("page", waited=False)
     assert isinstance(claim, WorkClaim)
     one.claims.land(claim, b"text")
-    one.rests(MemorySearches()).set_rest("bing", "direct", Cooldown("captcha", until=time.time() + 100))
+    one.rests(MemorySearchCache()).set_rest("bing", "direct", Cooldown("captcha", until=time.time() + 100))
     one.texts.put("text", b"text", 60)
     await until(lambda: one.texts.get("text"))
     assert int((await redis.ask("DBSIZE")).removeprefix(":")) >= 7

@@ -10,8 +10,7 @@ from typing import Any
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope, PageEntry, PageStore
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
 
@@ -93,20 +92,20 @@ class CountingPages:
         self,
         key: str,
         *,
-        shelf: CacheScope,
+        scope: CacheScope,
         methods: tuple[str, ...],
         max_age_s: float,
         allowed: frozenset[str],
     ) -> PageEntry | None:
         self.asked.append(max_age_s)
-        found = [self.entries.get((shelf, key, method)) for method in methods]
+        found = [self.entries.get((scope, key, method)) for method in methods]
         return next((entry for entry in found if entry and entry.allowances <= allowed), None)
 
     def put(self, entry: PageEntry) -> None:
-        self.entries[entry.shelf, entry.key, entry.reading.method] = entry
+        self.entries[entry.scope, entry.key, entry.reading.method] = entry
 
-    stats = NoPages.stats
-    close = NoPages.close
+    stats = NullPageStore.stats
+    close = NullPageStore.close
 
 
 def _verdict(html: str) -> Verdict:
@@ -128,4 +127,4 @@ async def for_ever(request: Request) -> None:
 
 
 SETTINGS = Settings()
-ANY_PAGES: PageStore = NoPages()
+ANY_PAGES: PageStore = NullPageStore()

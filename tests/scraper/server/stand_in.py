@@ -22,9 +22,9 @@ from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.store.factory import Store
 from scraper.store.indexes.index_service import IndexService
-from scraper.store.search_cache import MemorySearches
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import NullPageStore
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 
 @dataclass
@@ -57,9 +57,9 @@ class App:
 
     def __init__(self) -> None:
         self.browsers = Browsers()
-        self.pages = NoPages()
+        self.pages = NullPageStore()
         self.shared = LocalState()
-        self.store = Store(self.pages, MemorySearches(), IndexService(Path(os.devnull)))
+        self.store = Store(self.pages, MemorySearchCache(), IndexService(Path(os.devnull)))
 
     @classmethod
     @contextlib.asynccontextmanager

@@ -12,18 +12,18 @@ import pytest
 
 from scraper.model import Document, Reading
 from scraper.store.postgres import connection_pool as server
-from scraper.store.postgres import indexes, search_cache, write_behind_queue
+from scraper.store.postgres import indexes, search_cache, write_behind
 from scraper.store.postgres import pages as postgres_module
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
-from scraper.store.sqlite import database, database_thread
+from scraper.store.sqlite import database, database_threads
 from scraper.store.sqlite import pages as sqlite_module
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.plain_pages import PlainPages
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
 
-OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePages]]
+OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePageStore]]
 
 DAY_S = 86_400.0
 PATIENCE_S = 60.0
@@ -39,7 +39,7 @@ def entry(
     *,
     text: str = "text",
     method: str = "http",
-    shelf: CacheScope | None = None,
+    scope: CacheScope | None = None,
     age_s: float = 0.0,
     allowances: frozenset[str] = frozenset(),
 ) -> PageEntry:
@@ -53,30 +53,30 @@ def entry(
         cached=False,
         retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s),
     )
-    return PageEntry(shelf or CacheScope(), key, reading, allowances)
+    return PageEntry(scope or CacheScope(), key, reading, allowances)
 
 
 async def text_of(
     pages: PageStore,
     key: str = "https://example.org/",
     *,
-    shelf: CacheScope | None = None,
+    scope: CacheScope | None = None,
     methods: tuple[str, ...] = ("http", "browser"),
     max_age_s: float = DAY_S,
     allowed: frozenset[str] = frozenset(),
 ) -> str | None:
     """The text that the file holds for a key."""
-    await pages.settled()
+    await pages.flush()
     found = await pages.get(
-        key, shelf=shelf or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed
+        key, scope=scope or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed
     )
     return None if found is None else found.reading.document.text
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterator[SqlitePages]:
+async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterator[SqlitePageStore]:
     """The cache of a folder, closed when the block ends."""
-    pages = SqlitePages(folder, limit_bytes=limit_bytes)
+    pages = SqlitePageStore(folder, limit_bytes=limit_bytes)
     try:
         yield pages
     finally:
@@ -84,7 +84,7 @@ async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterat
 
 
 BACKENDS: Mapping[str, Callable[[Path], PageStore]] = {
-    "sqlite": lambda folder: SqlitePages(folder, limit_bytes=100_000_000),
+    "sqlite": lambda folder: SqlitePageStore(folder, limit_bytes=100_000_000),
     "plain": lambda folder: PlainPages(),
 }
 """Every backend of the cache that needs nothing: another line runs the contract's tests over another one."""
@@ -108,7 +108,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sqlite_module, postgres_module):
         monkeypatch.setattr(module, "GET_LIMIT_S", PATIENCE_S)
         monkeypatch.setattr(module, "SEARCH_LIMIT_S", PATIENCE_S)
-    for module in (database_thread, search_cache):
+    for module in (database_threads, search_cache):
         monkeypatch.setattr(module, "READ_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(indexes, "LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", round(PATIENCE_S / 2 * 1_000))
@@ -136,10 +136,10 @@ def _databases_are_lent_again(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIterator[PostgresPages]:
+async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIterator[PostgresPageStore]:
     """The cache of a database, closed when the block ends."""
     server = PostgresPool(url)
-    pages = PostgresPages(server, limit_bytes=limit_bytes)
+    pages = PostgresPageStore(server, limit_bytes=limit_bytes)
     try:
         yield pages
     finally:
@@ -148,7 +148,7 @@ async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIter
 
 
 @pytest.fixture
-async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
+async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePageStore]:
     """An empty cache in a file."""
     async with opened(tmp_path) as cache:
         yield cache
@@ -158,5 +158,5 @@ async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePages]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits for a pause of seconds."""
     monkeypatch.setattr(server, "AWAY_PAUSE_S", 0.05)
-    monkeypatch.setattr(write_behind_queue, "RETRY_S", 0.05)
-    monkeypatch.setattr(write_behind_queue, "RETRY_AT_MOST_S", 0.2)
+    monkeypatch.setattr(write_behind, "RETRY_S", 0.05)
+    monkeypatch.setattr(write_behind, "MAX_RETRY_S", 0.2)

@@ -24,7 +24,7 @@ async def until(happens: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def nothing_waits(pages: PageStore) -> bool:
-    await pages.settled()
+    await pages.flush()
     return (await pages.stats()).waiting == 0
 
 

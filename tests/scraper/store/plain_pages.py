@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
 from scraper.model import CachedPageSummary, PageHit, PageHits
-from scraper.store.protocols import CacheScope, PageEntry, PagesStats
+from scraper.store.protocols import CacheScope, PageEntry, PageStoreStats
 
 FUTURE_S = 60.0
 
@@ -29,7 +29,7 @@ class PlainPages:
         self,
         key: str,
         *,
-        shelf: CacheScope,
+        scope: CacheScope,
         methods: tuple[str, ...],
         max_age_s: float,
         allowed: frozenset[str],
@@ -39,7 +39,7 @@ class PlainPages:
             kept.entry
             for method in methods
             if max_age_s > 0
-            and (kept := self._kept.get((shelf, key, method))) is not None
+            and (kept := self._kept.get((scope, key, method))) is not None
             and kept.entry.allowances <= allowed
             and -FUTURE_S <= now - _moment(kept.entry) <= max_age_s
         ]
@@ -49,11 +49,11 @@ class PlainPages:
 
     def put(self, entry: PageEntry) -> None:
         self._written += 1
-        place = (entry.shelf, entry.key, entry.reading.method)
+        place = (entry.scope, entry.key, entry.reading.method)
         self._kept.pop(place, None)
         self._kept[place] = _Kept(self._written, entry)
 
-    async def settled(self) -> None:
+    async def flush(self) -> None:
         pass
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
@@ -66,7 +66,7 @@ class PlainPages:
                 found.setdefault(reading.url, hit)
         return PageHits(tuple(found.values())[:limit])
 
-    async def recent(
+    async def list_recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
         facts = []
@@ -82,9 +82,9 @@ class PlainPages:
         found = [kept.entry for kept in self._of(principal, allowed) if kept.entry.reading.url == url]
         return max(found, key=_moment, default=None)
 
-    async def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         for kept in list(self._kept.values()):
-            if principal in (None, kept.entry.shelf.principal):
+            if principal in (None, kept.entry.scope.principal):
                 yield kept.entry
 
     async def clear(self, principal: str | None = None) -> int:
@@ -96,16 +96,16 @@ class PlainPages:
         }
         return before - len(self._kept)
 
-    async def stats(self) -> PagesStats:
+    async def stats(self) -> PageStoreStats:
         size = sum(len(kept.entry.reading.document.text) for kept in self._kept.values())
-        return PagesStats(True, None, len(self._kept), size, self._hits, self._misses, self._written, 0)
+        return PageStoreStats(True, None, len(self._kept), size, self._hits, self._misses, self._written, 0)
 
     async def close(self) -> None:
         pass
 
     def _of(self, principal: str, allowed: frozenset[str]) -> Iterator[_Kept]:
-        for (shelf, _, _), kept in self._kept.items():
-            if shelf.principal == principal and kept.entry.allowances <= allowed:
+        for (scope, _, _), kept in self._kept.items():
+            if scope.principal == principal and kept.entry.allowances <= allowed:
                 yield kept
 
 

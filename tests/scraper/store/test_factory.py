@@ -8,8 +8,9 @@ from pathlib import Path
 
 from scraper.settings import Settings
 from scraper.settings.optional_dependencies import install_command
-from scraper.store.factory import database_fault, open_store
-from scraper.store.sqlite.pages import NoPages, SqlitePages
+from scraper.store.factory import find_database_problem, open_store
+from scraper.store.protocols import NullPageStore
+from scraper.store.sqlite.pages import SqlitePageStore
 
 URL = "postgresql://u:not-to-be-told@127.0.0.1:1/pages"
 
@@ -24,14 +25,14 @@ async def _said(program: str) -> str:
 
 async def test_files_are_the_default(tmp_path: Path) -> None:
     store = open_store(Settings(data_dir=tmp_path))
-    assert isinstance(store.pages, SqlitePages) and store.server is None and store.problem is None
+    assert isinstance(store.pages, SqlitePageStore) and store.server is None and store.problem is None
     await store.close()
-    assert await database_fault(Settings(data_dir=tmp_path)) is None
+    assert await find_database_problem(Settings(data_dir=tmp_path)) is None
 
 
 async def test_without_a_cache_no_page_is_kept_in_a_database_either(tmp_path: Path) -> None:
     store = open_store(Settings(data_dir=tmp_path, cache_mb=0, database_url=URL))
-    assert isinstance(store.pages, NoPages)
+    assert isinstance(store.pages, NullPageStore)
     await store.close()
 
 

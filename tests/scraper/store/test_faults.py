@@ -17,9 +17,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.store.protocols import IncompleteSearchError
+from scraper.store.protocols import IncompleteOperationError
 from scraper.store.sqlite import database
-from scraper.store.sqlite.pages import FILE_NAME, QUEUE_LIMIT, SqlitePages
+from scraper.store.sqlite.pages import FILE_NAME, QUEUE_LIMIT, SqlitePageStore
 from tests.scraper.store.conftest import PATIENCE_S, entry, noise, opened, text_of
 
 NOBODY = 65_534
@@ -27,11 +27,11 @@ NOBODY = 65_534
 WRITE_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.conftest import entry
 
 async def main():
-    pages = SqlitePages(Path(sys.argv[1]), limit_bytes=10**9)
+    pages = SqlitePageStore(Path(sys.argv[1]), limit_bytes=10**9)
     number = 0
     while True:
         pages.put(entry(f"https://example.org/{number}", text=f"{number} " * 5_000))
@@ -214,15 +214,15 @@ async def test_rows_that_cannot_be_read_do_not_end_an_export(
         connection.execute("UPDATE pages SET reading = x'00' WHERE id <= 2")
     connection.close()
     async with opened(tmp_path) as pages:
-        assert [kept.key[-1] async for kept in pages.entries()] == ["2", "3", "4"]
+        assert [kept.key[-1] async for kept in pages.iter_entries()] == ["2", "3", "4"]
 
 
 async def test_an_export_of_a_file_that_cannot_be_used_says_that_it_is_not_all(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     async with opened(tmp_path) as pages:
-        with pytest.raises(IncompleteSearchError):
-            [kept async for kept in pages.entries()]
-        with pytest.raises(IncompleteSearchError):
+        with pytest.raises(IncompleteOperationError):
+            [kept async for kept in pages.iter_entries()]
+        with pytest.raises(IncompleteOperationError):
             await pages.clear()
 
 
@@ -306,12 +306,12 @@ async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: P
     async with opened(tmp_path) as pages:
         for number in range(QUEUE_LIMIT + 100):
             pages.put(entry(f"https://example.org/{number}"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
         assert stats.lost > 0 and stats.problem is None
         assert stats.pages == stats.written == QUEUE_LIMIT + 100 - stats.lost
 
 
-async def _pragma(pages: SqlitePages, setting: str) -> None:
+async def _pragma(pages: SqlitePageStore, setting: str) -> None:
     """Set something that holds for the cache's own connection alone."""
     await pages._result(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)

@@ -57,20 +57,20 @@ async def _played(
         pages = await stack.enter_async_context(opening())
         for step, key, method, owner, text in steps:
             if step == "put":
-                pages.put(entry(key, text=text, method=method, shelf=CacheScope(owner)))
+                pages.put(entry(key, text=text, method=method, scope=CacheScope(owner)))
                 model[key, method, owner] = text
             elif step == "get":
-                found = await text_of(pages, key, shelf=CacheScope(owner), methods=(method,))
+                found = await text_of(pages, key, scope=CacheScope(owner), methods=(method,))
                 assert found == model.get((key, method, owner))
             elif step == "clear":
                 gone = [place for place in model if place[2] == owner]
-                await pages.settled()
+                await pages.flush()
                 assert await pages.clear(owner) == len(gone)
                 model = {place: text for place, text in model.items() if place[2] != owner}
             else:
                 await stack.aclose()
                 pages = await stack.enter_async_context(opening())
-        assert sorted([kept.reading.document.text async for kept in pages.entries()]) == sorted(
+        assert sorted([kept.reading.document.text async for kept in pages.iter_entries()]) == sorted(
             model.values()
         )
 

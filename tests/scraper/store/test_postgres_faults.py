@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from scraper.store import write_behind
 from scraper.store.postgres import pages as postgres_pages
-from scraper.store.postgres import write_behind_queue
 from scraper.store.postgres.connection_pool import QUICK_S
-from scraper.store.protocols import IncompleteSearchError, PageStore
+from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.ports import free_port
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
 from tests.scraper.store.patience import NONE, PATIENCE_S, is_there, nothing_waits, until
@@ -44,7 +44,7 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
         await asyncio.to_thread(mortal.stop, mode)
         try:
             pages.put(entry("https://example.org/meanwhile", text="meanwhile"))
-            await pages.settled()
+            await pages.flush()
             stats = await pages.stats()
             assert not stats.usable and stats.waiting == 1 and "no PostgreSQL answers" in str(stats.problem)
             assert await text_of(pages, "https://example.org/1") is None
@@ -61,18 +61,18 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
         stats = await pages.stats()
         assert stats.usable and stats.problem is None and stats.lost == 0 and stats.pages == 101
     told = [line for line in caplog.messages if "shared store" in line]
-    assert "going on without" in told[0] and "usable again" in told[-1]
+    assert "continuing without" in told[0] and "usable again" in told[-1]
     assert not any(PASSWORD in line for line in caplog.messages)
 
 
 async def test_more_than_may_wait_is_lost_and_counted(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_behind_queue, "QUEUE_LIMIT", 10)
+    monkeypatch.setattr(write_behind, "QUEUE_LIMIT", 10)
     async with shared_pages(mortal.url(port=free_port())) as pages:
         for number in range(25):
             pages.put(entry(f"https://example.org/{number}"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
         assert stats.waiting == 10 and stats.lost == 15
 
@@ -85,15 +85,15 @@ async def test_an_export_that_breaks_off_says_that_it_is_not_all(
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
         await until(lambda: nothing_waits(pages))
-        exported = aiter(pages.entries())
+        exported = aiter(pages.iter_entries())
         for _ in range(2):
             await anext(exported)
         await asyncio.to_thread(mortal.stop)
         try:
-            with pytest.raises(IncompleteSearchError, match="no PostgreSQL answers at"):
+            with pytest.raises(IncompleteOperationError, match="no PostgreSQL answers at"):
                 await anext(exported)
             for principal in (None, "local"):
-                with pytest.raises(IncompleteSearchError, match="no PostgreSQL answers at"):
+                with pytest.raises(IncompleteOperationError, match="no PostgreSQL answers at"):
                     await pages.clear(principal)
         finally:
             await asyncio.to_thread(mortal.start)
@@ -108,7 +108,7 @@ async def test_a_confirmed_page_survives_a_crash_in_the_middle_of_writing(mortal
             for _ in range(20):
                 pages.put(entry(f"https://example.org/{number}", text=f"page {number}"))
                 number += 1
-            await pages.settled()
+            await pages.flush()
             stats = await pages.stats()
             if stats.usable and not stats.waiting and not stats.lost:
                 confirmed = number
@@ -137,7 +137,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_what_waits_is_written
         await postgres.say(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         await _cut_off(postgres, name)
         pages.put(entry("https://example.org/new", text="new"))
-        await pages.settled()
+        await pages.flush()
         assert await text_of(pages, "https://example.org/old") == "old"
         stats = await pages.stats()
         assert stats.usable and stats.waiting == 1 and "takes no writes" in str(stats.problem)
@@ -183,8 +183,8 @@ async def _fill_up(url: str, folder: str) -> None:
         await until(lambda: nothing_waits(pages))
         for number in range(40):
             pages.put(entry(f"https://example.org/{number}", text=noise(400_000 + 2 * number)))
-        await pages.settled()
-        await pages.settled()
+        await pages.flush()
+        await pages.flush()
         stats = await pages.stats()
         assert "is full" in str(stats.problem) and stats.waiting > 0 and stats.lost == 0
         assert await text_of(pages, "https://example.org/old") == "old"

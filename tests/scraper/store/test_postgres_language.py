@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 
 from scraper.store.postgres import page_search, ranking
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.document_frequencies import DocumentFrequencies
-from scraper.store.postgres.pages import PostgresPages
-from scraper.store.postgres.ranking import PostgresHit, RankedSearch
+from scraper.store.postgres.pages import PostgresPageStore
+from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, RankingQuery
 from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, shared_pages
 from tests.scraper.store.fulltext.test_query import QUERIES, longer
 from tests.scraper.store.fulltext.test_tokenization import TEXTS
 from tests.scraper.store.postgres_server import PostgresServer
 
 NONE: frozenset[str] = frozenset()
-BOTH = tuple[SqlitePages, PostgresPages]
+BOTH = tuple[SqlitePageStore, PostgresPageStore]
 
 
 def titled(number: int, title: str, text: str) -> PageEntry:
@@ -56,8 +55,8 @@ async def both(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactor
         for kept in made_pages():
             sqlite.put(kept)
             shared.put(kept)
-        await sqlite.settled()
-        await shared.settled()
+        await sqlite.flush()
+        await shared.flush()
         yield sqlite, shared
 
 
@@ -130,22 +129,22 @@ async def test_no_query_is_a_fault(both: BOTH, query: str) -> None:
     assert (await both[1].stats()).problem is None
 
 
-LONG = "filler " * 20_000
+LONG_MARK = "filler " * 20_000
 """Longer than PostgreSQL's last place."""
 
 
 @pytest.mark.parametrize(
     ("text", "query", "is_there"),
     [
-        (LONG + "wind mill", '"wind mill"', True),
-        (LONG + "mill wind", '"wind mill"', False),
-        (LONG + "wind mill", 'filler NOT "wind mill"', False),
-        (LONG + "mill wind", 'filler NOT "wind mill"', True),
-        (LONG + "wind x mill", "NEAR(wind mill, 1)", True),
+        (LONG_MARK + "wind mill", '"wind mill"', True),
+        (LONG_MARK + "mill wind", '"wind mill"', False),
+        (LONG_MARK + "wind mill", 'filler NOT "wind mill"', False),
+        (LONG_MARK + "mill wind", 'filler NOT "wind mill"', True),
+        (LONG_MARK + "wind x mill", "NEAR(wind mill, 1)", True),
         ("again " * 400 + "and again stop", '"again stop"', True),
         ("again " * 400 + "and again x stop", '"again stop"', False),
-        (LONG + "wind", "^wind", False),
-        (LONG + "wind", "^filler", True),
+        (LONG_MARK + "wind", "^wind", False),
+        (LONG_MARK + "wind", "^filler", True),
         (" ".join(f"word{number}" for number in range(80_000)), "word79999 AND word0", False),
         (" ".join(f"word{number}" for number in range(80_000)), '"word0 word1" word40000', True),
         ("字" * 3_000 + "".join(map(chr, range(0x4E00, 0x9000))), "一丁", True),
@@ -159,7 +158,7 @@ async def test_pages_beyond_what_postgresql_holds(
 ) -> None:
     async with shared_pages(await postgres.database()) as pages:
         pages.put(entry(text=text))
-        await pages.settled()
+        await pages.flush()
         assert (await pages.stats()).lost == 0
         assert bool(await found(pages, query)) == is_there
 
@@ -167,26 +166,25 @@ async def test_pages_beyond_what_postgresql_holds(
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of four pages and more, so that a hundred pages are searched in steps."""
-    from scraper.store.postgres import lexemes, scan_windows
+    from scraper.store.postgres import lexemes, ranking
 
-    for module in (lexemes, scan_windows):
-        monkeypatch.setattr(module, "LEVELS", (2, 3, 4, 5))
-    monkeypatch.setattr(scan_windows, "SMALLEST", 4)
+    for module in (lexemes, ranking):
+        monkeypatch.setattr(module, "BLOCK_LEVELS", (2, 3, 4, 5))
+    monkeypatch.setattr(ranking, "SMALLEST_WINDOW", 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
 async def test_among_more_hits_than_are_weighed_the_newest_are_and_rare_ones_are_all_found(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scraper.store.postgres import ranking, scan_windows
+    from scraper.store.postgres import ranking
 
-    for module in (ranking, scan_windows):
-        monkeypatch.setattr(module, "WEIGHED", 10)
+    monkeypatch.setattr(ranking, "RANKED_LIMIT", 10)
     async with shared_pages(await postgres.database()) as pages:
         for number in range(100):
             rare = "rare" if number in (3, 50, 97) else "plain"
             pages.put(entry(f"https://example.org/{number}", text=f"common {rare}"))
-        await pages.settled()
+        await pages.flush()
         answer = await pages.search("common", principal="local", allowed=NONE, limit=20)
         assert {hit.url for hit in answer.hits} == {f"https://example.org/{n}" for n in range(90, 100)}
         assert await found(pages, "common rare") == {f"https://example.org/{n}" for n in (3, 50, 97)}
@@ -200,14 +198,14 @@ async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_
     from scraper.store.postgres import ranking
 
     monkeypatch.setattr(ranking, "LARGE", 50)
-    monkeypatch.setattr(ranking, "ENOUGH", 10)
+    monkeypatch.setattr(ranking, "ENOUGH_MATCHES", 10)
     async with shared_pages(await postgres.database()) as pages:
         for number in range(200):
             words = [f"by{step}" for step in (1, 2, 3, 7, 50) if number % step == 0]
-            shelf = CacheScope("other" if number > 150 or number % 2 else "local")
+            scope = CacheScope("other" if number > 150 or number % 2 else "local")
             kept = entry(f"https://example.org/{number}", text=" ".join(words))
-            pages.put(replace(kept, shelf=shelf))
-        await pages.settled()
+            pages.put(replace(kept, scope=scope))
+        await pages.flush()
         for query, step in {
             "by1": 2,
             "by3": 6,
@@ -247,7 +245,7 @@ async def test_a_phrase_that_takes_too_long_is_found_among_the_newest_pages(
         for number in range(100):
             text = "wind mill" if number in (3, 95) else "mill wind"
             pages.put(entry(f"https://example.org/{number}", text=text))
-        await pages.settled()
+        await pages.flush()
         both = {f"https://example.org/{number}" for number in (3, 95)}
         assert await found(pages, '"wind mill"') == both
         monkeypatch.setattr(ranking, "CHECKING_S", 0.0)
@@ -269,8 +267,8 @@ async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those
             page = titled(number, " ".join(chosen.choices(words, weights, k=3)), text)
             sqlite.put(page)
             shared.put(page)
-        await sqlite.settled()
-        await shared.settled()
+        await sqlite.flush()
+        await shared.flush()
         same = of = 0
         for _ in range(40):
             query = " ".join(chosen.choices(words, weights, k=2))
@@ -288,11 +286,11 @@ async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those
 async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranked = ranking.hits
+    ranked = ranking.rank_pages
     looked: list[int] = []
 
     async def hits(
-        connection: Connection, search: RankedSearch, limit: int, counts: DocumentFrequencies
+        connection: Connection, search: RankingQuery, limit: int, counts: DocumentFrequencies
     ) -> list[PostgresHit]:
         found = await ranked(connection, search, limit, counts)
         looked.append(len(found))
@@ -306,10 +304,10 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
 
     async with shared_pages(await postgres.database()) as pages:
         pages.put(entry("https://example.org/mine", text="a mill"))
-        await pages.settled()
+        await pages.flush()
         assert await found_by(pages, "local") == ["https://example.org/mine"]
-        pages.put(entry("https://example.org/theirs", text="a mill", shelf=CacheScope("other")))
-        await pages.settled()
+        pages.put(entry("https://example.org/theirs", text="a mill", scope=CacheScope("other")))
+        await pages.flush()
         assert await found_by(pages, "local") == ["https://example.org/mine"]
         monkeypatch.setattr(page_search, "hits", hits)
         assert await found_by(pages, "local") == ["https://example.org/mine"]
@@ -321,7 +319,7 @@ async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large
     postgres: PostgresServer,
 ) -> None:
     server = PostgresPool(await postgres.database())
-    pages = PostgresPages(server, limit_bytes=100_000_000)
+    pages = PostgresPageStore(server, limit_bytes=100_000_000)
     counts = DocumentFrequencies()
 
     async def counted(newest: int, *, is_large: bool) -> dict[str, float]:
@@ -331,13 +329,13 @@ async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large
 
     try:
         pages.put(titled(1, "A mill", "by the sea"))
-        await pages.settled()
+        await pages.flush()
         assert await counted(1, is_large=False) == {"mill": 0.5, "sea": 0.5}
         pages.put(titled(2, "", "a mill and another mill"))
-        await pages.settled()
+        await pages.flush()
         assert await counted(2, is_large=False) == pytest.approx({"mill": 4 / 3, "sea": 2 / 3})
         pages.put(titled(3, "mill", ""))
-        await pages.settled()
+        await pages.flush()
         assert await counted(3, is_large=True) == pytest.approx({"mill": 4 / 3, "sea": 2 / 3})
         assert await counted(3, is_large=False) == pytest.approx({"mill": 9 / 4, "sea": 3 / 4})
     finally:

@@ -13,7 +13,7 @@ import pytest
 
 from scraper.coordination.protocols import Cooldown
 from scraper.settings import Settings
-from scraper.store.factory import database_fault
+from scraper.store.factory import find_database_problem
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
 from tests.ports import free_port
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 async def test_a_url_that_cannot_be_connected_by_is_told_and_pages_wait(asked: str, said: str) -> None:
     async with shared_pages(f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages?{asked}") as pages:
         pages.put(entry("https://example.org/1"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
         assert not stats.usable and (stats.waiting, stats.lost) == (1, 0)
         assert said in str(stats.problem) and PASSWORD not in str(stats.problem)
@@ -77,15 +77,15 @@ async def test_what_is_wrong_is_said_at_once_without_the_password(
         store.pages.put(entry())
         assert await text_of(store.pages, "https://example.org/other") is None
         assert store.problem is not None and said in store.problem
-        store.searches.put("key", answer(), shelf=CacheScope())
-        assert await store.searches.get("key", shelf=CacheScope(), max_age_s=60) is None
+        store.searches.put("key", answer(), scope=CacheScope())
+        assert await store.searches.get("key", scope=CacheScope(), max_age_s=60) is None
         store.searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
         assert await store.searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
         with pytest.raises(IndexFaultError, match="not available"):
             await store.indexes.create("kept", principal="local", backend="sqlite")
         await store.indexes.add("default", IndexDocument("a", "mill"), principal="local")
         assert (await store.indexes.search("default", "mill", principal="local", limit=1)).total == 1
-    fault = await database_fault(Settings(database_url=url, data_dir=tmp_path))
+    fault = await find_database_problem(Settings(database_url=url, data_dir=tmp_path))
     assert fault is not None and said in fault
     for secret in (PASSWORD, "wrong"):
         assert secret not in fault and not any(secret in line for line in caplog.messages)
@@ -108,7 +108,7 @@ async def test_tables_of_a_newer_version_are_left_alone(postgres: PostgresServer
     await postgres.say("UPDATE search_mcp.about SET version = 99", url)
     async with shared_pages(url) as pages:
         pages.put(entry(text="overwritten"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
         assert not stats.usable and "newer version of search-mcp" in str(stats.problem)
     await postgres.say("UPDATE search_mcp.about SET version = 1", url)
@@ -125,7 +125,7 @@ async def test_a_schema_of_another_program_is_left_alone(postgres: PostgresServe
     await postgres.say(made, url)
     async with shared_pages(url) as pages:
         pages.put(entry())
-        await pages.settled()
+        await pages.flush()
         assert "of another program" in str((await pages.stats()).problem)
     assert len(await postgres.say("SELECT 1 FROM pg_tables WHERE schemaname = 'search_mcp'", url)) == 1
 
@@ -147,11 +147,11 @@ async def test_tables_of_which_some_are_gone_are_told_with_what_to_do(postgres: 
     url = await postgres.database()
     async with shared_pages(url) as pages:
         pages.put(entry(text="before"))
-        await pages.settled()
+        await pages.flush()
         await postgres.say("DROP TABLE search_mcp.words", url)
         assert not (await pages.search("before", principal="local", allowed=NONE, limit=5)).usable
         pages.put(entry(text="after"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
     assert (stats.waiting, stats.lost) == (1, 0)
     assert "lacks some of the tables: restore them, or let all be made anew" in str(stats.problem)
@@ -166,7 +166,7 @@ async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(
     )
     async with shared_pages(postgres.url("latin")) as pages:
         pages.put(entry("https://example.org/1", text="\u6f22"))
-        await pages.settled()
+        await pages.flush()
         stats = await pages.stats()
         assert (stats.usable, stats.waiting, stats.lost) == (False, 1, 0)
         assert "is in LATIN1, which cannot hold every page's text; UTF8 is needed" in str(stats.problem)
@@ -200,7 +200,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_told_and_pages_wait() ->
         vouched = url + f"?sslmode=verify-full&sslrootcert={certifi.where()}"
         async with shared_pages(vouched) as pages:
             pages.put(entry("https://example.org/1"))
-            await pages.settled()
+            await pages.flush()
             stats = await pages.stats()
             assert (stats.usable, stats.waiting, stats.lost) == (False, 1, 0)
             assert "cannot be trusted: self-signed certificate" in str(stats.problem)

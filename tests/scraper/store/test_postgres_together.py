@@ -12,7 +12,7 @@ from scraper.settings import Settings
 from scraper.store.factory import open_store
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.postgres import page_rows
-from scraper.store.postgres.pages import PostgresPages
+from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
 from tests.scraper.store.patience import NONE, answer, nothing_waits, store_of, until
@@ -28,7 +28,7 @@ async def test_servers_that_start_together_make_the_tables_once(
     stores = [open_store(Settings(database_url=url, data_dir=tmp_path)) for _ in range(8)]
     for number, store in enumerate(stores):
         store.pages.put(entry(f"https://example.org/{number}"))
-    await asyncio.gather(*(store.pages.settled() for store in stores))
+    await asyncio.gather(*(store.pages.flush() for store in stores))
     assert [store.problem for store in stores] == [None] * 8
     assert (await stores[0].pages.stats()).pages == 8
     for store in stores:
@@ -49,7 +49,7 @@ async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
             pages = one if number % 2 else other
             pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
             if number % 10 == 9:
-                await asyncio.gather(one.settled(), other.settled())
+                await asyncio.gather(one.flush(), other.flush())
         # What one has just written the other may not know of yet.
         assert 0 < (await one.stats()).bytes < 1_500_000 and (await one.stats()).lost == 0
         monkeypatch.setattr(pages_module, "CHECKED_PAGES", 1)
@@ -105,11 +105,11 @@ async def test_more_calls_than_may_wait_are_misses_at_once(
 async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: PostgresServer) -> None:
     url = await postgres.database()
 
-    async def write(pages: PostgresPages, turn: int) -> None:
+    async def write(pages: PostgresPageStore, turn: int) -> None:
         for round_ in range(5):
             for number in range(30) if turn % 2 else reversed(range(30)):
                 pages.put(entry(f"https://example.org/{number}", text=f"word{round_} by {turn}"))
-            await pages.settled()
+            await pages.flush()
 
     async with shared_pages(url) as first, shared_pages(url) as second, shared_pages(url) as third:
         all_of_them = (first, second, third)
@@ -136,7 +136,7 @@ async def test_what_is_read_again_and_again_outlives_what_is_newer(
         for number in range(100):
             pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
             if number % 5 == 0:
-                await pages.settled()
+                await pages.flush()
                 assert await text_of(pages, "https://example.org/loved") == "loved"
                 await asyncio.sleep(0.02)
         assert await text_of(pages, "https://example.org/0") is None
@@ -151,7 +151,7 @@ async def test_of_pages_of_usual_length_four_stand_in_a_block_that_ranking_reads
         for number in range(60):
             text = " ".join(f"word{number}x{at} common{at % 7}" for at in range(words // 2))
             pages.put(entry(f"https://example.org/{number}", text=text))
-        await pages.settled()
+        await pages.flush()
         found = await pages.search('"common1 word3x2"', principal="local", allowed=NONE, limit=5)
         assert [hit.url for hit in found.hits] == ["https://example.org/3"]
     (row,) = await postgres.say("SELECT pg_relation_size('search_mcp.words') / 8192 AS blocks", url)
@@ -162,12 +162,12 @@ async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp
     url = await postgres.database()
     async with store_of(url, tmp_path / "a") as one, store_of(url, tmp_path / "b") as other:
         one.pages.put(entry(text="shared mill"))
-        await one.pages.settled()
+        await one.pages.flush()
         assert len((await other.pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 1
-        one.searches.put("key", answer(), shelf=CacheScope())
+        one.searches.put("key", answer(), scope=CacheScope())
         one.searches.set_rest("bing", "direct", Cooldown("captcha", 2, 1, 5.0))
         assert await one.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
-        assert await other.searches.get("key", shelf=CacheScope(), max_age_s=60) is not None
+        assert await other.searches.get("key", scope=CacheScope(), max_age_s=60) is not None
         assert await other.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
         await one.indexes.create("kept", principal="local", backend="sqlite")
         for number in range(20):

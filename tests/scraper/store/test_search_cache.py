@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from scraper.store.search_cache import FILE_NAME
 
 from scraper.coordination.protocols import Cooldown
 from scraper.model import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.search_cache import PostgresSearches
-from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import FILE_NAME, MemorySearches, SearchCache, SqliteSearches
+from scraper.store.postgres.search_cache import PostgresSearchCache
+from scraper.store.protocols import CacheScope, SearchCache
+from scraper.store.sqlite.search_cache import SqliteSearchCache
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 HERE = CacheScope()
 
@@ -45,41 +47,41 @@ def answer(age: timedelta = timedelta()) -> SearchAnswer:
 @pytest.fixture(params=["sqlite", "memory", "postgres"])
 async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchCache]:
     if request.param != "postgres":
-        yield SqliteSearches(tmp_path) if request.param == "sqlite" else MemorySearches()
+        yield SqliteSearchCache(tmp_path) if request.param == "sqlite" else MemorySearchCache()
         return
     server = PostgresPool(await request.getfixturevalue("postgres").database())
-    yield PostgresSearches(server)
+    yield PostgresSearchCache(server)
     await server.close()
 
 
 async def test_an_answer_comes_back_as_it_was(searches: SearchCache) -> None:
     kept = answer()
-    searches.put("key", kept, shelf=HERE)
-    assert await searches.get("key", shelf=HERE, max_age_s=60) == kept
+    searches.put("key", kept, scope=HERE)
+    assert await searches.get("key", scope=HERE, max_age_s=60) == kept
     await searches.close()
 
 
 async def test_an_answer_is_nobody_else_s(searches: SearchCache) -> None:
-    searches.put("key", answer(), shelf=HERE)
-    assert await searches.get("key", shelf=CacheScope(principal="another"), max_age_s=60) is None
-    assert await searches.get("key", shelf=CacheScope(language="de"), max_age_s=60) is None
-    assert await searches.get("other", shelf=HERE, max_age_s=60) is None
+    searches.put("key", answer(), scope=HERE)
+    assert await searches.get("key", scope=CacheScope(principal="another"), max_age_s=60) is None
+    assert await searches.get("key", scope=CacheScope(language="de"), max_age_s=60) is None
+    assert await searches.get("other", scope=HERE, max_age_s=60) is None
     await searches.close()
 
 
 async def test_an_old_answer_is_a_miss_and_no_age_takes_none(searches: SearchCache) -> None:
-    searches.put("key", answer(timedelta(minutes=10)), shelf=HERE)
-    assert await searches.get("key", shelf=HERE, max_age_s=540) is None
-    assert await searches.get("key", shelf=HERE, max_age_s=660) is not None
-    assert await searches.get("key", shelf=HERE, max_age_s=0) is None
+    searches.put("key", answer(timedelta(minutes=10)), scope=HERE)
+    assert await searches.get("key", scope=HERE, max_age_s=540) is None
+    assert await searches.get("key", scope=HERE, max_age_s=660) is not None
+    assert await searches.get("key", scope=HERE, max_age_s=0) is None
     await searches.close()
 
 
 async def test_a_newer_answer_takes_the_place_of_the_older(searches: SearchCache) -> None:
-    searches.put("key", answer(timedelta(minutes=10)), shelf=HERE)
+    searches.put("key", answer(timedelta(minutes=10)), scope=HERE)
     newer = replace(answer(), query="newer")
-    searches.put("key", newer, shelf=HERE)
-    found = await searches.get("key", shelf=HERE, max_age_s=6_000)
+    searches.put("key", newer, scope=HERE)
+    found = await searches.get("key", scope=HERE, max_age_s=6_000)
     assert found is not None and found.query == "newer"
     await searches.close()
 
@@ -96,27 +98,27 @@ async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: Sear
 
 
 async def test_half_a_letter_in_a_title_does_not_cost_the_answer(tmp_path: Path) -> None:
-    searches = SqliteSearches(tmp_path)
+    searches = SqliteSearchCache(tmp_path)
     broken = replace(
         answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),)
     )
-    searches.put("key", broken, shelf=HERE)
-    found = await searches.get("key", shelf=HERE, max_age_s=60)
+    searches.put("key", broken, scope=HERE)
+    found = await searches.get("key", scope=HERE, max_age_s=60)
     assert found is not None and found.results[0].title == "Half ?"
     await searches.close()
 
 
 async def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"SQLite format 3\x00" + b"\xff" * 5_000)
-    searches = SqliteSearches(tmp_path)
-    assert await searches.get("key", shelf=HERE, max_age_s=60) is None
-    searches.put("key", answer(), shelf=HERE)
-    assert await searches.get("key", shelf=HERE, max_age_s=60) is not None
+    searches = SqliteSearchCache(tmp_path)
+    assert await searches.get("key", scope=HERE, max_age_s=60) is None
+    searches.put("key", answer(), scope=HERE)
+    assert await searches.get("key", scope=HERE, max_age_s=60) is not None
     await searches.close()
 
 
 async def test_an_operator_who_wants_no_cache_gets_none(tmp_path: Path) -> None:
-    searches = SqliteSearches(tmp_path, keeps_answers=False)
-    searches.put("key", answer(), shelf=HERE)
-    assert await searches.get("key", shelf=HERE, max_age_s=60) is None
+    searches = SqliteSearchCache(tmp_path, keeps_answers=False)
+    searches.put("key", answer(), scope=HERE)
+    assert await searches.get("key", scope=HERE, max_age_s=60) is None
     await searches.close()

@@ -22,7 +22,7 @@ WRITE_MANY = """
 import asyncio, sys
 from pathlib import Path
 from scraper.store.sqlite import database
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.conftest import entry
 
 # Whoever has the file may be held up by the machine.
@@ -30,13 +30,13 @@ database.BUSY_LIMIT_MS = 30_000
 
 async def main():
     folder, first, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    pages = SqlitePages(folder, limit_bytes=10**9)
+    pages = SqlitePageStore(folder, limit_bytes=10**9)
     print("open", flush=True)
     for number in range(first, first + count):
         pages.put(entry(f"https://example.org/{number}", text=f"word{number} " * 200))
         if number % 20 == 0:
-            await pages.settled()
-    await pages.settled()
+            await pages.flush()
+    await pages.flush()
     stats = await pages.stats()
     await pages.close()
     print("lost", stats.lost, flush=True)
@@ -164,7 +164,7 @@ async def test_servers_go_on_together_when_their_file_is_damaged_under_them(tmp_
     async with opened(tmp_path) as pages:
         for number in range(50):
             pages.put(entry(f"https://example.org/before-{number}", text="x " * 2_000))
-        await pages.settled()
+        await pages.flush()
     await _writers(tmp_path, 3, 300, damaged=tmp_path / FILE_NAME)
     async with opened(tmp_path) as pages:
         pages.put(entry(text="afterwards"))
@@ -186,7 +186,7 @@ async def test_a_page_that_cannot_be_written_down_costs_itself_alone(
         pages.put(entry("https://example.org/2", text="later"))
         assert await text_of(pages, "https://example.org/2") == "later"
         assert (await pages.stats()).lost == 1
-    assert any("cannot be kept" in line for line in caplog.messages)
+    assert any("cannot be cached" in line for line in caplog.messages)
 
 
 async def test_a_search_waits_for_what_was_put_before_it_and_no_longer(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from scraper.settings import Settings
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import SqliteSearches
 from scraper.store.sqlite import database
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
+from scraper.store.sqlite.search_cache import SqliteSearchCache
 from tests.scraper.reading.standins import ScriptedDoor, ScriptedWorkers
 from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 
@@ -39,11 +39,11 @@ class Kept:
 
 @asynccontextmanager
 async def pages_in(folder: Path) -> AsyncIterator[Kept]:
-    pages = SqlitePages(folder, limit_bytes=10**8)
+    pages = SqlitePageStore(folder, limit_bytes=10**8)
 
     async def put() -> None:
         pages.put(entry(text="kept"))
-        await pages.settled()
+        await pages.flush()
 
     async def found() -> bool:
         return await text_of(pages) == "kept"
@@ -54,13 +54,13 @@ async def pages_in(folder: Path) -> AsyncIterator[Kept]:
 
 @asynccontextmanager
 async def searches_in(folder: Path) -> AsyncIterator[Kept]:
-    searches = SqliteSearches(folder)
+    searches = SqliteSearchCache(folder)
 
     async def put() -> None:
-        searches.put("key", SearchAnswer("q", (), (), retrieved_at=datetime.now(UTC)), shelf=CacheScope())
+        searches.put("key", SearchAnswer("q", (), (), retrieved_at=datetime.now(UTC)), scope=CacheScope())
 
     async def found() -> bool:
-        return await searches.get("key", shelf=CacheScope(), max_age_s=60) is not None
+        return await searches.get("key", scope=CacheScope(), max_age_s=60) is not None
 
     yield Kept(put, found)
     await searches.close()
@@ -171,7 +171,7 @@ async def test_a_locked_file_costs_what_it_holds_and_comes_back(
 
 async def test_rests_of_engines_are_remembered_without_their_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    searches = SqliteSearches(tmp_path / "file" / "data")
+    searches = SqliteSearchCache(tmp_path / "file" / "data")
     searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
     assert await searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
     await searches.close()
@@ -185,12 +185,12 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
     elif trouble == "damaged":
         folder.mkdir()
         (folder / "pages.sqlite").write_bytes(b"no database at all " * 500)
-    pages = SqlitePages(folder, limit_bytes=10**8)
+    pages = SqlitePageStore(folder, limit_bytes=10**8)
     fetcher = Fetcher(ScriptedDoor(), ScriptedWorkers(), pages, Settings())  # type: ignore[arg-type]
     try:
         assert (await fetcher.fetch(ReadRequest("https://site.example/one"))).document.text
         if trouble == "vanished":
-            await pages.settled()
+            await pages.flush()
             shutil.rmtree(folder)
         for turn in range(3):
             assert (await fetcher.fetch(ReadRequest(f"https://site.example/{turn}"))).document.text
@@ -229,7 +229,7 @@ async def test_a_killed_server_loses_no_document_that_it_confirmed(tmp_path: Pat
         await adding.wait()
     last = int(said[-2]) if len(said) > 1 else 100  # the very last line may be half of one
     indexes = IndexService(tmp_path)
-    assert len(await indexes.documents("kept", principal="local", limit=10**6)) > last
+    assert len(await indexes.list_documents("kept", principal="local", limit=10**6)) > last
     for number in (0, last // 2, last):
         assert (
             await indexes.search("kept", f"+{number}", principal="local", limit=1)

@@ -14,8 +14,8 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle.app_holder import household
 from scraper.server.telemetry.logs import listening_to
 from scraper.server.telemetry.metrics import Metrics
-from scraper.store.protocols import PagesStats
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import PageStoreStats
+from scraper.store.protocols import NullPageStore
 from tests.scraper.process import LIMIT_S, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.stand_in import App
@@ -80,12 +80,12 @@ async def test_the_queue_is_told_in_seconds() -> None:
     assert found[("search_mcp_queue_longest_seconds",)] == 7
 
 
-class Kept(NoPages):
+class Kept(NullPageStore):
     """A cache with something in it."""
 
-    async def stats(self) -> PagesStats:
+    async def stats(self) -> PageStoreStats:
         """Its numbers."""
-        return PagesStats(usable=True, pages=7, bytes=8_000, hits=3, misses=2, lost=1)
+        return PageStoreStats(usable=True, pages=7, bytes=8_000, hits=3, misses=2, lost=1)
 
 
 async def test_pool_and_cache_are_shown_as_they_stand() -> None:

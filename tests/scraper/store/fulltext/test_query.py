@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse
-from scraper.store.fulltext.query_tokens import tokens
+from scraper.store.fulltext.query import parse_query, tokens
 from scraper.store.fulltext.tokenization import TOKENIZER
 
 WORDS = ("a", "b", "c")
@@ -77,7 +76,7 @@ def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
 @example("title: (text: kka OR kkb)")
 def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: str) -> None:
     expected = matching(pages, query)
-    wanted = parse(query)
+    wanted = parse_query(query)
     found = matching(pages, wanted.expression)
     assert found is not None
     if expected is not None:
@@ -97,7 +96,7 @@ def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> No
 
 @given(st.text(st.sampled_from("ab\"()*+^:-{},. \0'🙂éNEARTOD中文字_"), max_size=40) | st.text(max_size=80))
 def test_whatever_is_written_is_an_expression_that_fts5_takes(pages: apsw.Connection, query: str) -> None:
-    wanted = parse(query)
+    wanted = parse_query(query)
     assert matching(pages, wanted.expression) is not None
     for phrase in wanted.phrases:
         assert matching(pages, phrase) is not None
@@ -114,35 +113,35 @@ def test_whatever_is_written_is_an_expression_that_fts5_takes(pages: apsw.Connec
 def test_words_beside_brackets_are_all_wanted_and_the_answer_says_so(
     pages: apsw.Connection, query: str, same: str
 ) -> None:
-    wanted = parse(query)
+    wanted = parse_query(query)
     assert matching(pages, wanted.expression) == matching(pages, same)
     assert "read as AND" in wanted.note
 
 
 @pytest.mark.parametrize("query", ["NOT a", "a AND", "a OR OR b", "(a", 'a "b', "foo(a", "title:"])
 def test_what_is_no_query_is_looked_for_word_by_word_and_the_answer_says_so(query: str) -> None:
-    wanted = parse(query)
+    wanted = parse_query(query)
     assert "NOT" not in wanted.expression.replace('"NOT"', "")
     assert "not valid" in wanted.note
 
 
 @pytest.mark.parametrize("query", ["*", '""', "+ * +", "🙂", "***", "()", ",;"])
 def test_a_query_without_words_finds_nothing_and_the_answer_says_so(query: str) -> None:
-    wanted = parse(query)
+    wanted = parse_query(query)
     assert wanted.expression == "" and wanted.note
 
 
 def test_a_blank_query_needs_no_comment() -> None:
-    assert parse("  \n").note == "" and parse("  \n").expression == ""
+    assert parse_query("  \n").note == "" and parse_query("  \n").expression == ""
 
 
 def test_prefixes_that_would_gather_half_the_index_are_looked_for_as_words() -> None:
-    few, many = parse("a* OR b*"), parse(" OR ".join(f"{letter}*" for letter in "abcdefgh"))
+    few, many = parse_query("a* OR b*"), parse_query(" OR ".join(f"{letter}*" for letter in "abcdefgh"))
     assert few.expression.count("*") == 2 and not few.note
     assert many.expression.count("*") == 2 and "Too short" in many.note and "c*" in many.note
-    assert parse(" OR ".join(f"{letter}*" for letter in "中文字日本語")).expression.count("*") == 6
+    assert parse_query(" OR ".join(f"{letter}*" for letter in "中文字日本語")).expression.count("*") == 6
 
 
 def test_of_a_pasted_page_as_one_phrase_the_beginning_is_looked_for() -> None:
-    wanted = parse('"' + "again " * 2_000 + '"')
+    wanted = parse_query('"' + "again " * 2_000 + '"')
     assert len(wanted.expression) < 600 and "Only 500 characters" in wanted.note

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse
-from scraper.store.fulltext.snippets import PASSAGE_CHARS, best_passage
+from scraper.store.fulltext.query import parse_query
+from scraper.store.fulltext.snippets import SNIPPET_CHARS, find_best_snippet
 
 PAGE = "\n\n".join(
     [
@@ -21,7 +21,7 @@ PAGE = "\n\n".join(
 
 
 def snippet(query: str, page: str = PAGE) -> str:
-    return best_passage(page, parse(query).units).text
+    return find_best_snippet(page, parse_query(query).terms).text
 
 
 def test_the_words_stand_in_brackets_in_the_passage_that_holds_most_of_them() -> None:
@@ -29,7 +29,7 @@ def test_the_words_stand_in_brackets_in_the_passage_that_holds_most_of_them() ->
 
 
 def test_reading_on_begins_at_the_passages_paragraph() -> None:
-    start = best_passage(PAGE, parse("wind mill").units).start
+    start = find_best_snippet(PAGE, parse_query("wind mill").terms).start
     assert PAGE[start:].startswith("Here the wind")
 
 
@@ -63,11 +63,11 @@ def test_what_is_excluded_is_not_marked() -> None:
 
 
 def test_without_a_place_the_beginning_is_shown() -> None:
-    assert best_passage(PAGE, parse("absent").units).text.startswith("# Windmills A first")
+    assert find_best_snippet(PAGE, parse_query("absent").terms).text.startswith("# Windmills A first")
 
 
 @given(st.text(), st.text(max_size=20))
 def test_a_passage_is_short_and_its_start_lies_in_the_page(page: str, query: str) -> None:
-    passage = best_passage(page, parse(query).units)
+    passage = find_best_snippet(page, parse_query(query).terms)
     assert 0 <= passage.start <= len(page)
-    assert len(passage.text) <= PASSAGE_CHARS + 3 * len(query) + 200 or len(query) > PASSAGE_CHARS
+    assert len(passage.text) <= SNIPPET_CHARS + 3 * len(query) + 200 or len(query) > SNIPPET_CHARS

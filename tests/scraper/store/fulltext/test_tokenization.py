@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse
-from scraper.store.fulltext.ranking import hits, register
-from scraper.store.fulltext.tokenization import TOKENIZER, aligned, indexable
+from scraper.store.fulltext.query import parse_query
+from scraper.store.fulltext.ranking import rank_pages, register_ranking_function
+from scraper.store.fulltext.tokenization import TOKENIZER, fold_aligned, to_index_text
 
 TEXTS = {
     1: "C++ and node.js with asyncio.gather, it's fine",
@@ -28,14 +28,14 @@ TEXTS = {
 
 def index_of(texts: dict[int, str]) -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    register(connection)
+    register_ranking_function(connection)
     connection.execute(
         "CREATE VIRTUAL TABLE words USING fts5(title, text, content = '', contentless_delete = 1, "
         f'tokenize = "{TOKENIZER}")'
     )
     for number, text in texts.items():
         connection.execute(
-            "INSERT INTO words (rowid, title, text) VALUES (?, '', ?)", (number, indexable(text))
+            "INSERT INTO words (rowid, title, text) VALUES (?, '', ?)", (number, to_index_text(text))
         )
     return connection
 
@@ -98,7 +98,7 @@ def index() -> Iterator[apsw.Connection]:
     ],
 )
 def test_a_query_finds_what_it_means(index: apsw.Connection, query: str, found: set[int]) -> None:
-    assert {hit.number for hit in hits(index, "words", parse(query), 50)} == found
+    assert {hit.number for hit in rank_pages(index, "words", parse_query(query), 50)} == found
 
 
 @given(
@@ -107,24 +107,24 @@ def test_a_query_finds_what_it_means(index: apsw.Connection, query: str, found: 
 )
 def test_no_query_is_an_error(query: str) -> None:
     with index_of({1: "a b c 学習"}) as connection:
-        hits(connection, "words", parse(query), 5)
+        rank_pages(connection, "words", parse_query(query), 5)
 
 
 @given(st.text())
 def test_finding_places_keeps_every_character_where_it_is(text: str) -> None:
-    assert len(aligned(text)) == len(text)
+    assert len(fold_aligned(text)) == len(text)
 
 
 @pytest.mark.parametrize("query", ["a AND", '"open', "NEAR(", "(a", "NOT b", "node.js", "it's"])
 def test_what_is_not_fts5s_language_is_said(query: str) -> None:
-    assert parse(query).note
+    assert parse_query(query).note
 
 
 @pytest.mark.parametrize(
     "query", ["a b", '"a b"', "a* OR b", "a NOT (b OR c)", "title:a", "NEAR(a b, 3)", "Größe"]
 )
 def test_what_is_fts5s_language_needs_no_note(query: str) -> None:
-    assert parse(query).note == ""
+    assert parse_query(query).note == ""
 
 
 def test_a_word_of_the_title_counts_more_than_one_of_the_text() -> None:
@@ -132,18 +132,18 @@ def test_a_word_of_the_title_counts_more_than_one_of_the_text() -> None:
     connection.execute(
         "INSERT INTO words (rowid, title, text) VALUES (1, 'other', 'wind mill'), (2, 'wind', 'mill')"
     )
-    assert [hit.number for hit in hits(connection, "words", parse("wind"), 5)] == [2, 1]
+    assert [hit.number for hit in rank_pages(connection, "words", parse_query("wind"), 5)] == [2, 1]
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     texts = dict.fromkeys(range(1, 50), "common words again")
     connection = index_of(texts | {50: "common common common", 51: "rare filler filler"})
-    assert hits(connection, "words", parse("common OR rare"), 1)[0].number == 51
+    assert rank_pages(connection, "words", parse_query("common OR rare"), 1)[0].number == 51
 
 
 def test_among_more_hits_than_are_weighed_the_newest_are(monkeypatch: pytest.MonkeyPatch) -> None:
     from scraper.store.fulltext import ranking
 
-    monkeypatch.setattr(ranking, "WEIGHED", 10)
+    monkeypatch.setattr(ranking, "RANKED_LIMIT", 10)
     connection = index_of(dict.fromkeys(range(1, 101), "same"))
-    assert [hit.number for hit in hits(connection, "words", parse("same"), 3)] == [100, 99, 98]
+    assert [hit.number for hit in rank_pages(connection, "words", parse_query("same"), 3)] == [100, 99, 98]

@@ -18,11 +18,17 @@ from scraper.store.indexes import index_service
 from scraper.store.indexes.document_stores import FILE_NAME
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.inverted_index import InvertedIndex
-from scraper.store.indexes.model import BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
-from scraper.store.indexes.query import parse
-from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.indexes.model import (
+    BACKENDS,
+    DocumentAdded,
+    IndexDocument,
+    IndexFaultError,
+    IndexHits,
+    Tokenizer,
+    parse_query,
+)
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.indexes import PostgresIndexes
+from scraper.store.postgres.indexes import PostgresIndexStore
 
 ME = "local"
 
@@ -41,7 +47,7 @@ async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     """A catalog with an index `notes` of each backend, and kept in a database."""
     if request.param == "postgres":
         server = PostgresPool(await request.getfixturevalue("postgres").database())
-        shared = IndexService(PostgresIndexes(server))
+        shared = IndexService(PostgresIndexStore(server))
         await shared.create("notes", principal=ME, backend="sqlite")
         yield shared
         await shared.close()
@@ -180,8 +186,8 @@ async def test_limits_are_told(indexes: IndexService, monkeypatch: pytest.Monkey
 async def test_documents_are_listed_in_parts_and_given_back(indexes: IndexService) -> None:
     for number in range(5):
         await add(indexes, f"d{number}", f"text {number}")
-    assert await indexes.documents("notes", principal=ME, limit=2) == ["d0", "d1"]
-    assert await indexes.documents("notes", principal=ME, limit=9, after=2) == ["d2", "d3", "d4"]
+    assert await indexes.list_documents("notes", principal=ME, limit=2) == ["d0", "d1"]
+    assert await indexes.list_documents("notes", principal=ME, limit=9, after=2) == ["d2", "d3", "d4"]
     kept = await indexes.document("notes", "d3", principal=ME)
     assert kept is not None and kept.content == "text 3"
     assert await indexes.document("notes", "none", principal=ME) is None
@@ -245,7 +251,7 @@ def test_an_index_finds_what_a_plain_look_through_the_texts_finds(
     for number, words in added:
         index.add(str(number), words)
         texts[str(number)] = words
-    query = parse(" ".join(f'{sign}"{" ".join(words)}"' for sign, words in asked), Tokenizer())
+    query = parse_query(" ".join(f'{sign}"{" ".join(words)}"' for sign, words in asked), Tokenizer())
     expected = {doc_id for doc_id, words in texts.items() if _matches(words, asked)}
     found = index.search(query, 100)
     assert {doc_id for doc_id, _ in found.hits} == expected and found.total == len(expected)
@@ -275,9 +281,9 @@ def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> No
         index.add("a", ["same", f"n{number}"])
         index.add("b", ["same", "other"])
     assert len(index._ids) < 40
-    assert index.search(parse("n99", Tokenizer()), 5).hits[0][0] == "a"
-    assert index.search(parse("n50", Tokenizer()), 5).total == 0
-    assert [doc_id for doc_id, _ in index.search(parse('"same other"', Tokenizer()), 5).hits] == ["b"]
+    assert index.search(parse_query("n99", Tokenizer()), 5).hits[0][0] == "a"
+    assert index.search(parse_query("n50", Tokenizer()), 5).total == 0
+    assert [doc_id for doc_id, _ in index.search(parse_query('"same other"', Tokenizer()), 5).hits] == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.fulltext.ranking import register
-from scraper.store.protocols import CacheScope, PageEntry, PageStore
+from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import dump_reading
 from scraper.store.sqlite import page_search
 from scraper.store.sqlite import pages as pages_module
-from scraper.store.sqlite.pages import FILE_NAME, NoPages, SqlitePages
+from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, text_of
 
 NONE: frozenset[str] = frozenset()
@@ -65,7 +65,7 @@ async def test_a_page_is_found_by_its_words_as_soon_as_it_was_put(pages: PageSto
     ],
 )
 async def test_words_are_found_and_marked_in_every_script_with_accents_and_without(
-    sqlite_pages: SqlitePages, text: str, queries: str
+    sqlite_pages: SqlitePageStore, text: str, queries: str
 ) -> None:
     before = "Nothing of it here.\n\n" * 20
     sqlite_pages.put(entry(text=before + text))
@@ -78,7 +78,7 @@ async def test_words_are_found_and_marked_in_every_script_with_accents_and_witho
 
 async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: PageStore) -> None:
     pages.put(entry(text="old words"))
-    await pages.settled()
+    await pages.flush()
     pages.put(entry(text="new words"))
     assert await found(pages, "old") == []
     assert await found(pages, "new") == ["https://example.org/"]
@@ -110,7 +110,7 @@ async def test_a_page_read_in_two_ways_is_one_hit(pages: PageStore) -> None:
 
 async def test_nobody_finds_the_pages_of_another_principal(pages: PageStore) -> None:
     for number in range(60):
-        pages.put(entry(f"https://example.org/{number}", text="secret", shelf=CacheScope(principal="other")))
+        pages.put(entry(f"https://example.org/{number}", text="secret", scope=CacheScope(principal="other")))
     pages.put(entry("https://example.org/mine", text="secret among many other words"))
     assert await found(pages, "secret", limit=1) == ["https://example.org/mine"]
     assert len(await found(pages, "secret", principal="other", limit=50)) == 50
@@ -118,13 +118,13 @@ async def test_nobody_finds_the_pages_of_another_principal(pages: PageStore) -> 
 
 
 async def test_a_page_is_found_among_any_number_of_other_peoples(
-    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "WEIGHED", 20)
+    monkeypatch.setattr(ranking, "RANKED_LIMIT", 20)
     sqlite_pages.put(entry("https://example.org/mine", text="common"))
     for number in range(50):
         sqlite_pages.put(
-            entry(f"https://example.org/{number}", text="common", shelf=CacheScope(principal="other"))
+            entry(f"https://example.org/{number}", text="common", scope=CacheScope(principal="other"))
         )
     for number in range(50):
         sqlite_pages.put(
@@ -150,13 +150,15 @@ async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
         async with opened(Path(folder)) as pages:
             for principal, allowance, number in puts:
                 url = f"https://example.org/{allowance}{number}"
-                pages.put(entry(url, shelf=CacheScope(principal), allowances=frozenset({allowance})))
-                await pages.settled()
+                pages.put(entry(url, scope=CacheScope(principal), allowances=frozenset({allowance})))
+                await pages.flush()
                 kept.pop((principal, url), None)
                 kept[principal, url] = allowance
             for allowed in (frozenset("x"), frozenset("xy")):
                 seen, before = [], None
-                while part := await pages.recent(principal="a", allowed=allowed, limit=size, before=before):
+                while part := await pages.list_recent(
+                    principal="a", allowed=allowed, limit=size, before=before
+                ):
                     assert len(part) <= size
                     seen += [facts.url for facts in part]
                     before = part[-1].number
@@ -165,7 +167,7 @@ async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
 
 
 async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
-    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = CacheQuery("AND AND", (QueryTerm("mill"),), ('"mill"',))
     monkeypatch.setattr(page_search, "parse", lambda query: wrong)
@@ -176,7 +178,7 @@ async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
 
 
 async def test_a_search_that_takes_too_long_holds_up_no_writer(
-    sqlite_pages: SqlitePages, monkeypatch: pytest.MonkeyPatch
+    sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = threading.Event()
     assert await found(sqlite_pages, "mill") == []  # the file is open
@@ -207,7 +209,7 @@ async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_ba
 
 async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: PageStore) -> None:
     pages.put(entry("https://example.org/a", text="one"))
-    await pages.settled()
+    await pages.flush()
     kept = await pages.find("https://example.org/a", principal="local", allowed=NONE)
     assert kept is not None and kept.reading.document.text == "one"
     assert await pages.find("https://example.org/a", principal="other", allowed=NONE) is None
@@ -218,7 +220,7 @@ async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: PageS
         pages.put(entry(f"https://example.org/{number}"))
     seen: list[str] = []
     before = None
-    while part := await pages.recent(principal="local", allowed=NONE, limit=10, before=before):
+    while part := await pages.list_recent(principal="local", allowed=NONE, limit=10, before=before):
         seen += [facts.url for facts in part]
         before = part[-1].number
     assert seen == [f"https://example.org/{number}" for number in reversed(range(25))]
@@ -227,7 +229,7 @@ async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: PageS
 async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: PageStore) -> None:
     for number in range(250):
         pages.put(entry(f"https://example.org/{number}", text=f"page {number}"))
-    exported = [kept async for kept in pages.entries()]
+    exported = [kept async for kept in pages.iter_entries()]
     assert sorted(kept.reading.document.text for kept in exported) == sorted(f"page {n}" for n in range(250))
     assert await pages.clear() == 250
     assert await found(pages, "page") == [] and await text_of(pages) is None
@@ -236,13 +238,15 @@ async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: PageS
 async def test_a_page_is_given_out_before_it_is_in_the_file(pages: PageStore) -> None:
     pages.put(entry(text="just now"))
     kept = await pages.get(
-        "https://example.org/", shelf=CacheScope(), methods=("http",), max_age_s=60.0, allowed=NONE
+        "https://example.org/", scope=CacheScope(), methods=("http",), max_age_s=60.0, allowed=NONE
     )
     assert kept is not None and kept.reading.document.text == "just now"
 
 
 async def test_without_a_cache_the_answer_says_so() -> None:
-    assert await NoPages().search("x", principal="local", allowed=NONE, limit=5) == PageHits(usable=False)
+    assert await NullPageStore().search("x", principal="local", allowed=NONE, limit=5) == PageHits(
+        usable=False
+    )
 
 
 async def test_a_file_of_the_first_version_is_brought_forward_with_its_pages(tmp_path: Path) -> None:

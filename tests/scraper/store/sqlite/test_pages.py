@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scraper.store.protocols import CacheScope, PageStore
+from scraper.store.protocols import CacheScope, NullPageStore, PageStore
 from scraper.store.sqlite import pages as pages_module
-from scraper.store.sqlite.pages import BATCH, NoPages
+from scraper.store.sqlite.pages import BATCH
 from tests.scraper.store.conftest import DAY_S, PATIENCE_S, entry, noise, opened, text_of
 
 PRIVATE_NET = frozenset({"10.0.0.0/8"})
@@ -19,7 +19,7 @@ async def test_a_page_comes_back_as_it_was_put(pages: PageStore) -> None:
     put = entry(text="Grüße 漢字")
     pages.put(put)
     assert (
-        await pages.get(put.key, shelf=put.shelf, methods=("http",), max_age_s=DAY_S, allowed=frozenset())
+        await pages.get(put.key, scope=put.scope, methods=("http",), max_age_s=DAY_S, allowed=frozenset())
         == put
     )
 
@@ -58,14 +58,14 @@ async def test_putting_again_replaces(pages: PageStore) -> None:
 
 
 async def test_nobody_reads_what_another_principal_or_profile_or_language_fetched(pages: PageStore) -> None:
-    pages.put(entry(shelf=CacheScope("anna", "bank", "de")))
-    assert await text_of(pages, shelf=CacheScope("anna", "bank", "de")) == "text"
+    pages.put(entry(scope=CacheScope("anna", "bank", "de")))
+    assert await text_of(pages, scope=CacheScope("anna", "bank", "de")) == "text"
     for other in (
         CacheScope("bert", "bank", "de"),
         CacheScope("anna", "", "de"),
         CacheScope("anna", "bank", "en-US"),
     ):
-        assert await text_of(pages, shelf=other) is None
+        assert await text_of(pages, scope=other) is None
 
 
 async def test_a_page_is_found_by_the_way_it_was_read(pages: PageStore) -> None:
@@ -128,10 +128,10 @@ async def test_the_cache_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
 
 
 async def test_an_operator_can_keep_no_cache() -> None:
-    pages = NoPages()
+    pages = NullPageStore()
     pages.put(entry())
     found = await pages.get(
-        "https://example.org/", shelf=CacheScope(), methods=("http",), max_age_s=1, allowed=PRIVATE_NET
+        "https://example.org/", scope=CacheScope(), methods=("http",), max_age_s=1, allowed=PRIVATE_NET
     )
     assert found is None
     assert not (await pages.stats()).usable
@@ -141,7 +141,7 @@ async def test_an_operator_can_keep_no_cache() -> None:
 async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
+    monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
     async with opened(tmp_path) as pages, asyncio.timeout(PATIENCE_S):
         for number in range(3):
             pages.put(entry(f"https://example.org/{number}"))
@@ -151,7 +151,7 @@ async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
 
 
 async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_module, "GATHERED_S", 600.0)
+    monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
     async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         for number in range(BATCH):
             pages.put(entry(f"https://example.org/{number}"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scraper.store.fulltext.query_tree import Near, QueryTerm
-from scraper.store.postgres.document_filters import matches
 from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.page_search import matches_query
 from tests.scraper.soon import soon
 
 
@@ -17,6 +17,6 @@ def test_a_word_that_stands_everywhere_is_held_against_others_soon(between: int,
     wanted = Near((QueryTerm("harbour"), QueryTerm("ferry"), QueryTerm("lemon")), 4)
     # `lemon` stands where `ferry` is far away, so that each `harbour` is looked at.
     with soon():
-        assert not matches(wanted, {"title": [], "text": [*text, "lemon"]}, Lexer())
-        both = Near(wanted.units[:2], 4)
-        assert matches(both, {"title": [], "text": text}, Lexer()) is near
+        assert not matches_query(wanted, {"title": [], "text": [*text, "lemon"]}, Lexer())
+        both = Near(wanted.terms[:2], 4)
+        assert matches_query(both, {"title": [], "text": text}, Lexer()) is near

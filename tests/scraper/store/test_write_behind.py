@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from scraper.store.postgres import write_behind_queue
+from scraper.store import write_behind
 from scraper.store.postgres.errors import PostgresUnavailableError
-from scraper.store.postgres.write_behind_queue import WriteBehindQueue
+from scraper.store.write_behind import WriteBehindQueue
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_behind_queue, "RETRY_S", 0.01)
+    monkeypatch.setattr(write_behind, "RETRY_S", 0.01)
 
 
 async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
@@ -25,7 +25,7 @@ async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
     waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=3)
     for number in range(7):
         assert waiting.put(number, 1)
-    await waiting.settled()
+    await waiting.flush()
     assert batches == [[0, 1, 2], [3, 4, 5], [6]] and len(waiting) == 0
 
 
@@ -42,16 +42,16 @@ async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
     for number in range(3):
         waiting.put(number, 1)
     async with asyncio.timeout(20):
-        await waiting.settled()
+        await waiting.flush()
         assert written == [] and len(waiting) == 3
         is_away = False
         while len(waiting):
-            await waiting.settled()
+            await waiting.flush()
     assert written == [0, 1, 2]
 
 
 async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_behind_queue, "QUEUE_BYTES", 100)
+    monkeypatch.setattr(write_behind, "QUEUE_BYTES", 100)
 
     async def write(batch: list[int]) -> None:
         raise PostgresUnavailableError
@@ -76,7 +76,7 @@ async def test_after_a_fault_of_our_own_nobody_waits_in_vain(
     waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=1)
     waiting.put(1, 1)
     async with asyncio.timeout(20):
-        await waiting.settled()
+        await waiting.flush()
         assert written == [] and "surprise" in caplog.text
-        await waiting.settled()
+        await waiting.flush()
     assert written == [1]

@@ -1,0 +1,46 @@
+"""A search cache in memory, for tests of services that need one."""
+
+from __future__ import annotations
+
+import time
+
+from scraper.coordination.protocols import Cooldown
+from scraper.model import SearchAnswer
+from scraper.store.protocols import CacheScope
+
+ANSWERS_LIMIT = 20_000
+
+
+class MemorySearchCache:
+    """The `SearchCache` protocol over dictionaries."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[CacheScope, str], SearchAnswer] = {}
+        self._rests: dict[tuple[str, str], Cooldown] = {}
+
+    async def get(self, key: str, *, scope: CacheScope, max_age_s: float) -> SearchAnswer | None:
+        """The answer kept under a key, not older than `max_age_s`."""
+        answer = self._answers.get((scope, key))
+        if answer is None or answer.retrieved_at is None or max_age_s <= 0:
+            return None
+        return answer if time.time() - answer.retrieved_at.timestamp() <= max_age_s else None
+
+    def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
+        """Keep an answer."""
+        self._answers[scope, key] = answer
+        while len(self._answers) > ANSWERS_LIMIT:
+            del self._answers[next(iter(self._answers))]
+
+    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+        """How an engine stands; None when nothing is held against it."""
+        return self._rests.get((engine, egress))
+
+    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+        """Note how an engine stands."""
+        if rest is None:
+            self._rests.pop((engine, egress), None)
+        else:
+            self._rests[engine, egress] = rest
+
+    async def close(self) -> None:
+        """Nothing happens."""

@@ -1,0 +1,87 @@
+"""Which pages a search in PostgreSQL reads at once, and how far it goes back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scraper.store.fulltext.query import parse_query
+from scraper.store.postgres.lexemes import BLOCK_LEVELS, Lexer, make_window_marks
+from scraper.store.postgres.ranking import (
+    SURE_MATCHES,
+    estimate_first_size,
+    estimate_next_size,
+    estimate_shares,
+    make_window,
+)
+from scraper.store.postgres.tsquery import make_tsquery
+
+
+@given(high=st.integers(1, 5_000_000), pages=st.floats(1, 10_000_000), numbers=st.data())
+def test_a_window_holds_each_of_its_pages_once_and_no_older_one(
+    high: int, pages: float, numbers: st.DataObject
+) -> None:
+    window = make_window(high, pages)
+    (condition,) = window.conditions
+    marks = [mark.strip("'") for mark in condition.split(" | ")]
+    assert window.low <= max(0, high - pages) and window.high == high
+    assert len(set(marks)) == len(marks)
+    for number in (window.low, high - 1, numbers.draw(st.integers(window.low, high - 1))):
+        assert len(set(marks) & set(make_window_marks(number))) == 1
+    if window.low:
+        assert not set(marks) & set(make_window_marks(window.low - 1))
+
+
+@given(high=st.integers(1, 5_000_000), first=st.floats(1, 1e6), second=st.floats(1, 1e7))
+def test_the_next_window_names_no_block_again(high: int, first: float, second: float) -> None:
+    newer = make_window(high, first)
+    if newer.low:
+        older = make_window(newer.low, second)
+        assert older.high == newer.low
+        assert not set(make_window_marks(newer.low)) & set(older.conditions[0].replace("'", "").split(" | "))
+
+
+@given(high=st.integers(100_000, 5_000_000), pages=st.floats(1, 50_000))
+def test_little_more_is_read_than_was_wanted(high: int, pages: float) -> None:
+    assert high - make_window(high, pages).low <= pages * 1.25 + (1 << BLOCK_LEVELS[0])
+
+
+def test_what_has_more_blocks_than_can_be_named_is_read_whole() -> None:
+    window = make_window(10**9, 10**9)
+    assert (window.low, window.conditions) == (0, ())
+
+
+def test_at_first_as_much_is_looked_through_as_should_hold_enough() -> None:
+    common = 0.5
+    assert 500 / common < estimate_first_size(500, estimate_shares([common])) < 2 * 500 / common
+    assert estimate_first_size(500, estimate_shares([common, common])) > estimate_first_size(
+        500, estimate_shares([common])
+    )
+
+
+def test_words_that_may_always_stand_together_do_not_send_the_first_step_too_far() -> None:
+    assert estimate_first_size(500, estimate_shares([0.01, 0.01])) * 0.01 <= 1_500
+
+
+def test_the_next_step_goes_by_what_was_seen_but_not_much_farther_than_was_looked() -> None:
+    assert 4_000 <= estimate_next_size(500, match_count=100, scanned=1_000, shares=None) <= 5_200
+    assert estimate_next_size(500, match_count=SURE_MATCHES, scanned=1_000, shares=None) <= 10_000
+    assert estimate_next_size(500, match_count=0, scanned=1_000, shares=None) <= 10_000
+    assert estimate_next_size(500, match_count=0, scanned=1_000, shares=estimate_shares([0.001])) >= 500_000
+
+
+def test_each_word_that_must_be_there_is_a_condition_of_its_own() -> None:
+    lexer = Lexer()
+    question = make_tsquery(parse_query("wind mill NOT sail").tree, lexer)
+    assert question.conditions[:2] == ("('wind' | '=wind')", "('mill' | '=mill')")
+    assert question.needed == {"wind", "mill"} and "!" in question.conditions[-1]
+    assert make_tsquery(parse_query("wind OR mill").tree, lexer).needed == frozenset()
+    assert make_tsquery(parse_query('title: "wind mill"').tree, lexer).conditions[:2] == (
+        "'=wind'",
+        "'=mill'",
+    )
+    assert make_tsquery(parse_query("wi* wind").tree, lexer).needed == {"wind"}
+    many = make_tsquery(parse_query(" ".join(f"w{number}" for number in range(40))).tree, lexer)
+    assert len(many.conditions) == 16 and all(
+        f"'w{number}'" in "".join(many.conditions) for number in range(40)
+    )
