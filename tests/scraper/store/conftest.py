@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Document, Reading
+from scraper.store import write_behind
 from scraper.store.postgres import connection_pool as server
-from scraper.store.postgres import indexes, search_cache, write_behind
+from scraper.store.postgres import indexes, search_cache
 from scraper.store.postgres import pages as postgres_module
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPageStore
