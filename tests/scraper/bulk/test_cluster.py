@@ -16,10 +16,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.block_pages import HELD, BlockPageRunner
-from scraper.bulk.cluster.runner import block_size, blocks
+from scraper.bulk.cluster.block_pages import HELD, BlockPageRunner, RowCollector
 from scraper.bulk.cluster.ray_connection import aside
-from scraper.bulk.cluster.block_pages import RowCollector
+from scraper.bulk.cluster.runner import block_size, blocks
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome

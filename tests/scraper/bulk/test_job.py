@@ -145,8 +145,8 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
 async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.page_feeder.HOSTS", hosts)
-    monkeypatch.setattr("scraper.bulk.page_feeder.PAGES", 2)
+    monkeypatch.setattr("scraper.bulk.run.HOSTS", hosts)
+    monkeypatch.setattr("scraper.bulk.run.PAGES", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
             await run_here(job, Pages(), asyncio.Event(), concurrency=16)

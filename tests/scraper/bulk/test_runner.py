@@ -18,10 +18,8 @@ from scraper.app import App
 from scraper.bulk import run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage
-from scraper.bulk.run import PageFeeder
 from scraper.bulk.page_reader import JobPageReader, PageResult
-from scraper.bulk.run import settings_for
-from scraper.bulk.run import run_here
+from scraper.bulk.run import PageFeeder, run_here, settings_for
 from scraper.bulk.schedule import Schedule
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings

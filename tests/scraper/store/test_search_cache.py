@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from scraper.store.search_cache import FILE_NAME
 
 from scraper.coordination.protocols import Cooldown
 from scraper.model import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.search_cache import PostgresSearchCache
 from scraper.store.protocols import CacheScope, SearchCache
-from scraper.store.sqlite.search_cache import SqliteSearchCache
+from scraper.store.sqlite.search_cache import FILE_NAME, SqliteSearchCache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 HERE = CacheScope()

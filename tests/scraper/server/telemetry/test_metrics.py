@@ -14,8 +14,7 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle.app_holder import household
 from scraper.server.telemetry.logs import listening_to
 from scraper.server.telemetry.metrics import Metrics
-from scraper.store.protocols import PageStoreStats
-from scraper.store.protocols import NullPageStore
+from scraper.store.protocols import NullPageStore, PageStoreStats
 from tests.scraper.process import LIMIT_S, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.stand_in import App
