@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from cachetools import TTLCache
+
 from scraper.store.fulltext.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
 from scraper.store.postgres.lexemes import (
     BLOCK_LEVELS,
@@ -102,8 +104,10 @@ def estimate_next_size(enough: int, match_count: int, scanned: int, shares: Scan
     return max(farthest, RANKED_LIMIT / shares.largest) if shares else farthest
 
 
-CACHED_S, CACHED_WORDS = 600.0, 20_000
-"""Seconds that counts are cached in a large cache, and the number of cached words."""
+CACHED_S = 600.0
+"""Seconds that the counts of a large cache are reused."""
+CACHED_WORDS = 20_000
+"""Words whose counts are cached."""
 COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
 """Numbers of the newest pages in which words are counted; larger ones for rare words."""
 
@@ -113,8 +117,7 @@ class DocumentFrequencies:
 
     def __init__(self) -> None:
         """Create an empty cache."""
-        self._cached: dict[str, tuple[float, float]] = {}
-        """Count and time of counting by word."""
+        self._cached: TTLCache[str, float] = TTLCache(CACHED_WORDS, CACHED_S, timer=time.monotonic)
 
     async def fetch(
         self, connection: Connection, words: Sequence[str], newest: int, *, is_large: bool
@@ -123,17 +126,12 @@ class DocumentFrequencies:
 
         Counts of a small cache are not reused, since they change fast.
         """
-        now = time.monotonic()
-        if not is_large or len(self._cached) > CACHED_WORDS:
-            self._cached = {}
-        known = {word: self._cached[word] for word in words if self._is_fresh(word, now)}
+        if not is_large:
+            self._cached.clear()
+        known = {word: count for word in words if (count := self._cached.get(word)) is not None}
         counts = await _count_words(connection, [word for word in words if word not in known], newest)
-        known |= {word: (count, now) for word, count in counts.items()}
-        self._cached |= known
-        return {word: count for word, (count, _) in known.items()}
-
-    def _is_fresh(self, word: str, now: float) -> bool:
-        return word in self._cached and now - self._cached[word][1] <= CACHED_S
+        self._cached.update(counts)
+        return known | counts
 
 
 async def _count_words(connection: Connection, words: Sequence[str], newest: int) -> dict[str, float]:

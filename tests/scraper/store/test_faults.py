@@ -19,7 +19,8 @@ import pytest
 
 from scraper.store.protocols import IncompleteOperationError
 from scraper.store.sqlite import database
-from scraper.store.sqlite.pages import FILE_NAME, QUEUE_LIMIT, SqlitePageStore
+from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
+from scraper.store.write_behind import QUEUE_LIMIT
 from tests.scraper.store.conftest import PATIENCE_S, entry, noise, opened, text_of
 
 NOBODY = 65_534
@@ -206,7 +207,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
 async def test_rows_that_cannot_be_read_do_not_end_an_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.store.sqlite.pages.EXPORTED_AT_ONCE", 2)
+    monkeypatch.setattr("scraper.store.sqlite.pages.EXPORT_BATCH", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
@@ -314,4 +315,4 @@ async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: P
 
 async def _pragma(pages: SqlitePageStore, setting: str) -> None:
     """Set something that holds for the cache's own connection alone."""
-    await pages._result(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)
+    await pages._run_in_writer(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)

@@ -12,7 +12,7 @@ import pytest
 
 from scraper.store import write_behind
 from scraper.store.postgres import pages as postgres_pages
-from scraper.store.postgres.connection_pool import QUICK_S
+from scraper.store.postgres.connection_pool import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.ports import free_port
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
@@ -80,7 +80,7 @@ async def test_more_than_may_wait_is_lost_and_counted(
 async def test_an_export_that_breaks_off_says_that_it_is_not_all(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.store.postgres.pages.EXPORTED_AT_ONCE", 2)
+    monkeypatch.setattr("scraper.store.postgres.pages.EXPORT_BATCH", 2)
     async with shared_pages(await mortal.database()) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
@@ -220,7 +220,7 @@ async def test_a_database_that_stands_still_holds_nobody_up(
     async with shared_pages(await mortal.database()) as pages:
         pages.put(entry(text="kept"))
         assert await text_of(pages) == "kept"
-        monkeypatch.setattr(postgres_pages, "GET_LIMIT_S", QUICK_S)
+        monkeypatch.setattr(postgres_pages, "GET_LIMIT_S", QUICK_LIMIT_S)
         mortal.signal("STOP")
         try:
             async with asyncio.timeout(PATIENCE_S):

@@ -239,8 +239,8 @@ async def test_a_phrase_that_takes_too_long_is_found_among_the_newest_pages(
 ) -> None:
     from scraper.store.postgres import ranking
 
-    monkeypatch.setattr(ranking, "CHECKED", 10)
-    monkeypatch.setattr(ranking, "CHECKING_S", 60.0)
+    monkeypatch.setattr(ranking, "CHECKED_LIMIT", 10)
+    monkeypatch.setattr(ranking, "CHECK_LIMIT_S", 60.0)
     async with shared_pages(await postgres.database()) as pages:
         for number in range(100):
             text = "wind mill" if number in (3, 95) else "mill wind"
@@ -248,7 +248,7 @@ async def test_a_phrase_that_takes_too_long_is_found_among_the_newest_pages(
         await pages.flush()
         both = {f"https://example.org/{number}" for number in (3, 95)}
         assert await found(pages, '"wind mill"') == both
-        monkeypatch.setattr(ranking, "CHECKING_S", 0.0)
+        monkeypatch.setattr(ranking, "CHECK_LIMIT_S", 0.0)
         assert await found(pages, '"wind mill"') == {"https://example.org/95"}
         assert both < await found(pages, "wind mill")
 
@@ -309,7 +309,7 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
         pages.put(entry("https://example.org/theirs", text="a mill", scope=CacheScope("other")))
         await pages.flush()
         assert await found_by(pages, "local") == ["https://example.org/mine"]
-        monkeypatch.setattr(page_search, "hits", hits)
+        monkeypatch.setattr(page_search, "rank_pages", hits)
         assert await found_by(pages, "local") == ["https://example.org/mine"]
         assert await found_by(pages, "other") == ["https://example.org/theirs"]
     assert looked == [1, 1]
@@ -324,7 +324,7 @@ async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large
 
     async def counted(newest: int, *, is_large: bool) -> dict[str, float]:
         return await server.run(
-            lambda connection: counts.of(connection, ("mill", "sea"), newest, is_large=is_large), 20.0
+            lambda connection: counts.fetch(connection, ("mill", "sea"), newest, is_large=is_large), 20.0
         )
 
     try:

@@ -80,7 +80,7 @@ async def test_a_page_larger_than_the_cache_or_that_cannot_be_written_costs_itse
 async def test_a_page_that_the_database_refuses_costs_none_of_those_beside_it(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_rows, "storable", lambda text: text)
+    monkeypatch.setattr(page_rows, "make_storable", lambda text: text)
     async with shared_pages(await postgres.database()) as pages:
         for number, text in enumerate(("one", "nul \0 in it", "two")):
             pages.put(entry(f"https://example.org/{number}" + text[3:5], text=text))

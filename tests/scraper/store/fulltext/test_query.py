@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse_query, tokens
+from scraper.store.fulltext.query import parse_query, tokenize
 from scraper.store.fulltext.tokenization import TOKENIZER
 
 WORDS = ("a", "b", "c")
@@ -91,7 +91,7 @@ def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: st
 )
 def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> None:
     """Quadratic, the blanks alone would take minutes."""
-    assert len(tokens(piece * (400_000 // len(piece)))) <= 400_000
+    assert len(tokenize(piece * (400_000 // len(piece)))) <= 400_000
 
 
 @given(st.text(st.sampled_from("ab\"()*+^:-{},. \0'🙂éNEARTOD中文字_"), max_size=40) | st.text(max_size=80))

@@ -20,7 +20,7 @@ from scraper.model import PageHits
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
-from scraper.store.fulltext.ranking import register
+from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import dump_reading
 from scraper.store.sqlite import page_search
@@ -89,7 +89,7 @@ async def test_an_index_that_lost_touch_with_its_pages_finds_the_others_and_mend
         for name in ("gone", "wordless", "whole"):
             pages.put(entry(f"https://example.org/{name}", text=f"common {name}"))
     with contextlib.closing(apsw.Connection(str(tmp_path / FILE_NAME))) as file:
-        register(file)
+        register_ranking_function(file)
         wordless = "SELECT id FROM pages WHERE url = 'https://example.org/wordless'"
         file.execute(f"DELETE FROM words WHERE rowid = ({wordless})")
         file.execute("DELETE FROM pages WHERE url = 'https://example.org/gone'")
@@ -131,7 +131,7 @@ async def test_a_page_is_found_among_any_number_of_other_peoples(
             entry(f"https://example.org/x{number}", text="common", allowances=frozenset({"10.0.0.0/8"}))
         )
     assert await found(sqlite_pages, "common") == ["https://example.org/mine"]
-    listed = await sqlite_pages.recent(principal="local", allowed=NONE, limit=10)
+    listed = await sqlite_pages.list_recent(principal="local", allowed=NONE, limit=10)
     assert [facts.url for facts in listed] == ["https://example.org/mine"]
 
 
@@ -170,7 +170,7 @@ async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = CacheQuery("AND AND", (QueryTerm("mill"),), ('"mill"',))
-    monkeypatch.setattr(page_search, "parse", lambda query: wrong)
+    monkeypatch.setattr(page_search, "parse_query", lambda query: wrong)
     sqlite_pages.put(entry("https://example.org/mill", text="wind and mill"))
     answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert [hit.url for hit in answer.hits] == ["https://example.org/mill"] and "not valid" in answer.note
@@ -187,7 +187,7 @@ async def test_a_search_that_takes_too_long_holds_up_no_writer(
         assert "writer" not in threading.current_thread().name
         held.wait(20)
 
-    monkeypatch.setattr(pages_module, "search", slow)
+    monkeypatch.setattr(pages_module, "search_pages", slow)
     monkeypatch.setattr(pages_module, "SEARCH_LIMIT_S", 0.05)
     answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert not answer.usable

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import apsw
 import pytest
 
 from scraper.store.protocols import CacheScope, NullPageStore, PageStore
 from scraper.store.sqlite import pages as pages_module
-from scraper.store.sqlite.pages import BATCH
+from scraper.store.sqlite.pages import BATCH, FILE_NAME
 from tests.scraper.store.conftest import DAY_S, PATIENCE_S, entry, noise, opened, text_of
 
 PRIVATE_NET = frozenset({"10.0.0.0/8"})
@@ -164,3 +165,20 @@ async def test_a_page_is_written_though_nobody_asks(tmp_path: Path) -> None:
         pages.put(entry())
         while await text_of(others) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
+
+
+async def test_queued_pages_are_counted_while_the_file_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path) as pages:
+        await pages.stats()
+        other = apsw.Connection(str(tmp_path / FILE_NAME))
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(pages_module, "GET_LIMIT_S", 0.2)
+        pages.put(entry())
+        assert (await pages.stats()).waiting == 1
+        other.execute("ROLLBACK")
+        other.close()
+        monkeypatch.setattr(pages_module, "GET_LIMIT_S", PATIENCE_S)
+        stats = await pages.stats()
+        assert (stats.waiting, stats.pages, stats.lost) == (0, 1, 0)
