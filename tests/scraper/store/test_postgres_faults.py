@@ -15,8 +15,8 @@ from scraper.store.postgres import pages as postgres_pages
 from scraper.store.postgres.connection_pool import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.ports import free_port
-from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
-from tests.scraper.store.patience import NONE, PATIENCE_S, is_there, nothing_waits, until
+from tests.scraper.store.conftest import PATIENCE_S, entry, noise, shared_pages, text_of
+from tests.scraper.store.patience import NONE, is_there, nothing_waits, until
 from tests.scraper.store.postgres_server import PASSWORD, PostgresServer, missing, running_postgres
 from tests.scraper.store.slow_line import slow_line
 

@@ -17,8 +17,8 @@ from scraper.store.factory import find_database_problem
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
 from tests.ports import free_port
-from tests.scraper.store.conftest import entry, shared_pages, text_of
-from tests.scraper.store.patience import NONE, PATIENCE_S, answer, has_problem, nothing_waits, store_of, until
+from tests.scraper.store.conftest import PATIENCE_S, entry, shared_pages, text_of
+from tests.scraper.store.patience import NONE, answer, has_problem, nothing_waits, store_of, until
 from tests.scraper.store.postgres_server import PASSWORD, PostgresServer
 from tests.site.certificate import server_context
 
