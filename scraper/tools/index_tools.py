@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
-from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError
-from scraper.store.indexes.tokenizer import Tokenizer
+from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
 from scraper.tools.model import BoundTool, Run, Tool, ToolAnswer, ToolCall, json_answer, read_description
 from scraper.tools.parameters import Parameter, Parameters, ParametersValue, string_parameter
 from scraper.values import AnyString, BooleanValue, IntegerValue, ObjectValue, StringValue
@@ -139,7 +138,7 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[s
         }
         for hit in found.hits
     ]
-    return {"results": results, "total_matches": found.total, "query_parsed": found.query.as_object()}
+    return {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}
 
 
 async def _add_document(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:

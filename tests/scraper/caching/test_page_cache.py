@@ -13,7 +13,7 @@ from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
 from tests.site.running import Site
@@ -35,7 +35,7 @@ async def fetcher(
     browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
 ) -> AsyncIterator[Fetcher]:
     """A fetcher with an empty cache."""
-    pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
+    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
     reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
     yield reading
     await reading.close()
@@ -87,7 +87,7 @@ async def test_every_page_of_a_batch_is_asked_about(
 ) -> None:
     urls = [site.url(f"/etag/batch-{number}") for number in range(3)]
     settings = Settings(test_hosts=browser_settings.test_hosts, cache_ttl_h=OLD / 1e6)
-    pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
+    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
     reading = Fetcher(browsers, workers, pages, settings)
     first, again = await reading.fetch_batch(urls), await reading.fetch_batch(urls)
     await reading.close()
@@ -116,7 +116,7 @@ async def test_a_document_that_has_not_changed_is_renewed_by_its_weak_tag(
     browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, site: Site, tmp_path: Path
 ) -> None:
     settings = Settings(test_hosts=browser_settings.test_hosts, cache_ttl_h=OLD / 1e6)
-    pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
+    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
     wanted = DocumentRequest(site.url("/report/weak"))
     readings = []
     shots = SingleUseProcesses(1)

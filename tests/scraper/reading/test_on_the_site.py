@@ -15,7 +15,7 @@ from scraper import errors
 from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.workers import WorkerPool
 from tests.scraper.process import until
 from tests.site.running import Site
@@ -34,7 +34,7 @@ async def fetcher(
     browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
 ) -> AsyncIterator[Fetcher]:
     """A fetcher with an empty cache."""
-    pages = SqlitePages(tmp_path, limit_bytes=50_000_000)
+    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
     reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
     yield reading
     await reading.close()

@@ -16,7 +16,7 @@ from scraper.render import research as render
 from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, Listed, url_of
 
@@ -136,7 +136,7 @@ async def test_when_no_worker_comes_the_beginnings_serve(workers: WorkerPool) ->
 async def test_the_whole_way_from_question_to_passages(
     searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: WorkerPool, caller: str
 ) -> None:
-    fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
+    fetcher = Fetcher(engine_browsers, workers, NullPageStore(), engine_settings)
     told: list[str] = []
     researcher = Researcher(searcher, fetcher, workers)
     brief = await researcher.research(
