@@ -22,7 +22,7 @@ from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool
 
 RATE = Limit("benchmark", burst=20, per_second=100)
@@ -48,7 +48,7 @@ class _PlainWorkers:
 
 async def _fetch(together: ValkeyState, page: str) -> str:
     workers = cast(WorkerPool, _PlainWorkers())
-    fetcher = Fetcher(cast(Browsers, _PlainDoor()), workers, NoPages(), Settings(), shared=together)
+    fetcher = Fetcher(cast(Browsers, _PlainDoor()), workers, NullPageStore(), Settings(), shared=together)
     await _told()
     reading = await fetcher.fetch(ReadRequest(page, render="http"))
     await fetcher.close()

@@ -10,7 +10,7 @@ from browsers.model import Snapshot
 from scraper.caching.read_through import Stored
 from scraper.model import CachedPageSummary, PageHits, Reading
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope, PageEntry, PagesStats, PageStore
+from scraper.store.protocols import CacheScope, PageEntry, PageStore, PageStoreStats
 from scraper.urls import cache_key
 
 HOUR_S = 3_600.0
@@ -52,7 +52,7 @@ class PageCache:
         limit_s = self._default_age_s if max_age_s is None else max_age_s
         entry = await self._pages.get(
             url,
-            shelf=self._scope(principal),
+            scope=self._scope(principal),
             methods=methods,
             max_age_s=max(limit_s, REVALIDATION_AGE_S),
             allowed=self._exceptions,
@@ -71,7 +71,7 @@ class PageCache:
         self, *, principal: str = "local", limit: int = 50, before: int | None = None
     ) -> list[CachedPageSummary]:
         """Return pages, newest first, from the one after the number `before`."""
-        return await self._pages.recent(
+        return await self._pages.list_recent(
             principal=principal, allowed=self._exceptions, limit=limit, before=before
         )
 
@@ -82,13 +82,13 @@ class PageCache:
 
     def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         """Iterate over the pages of a principal, or of all with None, for an export."""
-        return self._pages.entries(principal)
+        return self._pages.iter_entries(principal)
 
     async def clear(self, principal: str | None = None) -> int:
         """Delete the pages of a principal, or of all with None; return their number."""
         return await self._pages.clear(principal)
 
-    async def stats(self) -> PagesStats:
+    async def stats(self) -> PageStoreStats:
         """Return figures about the store."""
         return await self._pages.stats()
 

@@ -76,7 +76,7 @@ def export(**flags: Any) -> int:
             line = {
                 "url": reading.url,
                 "requested_url": reading.requested_url,
-                "principal": entry.shelf.principal,
+                "principal": entry.scope.principal,
                 "title": reading.document.title,
                 "published": reading.document.published and reading.document.published.isoformat(),
                 "method": reading.method,
@@ -123,9 +123,9 @@ def _place(settings: Settings) -> str:
     """Where pages are kept, without the password; asked when they could be counted there."""
     if settings.database_url is None:
         return str(settings.data_dir)
-    from scraper.store.postgres.errors import Address
+    from scraper.store.postgres.errors import DatabaseAddress
 
-    return str(Address.of(settings.database_url))
+    return str(DatabaseAddress.parse(settings.database_url))
 
 
 def _agreed(question: str) -> bool:
@@ -145,7 +145,7 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
     """What `work` comes to, where there is a cache; no browser is started for it."""
     from scraper.caching.page_cache import PageCache
     from scraper.store.factory import open_store
-    from scraper.store.protocols import IncompleteSearchError
+    from scraper.store.protocols import IncompleteOperationError
 
     # What keeps the cache from being used is told below, once.
     logging.basicConfig(level=logging.ERROR)
@@ -157,14 +157,14 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
             raise click.ClickException(str(error)) from None
         try:
             # One that is far away would miss what is asked of it before there is a connection.
-            await store.met()
+            await store.wait_connected()
             page_cache = PageCache(store.pages, settings)
             stands = await page_cache.stats()
             if not stands.usable:
                 click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(page_cache)
-        except IncompleteSearchError as error:
+        except IncompleteOperationError as error:
             raise click.ClickException(f"This was not done to its end: {error}.") from None
         finally:
             await store.close()

@@ -26,8 +26,7 @@ from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
 from scraper.search.filters import Filters
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import SearchCache
+from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0
@@ -141,7 +140,7 @@ class Searcher:
         self, search: _Search, scope: CacheScope, max_age_s: float | None
     ) -> Stored[SearchAnswer]:
         limit_s = self._default_age_s if max_age_s is None else max_age_s
-        answer = await self._searches.get(search.key, shelf=scope, max_age_s=limit_s)
+        answer = await self._searches.get(search.key, scope=scope, max_age_s=limit_s)
         if answer is None or answer.retrieved_at is None:
             return Stored()
         age_s = (datetime.now(UTC) - answer.retrieved_at).total_seconds()
@@ -163,7 +162,7 @@ class Searcher:
             now=datetime.now(UTC),
         )
         if any(result.error is None or result.results for result in results):
-            self._searches.put(search.key, answer, shelf=scope)
+            self._searches.put(search.key, answer, scope=scope)
         return answer
 
     async def _query_all(

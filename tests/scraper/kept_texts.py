@@ -16,7 +16,7 @@ from scraper.settings import Settings
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
 from scraper.store.protocols import CacheScope, PageEntry
-from scraper.store.sqlite.pages import SqlitePages
+from scraper.store.sqlite.pages import SqlitePageStore
 
 READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ class KeptApp:
     """The services, and two ways to fill them."""
 
     settings: Settings
-    pages: SqlitePages
+    pages: SqlitePageStore
     page_cache: PageCache
     indexes: IndexService
     browsers: Any = None
@@ -53,7 +53,7 @@ class KeptApp:
 async def kept_app(folder: Path) -> AsyncIterator[KeptApp]:
     """An empty one in a folder."""
     settings = Settings(data_dir=folder)
-    pages, indexes = SqlitePages(folder, limit_bytes=100_000_000), IndexService(folder)
+    pages, indexes = SqlitePageStore(folder, limit_bytes=100_000_000), IndexService(folder)
     try:
         yield KeptApp(settings, pages, PageCache(pages, settings), indexes)
     finally:

@@ -17,8 +17,9 @@ from scraper.search import engine_page
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.search_cache import MemorySearches, SearchCache
+from scraper.store.protocols import SearchCache
 from scraper.workers import WorkerPool
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.engine_server import EngineSite, running_engines
 
 PATIENCE_S = 60.0
@@ -78,7 +79,7 @@ def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers:
             name: dataclasses.replace(engine, spacing_s=0.0)
             for name, engine in {**ENGINES, **engines}.items()
         }
-        store = MemorySearches() if searches is None else searches
+        store = MemorySearchCache() if searches is None else searches
         return Searcher(
             engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULTS
         )

@@ -15,7 +15,8 @@ from scraper.search.engine_throttle import (
     after_failure,
     is_cooling_down,
 )
-from scraper.store.search_cache import MemorySearches, SqliteSearches
+from scraper.store.sqlite.search_cache import SqliteSearchCache
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 NOW = 1_800_000_000.0
 
@@ -47,7 +48,7 @@ def test_a_rest_from_a_clock_that_was_wrong_is_none() -> None:
 
 
 async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
-    searches = MemorySearches()
+    searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
     await breakers.note_outcome("bing", "captcha")
     resting = await breakers.find_cooldown("bing")
@@ -58,7 +59,7 @@ async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
 
 
 async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
-    searches = MemorySearches()
+    searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
     searches.set_rest("bing", "direct", Cooldown("captcha", step=1, until=time.time() - 1))
     assert await breakers.find_cooldown("bing") is None
@@ -68,10 +69,10 @@ async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
 
 
 async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
-    first = SqliteSearches(tmp_path)
+    first = SqliteSearchCache(tmp_path)
     await CircuitBreakers(first).note_outcome("bing", "captcha")
     await first.close()
-    second = SqliteSearches(tmp_path)
+    second = SqliteSearchCache(tmp_path)
     assert await CircuitBreakers(second).find_cooldown("bing") is not None
     # Another way out has not been walled.
     assert await CircuitBreakers(second, "http://user:word@proxy.example:8080").find_cooldown("bing") is None
@@ -81,7 +82,7 @@ async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
 
 async def test_rests_are_remembered_where_no_file_can_be_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    searches = SqliteSearches(tmp_path / "file")
+    searches = SqliteSearchCache(tmp_path / "file")
     breakers = CircuitBreakers(searches)
     await breakers.note_outcome("bing", "captcha")
     assert await breakers.find_cooldown("bing") is not None

@@ -19,8 +19,8 @@ from scraper.model import REFRESH, CachePolicy, SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import MemorySearches
 from tests.scraper.search.standins import InlineWorkers, StandInDoor, engine
+from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 ONE = "https://a.example/ Alpha\nhttps://b.example/ Beta"
 TWO = "https://c.example/ Gamma"
@@ -31,7 +31,7 @@ class House:
 
     def __init__(self, *engines: Engine) -> None:
         self.door = StandInDoor(one=ONE, two=TWO)
-        self.searches = MemorySearches()
+        self.searches = MemorySearchCache()
         known = {each.name: each for each in engines or (engine("one"), engine("two"))}
         self.searcher = Searcher(
             cast(Browsers, self.door),
@@ -139,25 +139,25 @@ async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
     answer = await house.searcher.search(SearchRequest("words"))
-    (key,) = (key for shelf, key in house.searches._answers)
+    (key,) = (key for scope, key in house.searches._answers)
     old = replace(answer, retrieved_at=datetime.now(UTC) - timedelta(hours=2))
-    house.searches.put(key, old, shelf=CacheScope())
+    house.searches.put(key, old, scope=CacheScope())
     assert not (await house.searcher.search(SearchRequest("words"))).cached
-    house.searches.put(key, replace(old, errors={}), shelf=CacheScope())
+    house.searches.put(key, replace(old, errors={}), scope=CacheScope())
     assert (await house.searcher.search(SearchRequest("words"))).cached
 
 
 async def kept_for(house: House, age_s: float, **asked: object) -> bool:
     """Whether the one answer that was kept is given again at that age."""
-    ((shelf, key),) = house.searches._answers
-    answer = house.searches._answers[shelf, key]
+    ((scope, key),) = house.searches._answers
+    answer = house.searches._answers[scope, key]
     house.searches.put(
-        key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), shelf=shelf
+        key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), scope=scope
     )
     try:
         return (await house.searcher.search(SearchRequest("words", **asked))).cached  # type: ignore[arg-type]
     finally:
-        house.searches.put(key, answer, shelf=shelf)
+        house.searches.put(key, answer, scope=scope)
 
 
 async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_minute() -> None:

@@ -9,7 +9,7 @@ from scraper.model import REFRESH, ReadRequest, SearchRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool
 from tests.scraper.search.conftest import MakeSearcher
 from tests.site.engine_pages import EngineRow
@@ -203,7 +203,7 @@ async def test_a_link_of_google_news_leads_to_the_publisher(
     answer = await searcher.search(SearchRequest(QUERY, engines=["googlenews"], principal=caller))
     wrapped = answer.results[0]
     assert wrapped.url.startswith("https://news.google.com/rss/articles/")
-    fetcher = Fetcher(engine_browsers, workers, NoPages(), engine_settings)
+    fetcher = Fetcher(engine_browsers, workers, NullPageStore(), engine_settings)
     reading = await fetcher.fetch(ReadRequest(wrapped.url, principal=caller))
     await fetcher.close()
     assert reading.url.startswith("https://harbour.example/read/")

@@ -12,7 +12,7 @@ import pytest
 
 from scraper.caching.page_cache import PageCache
 from scraper.settings import Settings
-from scraper.store.sqlite.pages import NoPages
+from scraper.store.protocols import NullPageStore
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.store.conftest import entry, opened
@@ -77,7 +77,7 @@ async def test_wrong_arguments_are_named(app: Any, arguments: dict[str, Any]) ->
 
 
 async def test_without_a_cache_the_answer_says_so() -> None:
-    app: Any = SimpleNamespace(page_cache=PageCache(NoPages(), Settings()))
+    app: Any = SimpleNamespace(page_cache=PageCache(NullPageStore(), Settings()))
     answer = await ask(app, query="x")
     assert answer.is_error and "no cache" in answer.text
     assert "file or database cannot be used now" in answer.text
