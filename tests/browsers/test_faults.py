@@ -22,6 +22,7 @@ from browsers.cdp.transports import PipeHandshake
 from browsers.chromium import process as processes
 from browsers.chromium.process import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
+from browsers.egress.proxy_listener import ProxyLimits
 from tests.browsers.reading import WAITING, marks, until, visit
 from tests.site.running import Site
 
@@ -79,8 +80,12 @@ def everyone() -> dict[int, str]:
 
 
 @pytest_asyncio.fixture
-async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
+async def fresh(
+    browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Browsers]:
     """A door of one's own, to be broken."""
+    # A connection that a killed process left unanswered is closed after this, and its request sent once more.
+    monkeypatch.setattr("browsers.egress.proxy_server.ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
     async with Browsers(browser_settings) as running:
         yield running
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from scraper.app import App
 from scraper.errors import BlockedBySiteError, ScraperError
@@ -18,14 +19,14 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     data = str(tmp_path_factory.mktemp("data"))
     environ = {"SEARCH_MCP_DATA": data, "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable}
     return Settings.load(environ, {})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def app(settings: Settings) -> AsyncIterator[App]:
     """Open, and with a browser that is there: no deadline is used up by its start."""
     async with App.open(settings) as opened:
@@ -38,7 +39,7 @@ async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(
     app: App, site: Site, path: str
 ) -> None:
     for _ in range(2):
-        reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=20))
+        reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=8))
         assert reading.truncated and reading.warnings
         assert not reading.cached
 
