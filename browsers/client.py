@@ -15,11 +15,11 @@ import tenacity
 from browsers import errors
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
+from browsers.fair_queue import FairSemaphore
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.browser_handle import BrowserHandle
-from browsers.pool.concurrency import FairSemaphore
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
 

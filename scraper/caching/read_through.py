@@ -9,11 +9,9 @@ from typing import Generic, TypeVar
 
 from cachetools import TTLCache
 
-from scraper.caching.distributed_single_flight import DistributedSingleFlight
-from scraper.caching.single_flight import SingleFlight
-from scraper.deadline import Deadline
+from scraper.caching.single_flight import DistributedSingleFlight, SingleFlight
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import CachePolicy, Reuse
-from scraper.progress import ProgressCallback, ignore_progress
 
 T = TypeVar("T")
 

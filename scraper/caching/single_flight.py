@@ -1,14 +1,25 @@
-"""Single flight: concurrent callers of the same work share one task.
-
-A caller can leave without effect on the others. When the last one leaves, the task is canceled.
-"""
+"""Single flight: concurrent callers of the same work share it, in one process or across servers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+
+from scraper import errors
+from scraper.coordination.protocols import WorkClaim, WorkClaims, WorkCompleted
+from scraper.model import Reading, StructuredData
+from scraper.settings import Settings
+from scraper.store.serialization import dump_reading, dump_structured, load_reading, load_structured
+
+log = logging.getLogger(__name__)
+
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -64,3 +75,164 @@ class SingleFlight(Generic[K, T]):
             return
         flight.task.cancel()
         await asyncio.wait({flight.task}, timeout=CANCEL_LIMIT_S)
+
+
+FIRST_POLL_S = 0.03
+"""Seconds before the first poll for the result of another server. A page as served takes 30 to 100 ms."""
+LAST_POLL_S = 0.25
+"""Seconds between two polls at most. A rendered page takes seconds."""
+
+_RESULT, _ERROR = b"R", b"E"
+_PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
+    "Unreachable": errors.NetworkError,
+    "HostDown": errors.HostDownError,
+    "HttpError": errors.HttpStatusError,
+    "Walled": errors.BlockedBySiteError,
+    "UnsupportedType": errors.UnsupportedTypeError,
+    "TooLarge": errors.ContentTooLargeError,
+    "Empty": errors.NoContentError,
+    "Encrypted": errors.EncryptedDocumentError,
+    "Malformed": errors.MalformedDocumentError,
+    "OcrNeeded": errors.OcrNeededError,
+}
+"""Errors that other servers would get too, by their name in the exchange; others are not exchanged."""
+_ERROR_NAMES = {kind: name for name, kind in _PAGE_ERRORS.items()}
+
+
+def mark_reading_cached(reading: Reading) -> Reading:
+    """Return the reading with `cached` set."""
+    return replace(reading, cached=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Codec(Generic[T]):
+    """Serialization of results between servers."""
+
+    dump: Callable[[T], bytes]
+    load: Callable[[bytes], T]
+    """Raises ValueError for the format of another version."""
+    mark_cached: Callable[[T], T]
+    """Applied to a result that was complete before it was requested."""
+
+
+READINGS = Codec(dump_reading, load_reading, mark_reading_cached)
+STRUCTURED: Codec[StructuredData] = Codec(dump_structured, load_structured, lambda data: data)
+
+
+class DistributedSingleFlight(Generic[T]):
+    """Work in flight on any server, by key."""
+
+    def __init__(
+        self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None
+    ) -> None:
+        """Create the service; `claims` is None without other servers."""
+        self._codec = codec
+        self._claims = claims
+        self._settings_key = _settings_key(settings or Settings())
+
+    async def join(self, key: Hashable, work: Callable[[], Awaitable[T]], *, is_refresh: bool) -> T:
+        """Return the result of the work in flight on another server, or of `work`.
+
+        Callers wait until canceled.
+
+        Args:
+            key: Name of the work; servers compare its `repr`.
+            work: Work to do here if no other server does it.
+            is_refresh: Ignore work that ended before this call. Retryable errors that ended before are always
+                ignored.
+
+        Raises:
+            ScraperError: Error of the work, here or on another server.
+        """
+        if self._claims is None:
+            return await work()
+        name, has_waited, poll_s = _hash_key(self._settings_key, key), False, FIRST_POLL_S
+        while True:
+            answer = await self._claims.begin(name, waited=has_waited or not is_refresh)
+            if isinstance(answer, WorkClaim):
+                return await self._run(self._claims, answer, work)
+            if isinstance(answer, WorkCompleted):
+                try:
+                    result = self._load_result(answer.value)
+                except errors.ScraperError as error:
+                    if has_waited or not error.retryable:
+                        raise
+                    is_refresh = True
+                    continue
+                if result is not None:
+                    return result if has_waited else self._codec.mark_cached(result)
+            has_waited = True
+            await asyncio.sleep(poll_s * random.uniform(0.7, 1.3))
+            poll_s = min(2 * poll_s, LAST_POLL_S)
+
+    async def _run(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[T]]) -> T:
+        try:
+            result = await work()
+        except errors.ScraperError as error:
+            if type(error) in _ERROR_NAMES:
+                claims.land(claim, _dump_error(error))
+            raise
+        else:
+            claims.land(claim, _RESULT + self._codec.dump(result))
+            return result
+        finally:
+            # Without effect if the work was completed.
+            claims.give_up(claim)
+
+    def _load_result(self, value: bytes) -> T | None:
+        """Return the result of another server, or None if it cannot be read: another version wrote it.
+
+        Raises:
+            ScraperError: Error of the work there.
+        """
+        kind, text = value[:1], value[1:]
+        try:
+            if kind == _RESULT:
+                return self._codec.load(text)
+            error = _load_error(json.loads(text))
+        except (ValueError, KeyError, TypeError) as fault:
+            log.warning("a result of another server cannot be read: %s", fault)
+            return None
+        raise error
+
+
+def _hash_key(settings_key: str, key: Hashable) -> str:
+    """Return the name of the work on every server; a hash does not reveal what is read."""
+    return hashlib.sha256(f"{settings_key} {key!r}".encode("utf-8", "replace")).hexdigest()
+
+
+def _settings_key(settings: Settings) -> str:
+    """Return a key of the settings that affect readings, so that servers share only what they read alike."""
+    hosts = [f"{name}={address}:{port}" for name, address, port in settings.test_hosts]
+    proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
+    own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)
+    return repr((sorted((*settings.allow_nets, *hosts)), own))
+
+
+def _dump_error(error: errors.ScraperError) -> bytes:
+    row = {
+        "kind": _ERROR_NAMES[type(error)],
+        "message": str(error),
+        "target": error.target,
+        "next_step": error.next_step,
+        "status": getattr(error, "status", None),
+        "reason": getattr(error, "reason", None),
+        "retryable": error.retryable,
+    }
+    return _ERROR + json.dumps(row).encode()
+
+
+def _load_error(row: dict[str, object]) -> errors.ScraperError:
+    message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
+    kind = _PAGE_ERRORS[str(row["kind"])]
+    if kind is errors.HttpStatusError:
+        return errors.HttpStatusError(
+            message, status=int(str(row["status"])), target=target, next_step=next_step
+        )
+    if kind is errors.BlockedBySiteError:
+        return errors.BlockedBySiteError(
+            message, reason=str(row["reason"]), target=target, next_step=next_step
+        )
+    error = kind(message, target=target, next_step=next_step)
+    error.retryable = bool(row["retryable"])
+    return error

@@ -17,7 +17,7 @@ from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from scraper.progress import ProgressCallback
+    from scraper.call_context import ProgressCallback
     from scraper.tools.model import ToolAnswer
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from scraper import errors
 from scraper.caching.single_flight import CANCEL_LIMIT_S
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline, ProgressCallback
 from scraper.model import Reading
-from scraper.progress import ProgressCallback
 from scraper.urls import cache_key, host_of, parse_target
 
 log = logging.getLogger(__name__)

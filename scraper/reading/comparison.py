@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline, ignore_progress
 from scraper.extract.reader import ReadingComparison, compare_reading
-from scraper.progress import ignore_progress
 from scraper.reading.visitor import PageVisitor, VisitJob
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool

@@ -9,11 +9,6 @@ from dataclasses import replace
 from browsers import Browsers
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.distributed_single_flight import (
-    READINGS,
-    DistributedSingleFlight,
-    mark_reading_cached,
-)
 from scraper.caching.page_cache import (
     NOT_MODIFIED,
     PageCache,
@@ -22,11 +17,11 @@ from scraper.caching.page_cache import (
     revalidate,
 )
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough
+from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.deadline import Deadline
 from scraper.model import Reading, ReadRequest
-from scraper.progress import ProgressCallback, ignore_progress
 from scraper.reading import outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import SnapshotDocumentReader

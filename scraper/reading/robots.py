@@ -21,8 +21,8 @@ from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot, VisitLimits
 from scraper import errors
 from scraper.caching.single_flight import SingleFlight
+from scraper.call_context import Deadline
 from scraper.coordination.protocols import SharedBlobs
-from scraper.deadline import Deadline
 from scraper.reading.outcome import map_browser_error
 from scraper.urls import host_of
 

@@ -10,13 +10,12 @@ from dataclasses import replace
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.distributed_single_flight import STRUCTURED, DistributedSingleFlight
 from scraper.caching.read_through import Load, ReadThrough
+from scraper.caching.single_flight import STRUCTURED, DistributedSingleFlight
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
-from scraper.deadline import Deadline
 from scraper.extract import structured
 from scraper.model import REFRESH, StructuredData
-from scraper.progress import ProgressCallback, ignore_progress
 from scraper.reading import outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, timeout_error
 from scraper.settings import Settings

@@ -13,11 +13,10 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
 from scraper import errors
+from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
-from scraper.deadline import Deadline
 from scraper.extract import fallback, reader
 from scraper.model import Document, Reading
-from scraper.progress import ProgressCallback
 from scraper.reading import outcome
 from scraper.reading.politeness import PATIENCE_S, PolitenessPolicy
 from scraper.settings import Settings

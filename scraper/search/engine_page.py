@@ -15,7 +15,7 @@ from lxml import html
 from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
 from scraper.workers import WorkerFailedError, WorkerPool

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from browsers import Browsers
 from browsers.model import Request
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import CircuitBreakers, EngineThrottle

@@ -8,7 +8,7 @@ from dataclasses import replace
 from browsers import Browsers
 from browsers import errors as browser_errors
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.engines import instant_answer
 from scraper.model import InstantAnswer
 from scraper.reading.outcome import map_browser_error

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline, ProgressCallback
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text import token_estimate
 from scraper.model import (
@@ -21,7 +21,6 @@ from scraper.model import (
     SearchAnswer,
     SearchRequest,
 )
-from scraper.progress import ProgressCallback
 from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research as render
 from scraper.render.paging import cut

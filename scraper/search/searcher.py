@@ -13,13 +13,12 @@ from datetime import UTC, datetime
 from browsers import Browsers
 from browsers.model import Tier
 from scraper.caching.read_through import Load, ReadThrough, Stored
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.deadline import Deadline
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
 from scraper.model import SearchAnswer, SearchRequest
-from scraper.progress import ProgressCallback, ignore_progress
 from scraper.search import query_parsing
 from scraper.search.answer import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from scraper.call_context import ProgressCallback
 from scraper.errors import ScraperError
-from scraper.progress import ProgressCallback
 from scraper.render.errors import error_sentence
 from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH
 from scraper.render.json_truncation import compact

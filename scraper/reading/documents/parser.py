@@ -11,7 +11,7 @@ from typing import Any
 from browsers.model import Snapshot
 from browsers.navigation.response import parse_content_length
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import has_second_reader
 from scraper.extract.documents.sniff import DocumentKind, kind_of

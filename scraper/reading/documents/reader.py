@@ -11,11 +11,6 @@ from datetime import UTC, datetime
 
 from browsers.model import VisitLimits
 from scraper import errors
-from scraper.caching.distributed_single_flight import (
-    READINGS,
-    DistributedSingleFlight,
-    mark_reading_cached,
-)
 from scraper.caching.page_cache import (
     NOT_MODIFIED,
     PageCache,
@@ -24,12 +19,12 @@ from scraper.caching.page_cache import (
     revalidate,
 )
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough, Stored
+from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
-from scraper.deadline import Deadline
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.sniff import DocumentKind
 from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
-from scraper.progress import ProgressCallback, ignore_progress
 from scraper.reading import outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (

@@ -11,8 +11,8 @@ from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Mode, Request, Tier
 from scraper import errors
+from scraper.call_context import ProgressCallback
 from scraper.model import Reading, ReadRequest
-from scraper.progress import ProgressCallback
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore

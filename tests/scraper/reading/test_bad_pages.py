@@ -9,7 +9,7 @@ import pytest
 
 from browsers.http.charset import decode
 from browsers.model import Snapshot
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.errors import ScraperError
 from scraper.extract import reader, structured
 from scraper.model import Document, StructuredData

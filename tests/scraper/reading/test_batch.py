@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.model import Document, Reading
 from scraper.reading.batch import ReadUrl, read_all, repeated_hosts
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.batch import PageOutcome, read_best
 from tests.scraper.process import until

@@ -16,8 +16,8 @@ from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
+from scraper.call_context import Deadline
 from scraper.coordination.local_state import LocalLeases
-from scraper.deadline import Deadline
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle

@@ -13,7 +13,7 @@ from browsers import Browsers
 from browsers import errors as door_errors
 from browsers.model import Mode, RedirectHop, Request, Snapshot
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline
 from scraper.model import ReadRequest
 from scraper.reading import robots
 from scraper.reading.fetcher import Fetcher

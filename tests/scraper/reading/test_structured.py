@@ -8,10 +8,9 @@ import pytest
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.deadline import Deadline
+from scraper.call_context import Deadline, ProgressCallback
 from scraper.extract import structured
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
-from scraper.progress import ProgressCallback
 from scraper.reading.structured import StructuredReader
 from scraper.reading.visitor import VisitJob, VisitResult
 from scraper.workers import WorkerTimeoutError

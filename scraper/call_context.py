@@ -1,9 +1,10 @@
-"""Deadline of a call, passed on to every step of it."""
+"""Deadline and progress of a call, passed on to every step of it."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +21,14 @@ class Deadline:
     def left_s(self, *, reserve_s: float = 0.0) -> float:
         """Return the seconds left less `reserve_s`; never negative."""
         return max(0.0, self.at - reserve_s - time.monotonic())
+
+
+class ProgressCallback(Protocol):
+    """Receiver of progress: steps done, steps in total, and a description of the last one. It must not
+    block."""
+
+    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+
+
+def ignore_progress(done: float, total: float | None = None, message: str | None = None) -> None:
+    """Discard progress."""

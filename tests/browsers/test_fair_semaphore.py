@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from browsers import errors
-from browsers.pool.concurrency import FairSemaphore
+from browsers.fair_queue import FairSemaphore
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     standing = Clock()
-    monkeypatch.setattr("browsers.pool.concurrency.time", standing)
+    monkeypatch.setattr("browsers.fair_queue.time", standing)
     monkeypatch.setattr("browsers.fair_queue.time", standing)
     return standing
 
