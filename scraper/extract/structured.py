@@ -151,22 +151,22 @@ def _facts(
     reading: _Reading,
 ) -> _Facts:
     """Return the product and the recipe of a page."""
-    from scraper.extract.facts import page_currency, product, recipe, script_data
-    from scraper.extract.facts.countries import country_of
+    from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
-    from scraper.extract.facts.schema_graph import cleaned
+    from scraper.extract.facts.money import country_of
+    from scraper.extract.facts.schema_graph import clean_text
 
     page = page_tree.build_page_tree(snapshot)
     about = metadata.read(page)
-    headings = list(filter(None, (cleaned(text_of(heading)) for heading in page.body.iter("h1"))))
+    headings = list(filter(None, (clean_text(text_of(heading)) for heading in page.body.iter("h1"))))
     # The only heading names a thing more often than what the head says for search engines.
     title = headings[0] if len(headings) == 1 else about.title or ""
-    states = {FactSource.STATE: script_data.read(page.head.scripts), FactSource.XHR: fetched}
+    states = {FactSource.STATE: product_js_state.read_scripts(page.head.scripts), FactSource.XHR: fetched}
     locales = (content for name, content in page.head.metas if name == "og:locale")
     country = country_of(snapshot.url, filter(None, (about.language, *locales)))
     wellformed = JsonBounder(reading.base)
     picture = opengraph.find_image(tags, reading.base)
-    cooked = recipe.read(graphs, page.body, title, author=about.author, picture=picture)
+    cooked = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
     told = product.PageEvidence(
         graphs,
         tags,
@@ -174,11 +174,11 @@ def _facts(
         states,
         snapshot.url,
         country,
-        lambda: page_currency.codes(page.head.scripts),
+        lambda: money.currencies_in_scripts(page.head.scripts),
         picture,
-        lambda: script_data.in_attributes(page.body),
+        lambda: product_js_state.read_attributes(page.body),
     )
-    sold = product.read(told, page.body, title)
+    sold = product.extract_product(told, page.body, title)
     return wellformed.value(sold), wellformed.value(cooked)
 
 

@@ -1,1 +1,1 @@
-"""What a page says of its product or recipe: facts from wherever they stand, each with its source."""
+"""Facts of the product or recipe of a page, each with its source and confidence."""

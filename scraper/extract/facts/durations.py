@@ -1,4 +1,4 @@
-"""Spans of time as recipes write them: ISO 8601, a number of minutes, or words in a dozen languages."""
+"""Parse durations of recipes: ISO 8601, a number of minutes, or words in a dozen languages."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _SPELT = re.compile(
 )
 _BETWEEN = re.compile(r"[\s,.:&+]*(?:and|und|et|e|y|en|och|og|i)?[\s,]*", re.IGNORECASE)
 _BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
-"""`1h30`: what follows hours without a unit is minutes."""
+"""`1h30`: a number without a unit after hours is minutes."""
 _NEGATIVE = re.compile(r"-\s*P[T\d]|P[TDHMSWY\d.]*-\d", re.IGNORECASE)
 _HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
 
 MAX_MINUTES = 100_000
-"""Ten weeks: longer than anything ferments."""
+"""Minutes: ten weeks. No recipe ferments longer."""
 _LEAST_WITH_SECONDS = 5.0
-"""Nobody cooks for 45 seconds: there, minutes were written in the wrong place."""
+"""Minutes. A shorter time with seconds, such as 45 seconds, has its minutes in the wrong field."""
 _MAX_CHARACTERS = 100
 
 
-def minutes(text: str | None) -> int | None:
-    """Whole minutes; None where the text names no time."""
+def parse_minutes(text: str | None) -> int | None:
+    """Return whole minutes, or None if the text names no duration."""
     text = (text or "").strip()[:_MAX_CHARACTERS]
     if not text or _NEGATIVE.match(text):
         return None
@@ -52,7 +52,7 @@ def _of_parts(weeks: float, days: float, hours: float, whole: float, seconds: fl
 
 
 def _spelt(text: str) -> float | None:
-    """The first run of numbers with units: `1 hr 20 min`, not the time behind it."""
+    """Parse the first sequence of numbers with units, such as `1 hr 20 min`."""
     clock = _CLOCK.fullmatch(text)
     if clock:
         return int(clock.group(1)) * 60.0 + int(clock.group(2))

@@ -1,4 +1,4 @@
-"""Values that stand beside their label on the page: in rows, lists, lines, neighbouring elements."""
+"""Find values beside their label: in table rows, lists, lines or neighboring elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ELEMENTS = 30_000
 _MAX_LABELLED = 90
 _MAX_VALUE = 60
 _MAX_LABEL = 45
-"""Characters of a label by itself; looking at what is longer, or has no mark, took most of the time."""
+"""Characters of a label without a value. Matching longer texts took most of the time."""
 _MAX_CLIMB = 3
 _TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
 _EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
@@ -20,9 +20,13 @@ _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "labe
 
 
 class LabelValuePairs:
-    """Labels of several things, each an expression of its words in all languages."""
+    """Find the values of several labels.
+
+    `words` maps each name to a regular expression of its labels in all languages.
+    """
 
     def __init__(self, words: Mapping[str, str]) -> None:
+        """Compile the expressions of all labels."""
         self._alone = {
             name: re.compile(rf"\s*(?:{told})\.?\s*[:#：]?\s*", re.IGNORECASE) for name, told in words.items()
         }
@@ -31,8 +35,8 @@ class LabelValuePairs:
             for name, told in words.items()
         }
 
-    def seen(self, body: Element) -> dict[str, str]:
-        """The first value of each label."""
+    def find(self, body: Element) -> dict[str, str]:
+        """Return the first value of each label, by name."""
         found: dict[str, str] = {}
         for number, element in enumerate(body.iter(*_TAGS)):
             if number == MAX_ELEMENTS or len(found) == len(self._alone):
@@ -56,7 +60,7 @@ class LabelValuePairs:
 
 
 def _beside(element: Element) -> Iterator[str]:
-    """Texts that may be the value of a label, nearest first."""
+    """Yield texts that may be the value of a label, nearest first."""
     for child in element:
         yield _text(child)
         yield (child.tail or "").strip(_EDGES)

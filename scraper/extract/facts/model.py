@@ -1,4 +1,4 @@
-"""One fact: what it is, where on the page it stands, how sure that is. The first source that has it wins."""
+"""Facts with source and confidence. The first source that states a fact wins."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 
 
 class FactSource(enum.StrEnum):
-    """Where a fact stands."""
+    """Source of a fact."""
 
     JSON_LD = "json_ld"
     MICRODATA = "microdata"
     RDFA = "rdfa"
     OPENGRAPH = "opengraph"
     FRAGMENT = "microdata_fragment"
-    """A property outside of every item."""
+    """A microdata property outside every item."""
     STATE = "scripts"
-    """Data that the page's own scripts work with."""
+    """Data in the scripts of the page."""
     ATTRIBUTE = "attributes"
-    """An attribute that the page's own scripts read."""
+    """A data attribute that the scripts of the page read."""
     XHR = "xhr"
-    """Data that the page fetched while it rendered."""
+    """JSON that the page fetched during rendering."""
     VISIBLE = "visible"
-    """What a person reads."""
+    """Visible text."""
     ADDRESS = "address"
-    """The page's URL."""
+    """The URL of the page."""
     SUM = "sum"
-    """Made from other facts."""
+    """Computed from other facts."""
 
 
 CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
@@ -47,64 +47,66 @@ CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
         FactSource.SUM: 0.8,
     }
 )
-"""About the share of right ones, as `python -m benchmarks.structured` counts it by source."""
+"""Approximate share of correct facts by source, from `python -m benchmarks.structured`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value that is stated somewhere."""
+    """A value with its source."""
 
     value: Any
     source: FactSource
     confidence: float
     more: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """What else is worth knowing of it, by name."""
+    """Additional properties by name."""
 
     def as_object(self) -> dict[str, Any]:
-        """The fact as plain data."""
+        """Return the fact as plain data."""
         return {"value": self.value, "source": self.source.value, "confidence": self.confidence, **self.more}
 
 
 class Facts:
-    """The facts of one thing, by name."""
+    """The facts of one product or recipe, by name."""
 
     def __init__(self) -> None:
+        """Start without facts."""
         self._facts: dict[str, Fact] = {}
 
     def __contains__(self, name: str) -> bool:
+        """Return True if a fact of this name is stated."""
         return name in self._facts
 
     def value(self, name: str) -> Any:
-        """The value of a fact; None where there is none."""
+        """Return the value of a fact, or None."""
         fact = self._facts.get(name)
         return None if fact is None else fact.value
 
     def add(
         self, name: str, value: Any, source: FactSource, *, confidence: float | None = None, **more: Any
     ) -> None:
-        """State a fact, unless it is empty or an earlier source has stated it."""
+        """Add a fact unless it is empty or an earlier source stated it."""
         if value in (None, "", [], {}) or name in self._facts:
             return
-        sure = CONFIDENCE[source] if confidence is None else confidence
-        self._facts[name] = Fact(value, source, sure, {key: part for key, part in more.items() if part})
+        certainty = CONFIDENCE[source] if confidence is None else confidence
+        self._facts[name] = Fact(value, source, certainty, {key: part for key, part in more.items() if part})
 
     def replace(self, name: str, value: Any, source: FactSource, *, confidence: float, **more: Any) -> None:
-        """State a fact in the place of an earlier one."""
+        """Replace a fact."""
         self._facts.pop(name, None)
         self.add(name, value, source, confidence=confidence, **more)
 
     def forget(self, name: str) -> None:
-        """Leave a fact out after all."""
+        """Remove a fact."""
         self._facts.pop(name, None)
 
     def note(self, name: str, **more: Any) -> None:
-        """Say something more of a fact that is stated already."""
+        """Add properties to a fact that exists."""
         fact = self._facts.get(name)
         if fact is not None:
-            told = {key: part for key, part in more.items() if part}
-            self._facts[name] = replace(fact, more={**fact.more, **told})
+            added = {key: part for key, part in more.items() if part}
+            self._facts[name] = replace(fact, more={**fact.more, **added})
 
     def as_object(self, order: tuple[str, ...]) -> dict[str, Any] | None:
-        """All facts as plain data in this order; None where there is none."""
+        """Return all facts as plain data in this order, or None if there are none."""
         found = {name: self._facts[name].as_object() for name in order if name in self._facts}
         return found or None

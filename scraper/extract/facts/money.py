@@ -1,20 +1,73 @@
-"""Prices and currencies as pages write them, for machines and for people."""
+"""Parse prices and currencies, and find the currency of ambiguous signs such as `$`."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from price_parser import Price
+
+from scraper.extract.page.page_tree import ScriptElement
+
+_MAX_SCRIPT_CHARACTERS = 3_000_000
+_STATED = re.compile(
+    r"(?i:currency(?:_?code|_?iso(?:_?code)?)?)\\?[\"']?\s*[:=]\s*(?:\{\s*\\?[\"']?active\\?[\"']?\s*:\s*)?\\?[\"']"
+    r"([A-Z]{3})\\?[\"']"
+)
+
+
+def currencies_in_scripts(scripts: Iterable[ScriptElement]) -> frozenset[str]:
+    """Return the currency codes that stand beside a word for currency in the scripts."""
+    found: set[str] = set()
+    left = _MAX_SCRIPT_CHARACTERS
+    for script in scripts:
+        left -= len(script.text)
+        if left < 0:
+            break
+        found.update(_STATED.findall(script.text))
+    return frozenset(found)
+
+
+_WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st to tv vc ws".split())
+"""Top-level domains used worldwide for their letters."""
+
+_OF_A_COUNTRY = frozenset({"com", "edu", "gob", "gov", "net", "org"})
+"""Second-level domains of countries."""
+
+_ONE_COUNTRY = {"da": "dk", "is": "is", "ja": "jp", "nb": "no", "nn": "no", "no": "no", "sv": "se"}
+"""Languages of a single country with its own currency."""
+
+_LOCALE = re.compile(r"\A/(?:[a-z]{2}[-_]([a-z]{2}))(?:/|\Z)", re.IGNORECASE)
+
+
+def country_of(url: str, languages: Iterable[str]) -> str:
+    """Return the two-letter country of a page in lower case, or an empty string.
+
+    Args:
+        url: URL of the page.
+        languages: language tags that the page declares.
+    """
+    address = urlsplit(url)
+    *_, second, last = ("", "", *(address.hostname or "").split("."))
+    if len(last) == 2 and (last not in _WORLDWIDE or second in _OF_A_COUNTRY):
+        return last
+    tags = [language.strip().replace("_", "-").lower() for language in languages]
+    locale = _LOCALE.match(address.path)
+    regions = [locale.group(1).lower()] if locale else []
+    regions += [tag.rpartition("-")[2] for tag in tags if "-" in tag]
+    known = next((region for region in regions if len(region) == 2), "")
+    return known or next((_ONE_COUNTRY[tag] for tag in tags if tag in _ONE_COUNTRY), "")
+
 
 _MAX_CHARACTERS = 80
 _MAX_AMOUNT = 1e12
 
 _PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
-"""As schema.org asks for it. Three digits behind a point are thousands on pages, whatever the rule."""
+"""Number format of schema.org. On pages, three digits after a point are thousands in spite of the rule."""
 _EITHER = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 _CODE = re.compile(r"[A-Z]{3}")
 _THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
@@ -36,7 +89,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "SFr": "CHF",
     }
 )  # fmt: skip
-"""Signs that stand for one currency. `$`, `kr`, `¥`, `Rs` do not, and stay as they are."""
+"""Signs of exactly one currency. `$`, `kr`, `¥` and `Rs` are ambiguous and stay unchanged."""
 _BY_LOWER = {sign.lower().rstrip("."): code for sign, code in _SIGNS.items()}
 
 _LOCAL_SIGN = re.compile(
@@ -45,15 +98,15 @@ _LOCAL_SIGN = re.compile(
     r"(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])",
     re.IGNORECASE,
 )
-"""Signs that the library does not know."""
+"""Signs that price-parser does not know."""
 
 _PLAIN_MARKS = str.maketrans(
     "٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--"
 )
-"""Digits of other scripts and the marks among them, as the library knows them."""
+"""Digits and separators of other scripts, mapped to those that price-parser knows."""
 
-ROUND = frozenset({":-", ",-", ".-"})
-"""What stands for no cents in some countries: a sign of a price, not of a currency."""
+ROUND_PRICE_MARKS = frozenset({":-", ",-", ".-"})
+"""Marks for "no cents" in some countries: they show a price but no currency."""
 
 _PENCE = re.compile(r"(?:now |only )?(\d{1,2})p(?: each)?", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"[$¥￥]|kr\.?|rs\.?|元", re.IGNORECASE)
@@ -79,34 +132,34 @@ _CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
         for sign, codes in _BY_COUNTRY.items()
     }
 )
-"""What beside a sign that several currencies share says which one it is: `$12 MXN`, `US $12`."""
+"""Text beside an ambiguous sign that names the currency: `$12 MXN`, `US $12`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A price as a person reads it; `sign` is what stands beside the number."""
+    """A visible price; `sign` is the text beside the number."""
 
     value: float
     sign: str | None = None
 
 
-def stated(text: str, currency: str | None = None) -> float | None:
-    """A price that is written for machines; None where there is no number in it."""
+def parse_machine_price(text: str, code: str | None = None) -> float | None:
+    """Parse a machine-readable price; return None if it holds no number."""
     text = text.strip()[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
-    decimals = (currency or "").upper() in _THREE_DECIMALS
+    decimals = (code or "").upper() in _THREE_DECIMALS
     if _PLAIN.fullmatch(text) or (decimals and re.fullmatch(r"\d+\.\d{3}", text)):
         return _bounded(float(text))
-    amount = seen(text)
+    amount = parse_visible_price(text)
     return None if amount is None else amount.value
 
 
-def with_decimals(text: str) -> float | None:
-    """The other reading of `19.999`, which may be nineteen or nineteen thousand; None where there is one."""
+def as_decimals(text: str) -> float | None:
+    """Return the decimal reading of a text such as `19.999`; None if the text is unambiguous."""
     return float(text) if _EITHER.fullmatch(text.strip()) else None
 
 
-def seen(text: str) -> Amount | None:
-    """The first price in a short text."""
+def parse_visible_price(text: str) -> Amount | None:
+    """Parse the first price in a short text."""
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
         return None
@@ -119,7 +172,7 @@ def seen(text: str) -> Amount | None:
 
 
 def _sign_in(text: str, sign: str | None) -> str | None:
-    """The sign beside the number; letters count only as a word of their own, `Le` of `Legend` does not."""
+    """Return the sign beside the number; letters count only as a separate word, not `Le` in `Legend`."""
     beside = _CODES_BESIDE.get(_shared(sign))
     if beside and (told := beside.search(text)):
         return told.group()
@@ -129,13 +182,13 @@ def _sign_in(text: str, sign: str | None) -> str | None:
     return "".join(other.group().split()) if other else None
 
 
-def number(value: float) -> float | int:
-    """Whole amounts without a point."""
+def simplify_number(value: float) -> float | int:
+    """Return whole amounts as int, others rounded to four digits."""
     return int(value) if value == int(value) else round(value, 4)
 
 
-def code_of(sign: str | None, country: str = "") -> str | None:
-    """The ISO 4217 code of a currency's code or sign; of a sign that several share, only with the country."""
+def currency_code(sign: str | None, country: str = "") -> str | None:
+    """Return the ISO 4217 code of a code or sign; resolve an ambiguous sign only by country."""
     word = (sign or "").strip()
     if not word:
         return None
@@ -147,15 +200,15 @@ def code_of(sign: str | None, country: str = "") -> str | None:
     return _BY_COUNTRY.get(_shared(word), {}).get(country)
 
 
-def currency(sign: str | None) -> str | None:
-    """The code that a sign stands for, else the sign; None for one that only says: this is a price."""
-    return code_of(sign) or (None if sign in ROUND else sign)
+def code_or_sign(sign: str | None) -> str | None:
+    """Return the code of a sign, else the sign; None for a mark such as `:-` that names no currency."""
+    return currency_code(sign) or (None if sign in ROUND_PRICE_MARKS else sign)
 
 
-def likely_code(sign: str | None, country: str, stated: Set[str]) -> str | None:
-    """Of the currencies that share a sign the only one that the page states, else that of its country."""
+def guess_currency(sign: str | None, country: str, page_codes: Set[str]) -> str | None:
+    """Return the only currency of an ambiguous sign that the page states, else that of its country."""
     by_country = _BY_COUNTRY.get(_shared(sign), {})
-    told = {code for code in by_country.values() if code in stated}
+    told = {code for code in by_country.values() if code in page_codes}
     return told.pop() if len(told) == 1 else by_country.get(country)
 
 

@@ -1,21 +1,107 @@
-"""Product facts in the data that a page's scripts work with: state trees, tag managers, fetched JSON."""
+"""Extract product facts from script data: state trees, tag managers, fetched JSON, attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
+import chompjs
+from lxml import etree
+
+from scraper.extract.dom.xpath import Element
 from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
-from scraper.extract.facts.product_markup import availability, is_gtin
+from scraper.extract.facts.product_markup import is_gtin, normalize_availability
 from scraper.extract.facts.product_price import VisiblePrice
-from scraper.extract.facts.schema_graph import folded, plain
+from scraper.extract.facts.schema_graph import fold_name, plain_text
+from scraper.extract.page.page_tree import ScriptElement
+
+MAX_CHARACTERS = 3_000_000
+"""Characters of all scripts. State trees of large shops have one or two million."""
+_MAX_OBJECTS = 60
+_MAX_TRIES = 120
+_MAX_OBJECT = 400_000
+"""Characters of a JavaScript object that is not JSON: parsing it costs ten times as much."""
+
+_TELLING = re.compile(r"price|amount", re.IGNORECASE)
+_OBJECTS = etree.XPath(
+    ".//@*[starts-with(., '{') or starts-with(., '[')][contains(., 'rice') or contains(., 'mount')]",
+    smart_strings=False,
+)
+_OPENING = re.compile(
+    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])",
+    re.ASCII,
+)
+
+
+def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
+    """Return the objects in scripts that mention a price, without JSON-LD."""
+    found: list[Any] = []
+    left = MAX_CHARACTERS
+    for script in scripts:
+        text = script.text
+        if "ld+json" in script.type or not text or len(text) > left or not _TELLING.search(text):
+            continue
+        left -= len(text)
+        found += _json(text) if "json" in script.type else _objects(text)
+    return found
+
+
+def read_attributes(body: Element) -> list[Any]:
+    """Return the JSON in attributes that mention a price: the initial data of components."""
+    found: list[Any] = []
+    left = MAX_CHARACTERS
+    for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
+        left -= len(text)
+        if left >= 0 and _TELLING.search(text):
+            found += _json(text)
+    return found
+
+
+def _json(text: str) -> list[Any]:
+    try:
+        return [json.loads(text, strict=False)]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _objects(text: str) -> list[Any]:
+    """Return the outermost objects that code assigns or passes as arguments."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Any] = []
+    end = 0
+    tries = 0
+    for match in _OPENING.finditer(text):
+        start = match.end()
+        if start < end:
+            continue
+        if len(found) == _MAX_OBJECTS or tries == _MAX_TRIES:
+            break
+        tries += 1
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            value = _loose(text[start : start + _MAX_OBJECT])
+        if value:
+            found.append(value)
+    return found
+
+
+def _loose(text: str) -> Any:
+    """Parse a JavaScript object literal."""
+    try:
+        return chompjs.parse_js_object(text, loader_kwargs={"strict": False})
+    except (ValueError, RecursionError):
+        return None
+
 
 MAX_OBJECTS = 50_000
 _MAX_DEPTH = 30
 _MIN_TITLE = 6
-"""Letters of a title that tell one product from another."""
+"""Characters of a title that is long enough to identify a product."""
 
 _NAMES = ("name", "title", "productname", "product_name", "displayname", "producttitle", "item_name")
 _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -39,10 +125,10 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _PRICE_PARTS = ("current", "final", "sale", "now", "value", "amount", "price", "gross", "sellingprice")
 _MAX_WORDS = 60
 _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
-"""Keys that stand together in the products of Shopify's themes, whose amounts are cents."""
+"""Keys of products in Shopify themes, whose amounts are in cents."""
 
 
-def add(
+def add_state_facts(
     facts: Facts,
     values: Sequence[Any],
     source: FactSource,
@@ -50,10 +136,10 @@ def add(
     country: str,
     shown: Callable[[], VisiblePrice],
 ) -> None:
-    """Facts of the objects that carry the page's title for a name and a price; others are other products."""
+    """Add facts of the objects with a price whose name is the title of the page."""
     if len(title) < _MIN_TITLE:
         return
-    for item in _objects(values):
+    for item in _all_objects(values):
         lowered = {str(name).lower(): value for name, value in item.items()}
         if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
             _add_one(facts, lowered, source, country, shown)
@@ -67,10 +153,10 @@ def _add_one(
     if price:
         if "price" not in facts and _is_in_cents(price, item, shown):
             price /= 100
-        facts.add("price", money.number(price), source)
+        facts.add("price", money.simplify_number(price), source)
         currency = told["currency"] or _told(parts, _KEYS["currency"])
-        facts.add("currency", money.code_of(currency, country), source)
-    facts.add("availability", availability(told["availability"]), source)
+        facts.add("currency", money.currency_code(currency, country), source)
+    facts.add("availability", normalize_availability(told["availability"]), source)
     facts.add("brand", told["brand"], source)
     facts.add("sku", told["sku"] or _sku_of_only_variant(item), source)
     facts.add("mpn", told["mpn"], source)
@@ -78,8 +164,8 @@ def _add_one(
         facts.add("gtin", told["gtin"], source)
 
 
-def _objects(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Every object, outer ones first."""
+def _all_objects(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield every object, outer ones first."""
     waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(values)]
     count = 0
     while waiting and count < MAX_OBJECTS:
@@ -100,7 +186,7 @@ def _is_titled(item: Mapping[str, Any], title: str) -> bool:
     for name in _NAMES:
         told = item.get(name)
         if isinstance(told, str) and len(told) < 500:
-            mine = folded(told)
+            mine = fold_name(told)
             if mine and (mine == title or (len(mine) >= _MIN_TITLE and (mine in title or title in mine))):
                 return True
     return False
@@ -109,22 +195,22 @@ def _is_titled(item: Mapping[str, Any], title: str) -> bool:
 def _told(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     for key in keys:
         value = item.get(key)
-        text = str(value) if isinstance(value, bool) else plain(value)
+        text = str(value) if isinstance(value, bool) else plain_text(value)
         if text and len(text) <= _MAX_WORDS:
             return text
     return None
 
 
 def _price(item: Mapping[str, Any]) -> tuple[float | None, Mapping[str, Any]]:
-    """The amount, and the object in which it stands, if it has one of its own."""
+    """Return the amount and the nested object that holds it, if any."""
     for key in _KEYS["price"]:
         value = item.get(key)
         parts: dict[str, Any] = {}
         if isinstance(value, dict):
             parts = {str(name).lower(): part for name, part in value.items()}
             value = next((parts[part] for part in _PRICE_PARTS if part in parts), None)
-        text = plain(value) if isinstance(value, str | int | float) else None
-        amount = money.stated(text) if text else None
+        text = plain_text(value) if isinstance(value, str | int | float) else None
+        amount = money.parse_machine_price(text) if text else None
         if amount:
             return amount, parts
     return None, {}
@@ -138,7 +224,7 @@ def _sku_of_only_variant(item: Mapping[str, Any]) -> str | None:
 
 
 def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], VisiblePrice]) -> bool:
-    """Whether an amount counts cents, as the themes of a large maker of shops do."""
+    """Return True if an amount is in cents, as in Shopify themes."""
     if price != int(price) or price in shown().signs:
         return False
     return price / 100 in shown().signs or item.keys() >= _OF_THEMES

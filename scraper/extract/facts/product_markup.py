@@ -1,27 +1,164 @@
-"""The facts of a product that a page states for machines in items of schema.org."""
+"""Extract product facts from schema.org items, meta tags and single microdata properties."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from scraper.extract.facts import money, product_brand, product_offers
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.facts import money, product_visible
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_price import VisiblePrice
-from scraper.extract.facts.product_vocabulary import LABELS
+from scraper.extract.facts.product_vocabulary import LABELS, PRICE_NAMES
 from scraper.extract.facts.schema_graph import (
-    ELSEWHERE,
+    OTHER_ITEM_PROPERTIES,
     SchemaGraph,
-    folded,
-    held,
-    last_word,
-    plain,
-    rating,
-    same_thing,
-    typed,
-    whole_number,
+    clean_text,
+    fold_name,
+    has_type,
+    is_same_name,
+    local_name,
+    parse_count,
+    parse_rating,
+    plain_text,
+    property_value,
 )
 from scraper.extract.syntaxes.jsonld import Item
+
+_OFFERS = frozenset({"offer", "aggregateoffer"})
+_OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
+_SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
+_MAX_OFFERS = 200
+
+
+def has_offers(item: Item) -> bool:
+    """Return True if an item has offers or variants."""
+    return bool(property_value(item, "offers") or property_value(item, "hasVariant"))
+
+
+def iter_offers(graph: SchemaGraph, item: Item) -> Iterator[Item]:
+    """Yield every offer of an item with its price specifications; offers of variants follow."""
+    waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
+    seen: set[int] = set()
+    waiting = waiting or _offering(graph, item)
+    for offer in waiting:
+        if len(seen) == _MAX_OFFERS:
+            return
+        if id(offer) not in seen:
+            seen.add(id(offer))
+            yield offer
+            specified = graph.objects(offer, "priceSpecification")
+            waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
+
+
+def _offering(graph: SchemaGraph, item: Item) -> list[Item]:
+    """Return the offers that refer to the item."""
+    every = (offer for offer in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(offer, _OFFERS))
+    return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
+
+
+def only_offer(graph: SchemaGraph) -> Item | None:
+    """Return the only offer of a page if it names no item: it offers the product of the page."""
+    found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
+    return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
+
+
+def selected_variant(graph: SchemaGraph, offers: Sequence[Item], url: str) -> list[Item]:
+    """Return the variant that the URL selects and its offers; empty if it selects none."""
+    asked = _query(url)
+    found = [offer for offer in offers if asked and _leads_to(graph, offer, asked)]
+    inner = [one for offer in found for one in graph.objects(offer, "offers")]
+    return [*found, *(one for one in inner if all(one is not other for other in found))]
+
+
+def _leads_to(graph: SchemaGraph, offer: Item, asked: frozenset[str]) -> bool:
+    places = (offer, *graph.objects(offer, "offers"))
+    queries = [_query(graph.text(place, "url") or "") for place in places]
+    return any(query and query <= asked for query in queries)
+
+
+def _query(url: str) -> frozenset[str]:
+    asked = url.partition("#")[0].partition("?")[2]
+    return frozenset(asked.split("&")) - {""}
+
+
+def _is_special(specification: Item) -> bool:
+    """Return True if a price is per unit (liter, kilogram) or only for members."""
+    return any(property_value(specification, name) for name in _SPECIAL)
+
+
+_TAGS = {
+    "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
+    "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
+    "availability": ("product:availability", "og:availability", "product:stock"),
+    "brand": ("product:brand", "og:brand"),
+    "sku": ("product:retailer_item_id", "product:sku"),
+    "gtin": ("product:ean", "product:upc", "product:gtin", "product:isbn", "og:upc", "og:ean"),
+    "mpn": ("product:mfr_part_no",),
+}
+
+
+def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
+    """Add the facts of OpenGraph product tags."""
+    told = {name: _told(tags, names) for name, names in _TAGS.items()}
+    card = _price_on_card(tags)
+    if card is not None and not told["price"]:
+        told |= {"price": str(card.value), "currency": told["currency"] or money.code_or_sign(card.sign)}
+    code = money.currency_code(told["currency"])
+    _state_price(facts, told["price"], told["currency"], FactSource.OPENGRAPH)
+    if code or told["currency"]:
+        facts.add("currency", code or told["currency"], FactSource.OPENGRAPH)
+    facts.add("availability", normalize_availability(told["availability"]), FactSource.OPENGRAPH)
+    facts.add("brand", brand(told["brand"]), FactSource.OPENGRAPH)
+    facts.add("sku", limit_length(strip_code_label(told["sku"]), MAX_CODE), FactSource.OPENGRAPH)
+    facts.add("mpn", limit_length(told["mpn"], MAX_CODE), FactSource.OPENGRAPH)
+    if told["gtin"] and is_gtin(told["gtin"]):
+        facts.add("gtin", told["gtin"], FactSource.OPENGRAPH)
+
+
+def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.Amount | None:
+    """Return the price among the two labeled values of a Twitter card."""
+    for number in ("1", "2"):
+        label, value = (_told(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
+        if label and value and PRICE_NAMES.search(label):
+            return money.parse_visible_price(value)
+    return None
+
+
+def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
+    """Add the first value of each microdata property outside an item."""
+    told: dict[str, str] = {}
+    for name, element in found:
+        value = element.get("content") or element.get("href") or text_of(element)
+        if value and (value := clean_text(value[:500])) and len(value) <= MAX_CODE:
+            told.setdefault(name, value)
+    _state_price(
+        facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), FactSource.FRAGMENT
+    )
+    currency = money.currency_code(told.get("priceCurrency"))
+    facts.add("currency", currency, FactSource.FRAGMENT)
+    facts.add("availability", normalize_availability(told.get("availability")), FactSource.FRAGMENT)
+    facts.add("sku", strip_code_label(told.get("sku")), FactSource.FRAGMENT)
+    facts.add("brand", brand(told.get("brand")), FactSource.FRAGMENT)
+    facts.add("mpn", told.get("mpn"), FactSource.FRAGMENT)
+    gtin = next((told[name] for name in GTINS if is_gtin(told.get(name, ""))), None)
+    facts.add("gtin", gtin, FactSource.FRAGMENT)
+
+
+def _state_price(facts: Facts, price: str | None, currency: str | None, source: FactSource) -> None:
+    """Add a price unless it is 0, which is usually a placeholder."""
+    amount = money.parse_machine_price(price, currency) if price else None
+    if amount:
+        facts.add("price", money.simplify_number(amount), source)
+
+
+def _told(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
+    by_name: dict[str, Any] = {}
+    for name, content in tags:
+        by_name.setdefault(name, content)
+    return next((by_name[name] for name in names if by_name.get(name)), None)
+
 
 PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
@@ -30,7 +167,7 @@ PRODUCTS = frozenset(
 _SURE = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split()
 )
-"""A book or a game without an offer may be what an article is about."""
+"""Types that identify a product without offers. A book or a game may be the topic of an article."""
 
 GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
@@ -43,16 +180,16 @@ _OUT_OF_STOCK = frozenset(
 )
 _LABEL = re.compile(rf"\A(?:(?:{LABELS['sku']})\.?\s*[:#：]\s*|sku\s+)(?=\S)", re.IGNORECASE)
 _OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
-"""`mpn:925872`, as schema.org has it for `productID`."""
+"""`mpn:925872`, the form of schema.org for `productID`."""
 _DIGITS = re.compile(r"\D")
 _MOST_NAMES = 2
-"""More products, none of them called as the page is: a list of them."""
+"""Products with distinct names. With more, if none has the title of the page, the page is a list."""
 _MAX_NAME = 200
 MAX_CODE = 60
-"""Characters of a number or a word for a state."""
+"""Characters of a product number or a state."""
 
 
-def add_items(
+def add_product_items(
     facts: Facts,
     graph: SchemaGraph,
     source: FactSource,
@@ -60,34 +197,34 @@ def add_items(
     shown: Callable[[], VisiblePrice],
     url: str = "",
 ) -> None:
-    """What the items of one syntax say of the product that the page, at `url`, is about."""
+    """Add the facts of the items of one syntax about the product of the page at `url`."""
     for item in _products(graph, title):
-        offers = list(product_offers.of(graph, item))
-        chosen = product_offers.chosen(graph, offers, url)
+        offers = list(iter_offers(graph, item))
+        chosen = selected_variant(graph, offers, url)
         offers = [*chosen, *offers]
         _add_price(facts, graph, offers, source, shown)
         _add_availability(facts, graph, chosen, source)
         _add_availability(facts, graph, offers, source)
-        facts.add("name", short(graph.text(item, "name"), _MAX_NAME), source)
+        facts.add("name", limit_length(graph.text(item, "name"), _MAX_NAME), source)
         for key in ("brand", "manufacturer"):
             facts.add("brand", brand(graph.text(item, key)), source)
-        facts.add("sku", unlabelled_code(_first(graph, (item, *offers), ("sku", "productID"))), source)
+        facts.add("sku", strip_code_label(_first(graph, (item, *offers), ("sku", "productID"))), source)
         facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
-        facts.add("image", short(graph.picture(item), 2_000), source)
+        facts.add("image", limit_length(graph.picture(item), 2_000), source)
 
 
-def availability(value: str | None) -> str | None:
-    """`InStock` or `OutOfStock` for a word of schema.org and its relatives; None for any other."""
-    word = folded(last_word(value or ""))
+def normalize_availability(value: str | None) -> str | None:
+    """Map an availability of schema.org or a similar word to `InStock` or `OutOfStock`, else None."""
+    word = fold_name(local_name(value or ""))
     if word in _IN_STOCK:
         return "InStock"
     return "OutOfStock" if word in _OUT_OF_STOCK else None
 
 
 def is_gtin(text: str) -> bool:
-    """Whether a text is a GTIN, EAN, UPC or ISBN with a right check digit."""
+    """Return True if a text is a GTIN, EAN, UPC or ISBN with a valid check digit."""
     digits = _DIGITS.sub("", text)
     if len(digits) not in (8, 12, 13, 14) or len(text) > 2 * len(digits):
         return False
@@ -98,28 +235,26 @@ def is_gtin(text: str) -> bool:
 
 
 def _products(graph: SchemaGraph, title: str) -> list[Item]:
-    """The items of the page's own product, best first; of several, those with the page's title for name."""
-    own = [item for item in graph.items(without=ELSEWHERE) if _is_product(item)]
+    """Return the items of the product of the page, best first; of several, those named like the title."""
+    own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
-    names = [folded(graph.text(item, "name")) for item in found]
-    named = [item for item, name in zip(found, names, strict=True) if same_thing(name, title)]
-    if not found and (offer := product_offers.alone(graph)):
+    names = [fold_name(graph.text(item, "name")) for item in found]
+    named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
+    if not found and (offer := only_offer(graph)):
         return [{"offers": offer}]
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
-    return sorted(
-        chosen, key=lambda one: (not _is_called(graph, one, title), not product_offers.has_any(one))
-    )
+    return sorted(chosen, key=lambda one: (not _is_called(graph, one, title), not has_offers(one)))
 
 
 def _is_called(graph: SchemaGraph, item: Item, title: str) -> bool:
-    """Whether an item has the page's title for a name, by every letter: of variants, the one shown."""
-    return folded(graph.text(item, "name")) == title
+    """Return True if the name of an item equals the title: of variants, the visible one."""
+    return fold_name(graph.text(item, "name")) == title
 
 
 def _is_product(item: Item) -> bool:
-    return typed(item, _SURE) or (typed(item, PRODUCTS) and bool(held(item, "offers")))
+    return has_type(item, _SURE) or (has_type(item, PRODUCTS) and bool(property_value(item, "offers")))
 
 
 def _add_price(
@@ -129,34 +264,34 @@ def _add_price(
     source: FactSource,
     shown: Callable[[], VisiblePrice],
 ) -> None:
-    """The first price; of several different ones the one that is shown, where that can be told."""
+    """Add the first price; of several different ones, the visible one if it can be found."""
     stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
     prices = list(dict.fromkeys(filter(None, stated)))
     if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
         prices.sort(key=lambda price: price != amount.value)
     if prices:
-        facts.add("price", money.number(prices[0]), source)
+        facts.add("price", money.simplify_number(prices[0]), source)
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
     if currency and len(currency) <= MAX_CODE:
-        facts.add("currency", money.code_of(currency) or currency, source)
+        facts.add("currency", money.currency_code(currency) or currency, source)
     elif prices:
         texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
-        signs = (amount.sign for amount in map(money.seen, texts) if amount is not None)
+        signs = (amount.sign for amount in map(money.parse_visible_price, texts) if amount is not None)
         sign = next(filter(None, signs), None)
-        facts.add("currency", money.currency(sign), source)
+        facts.add("currency", money.code_or_sign(sign), source)
 
 
 def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
-    """What an offer costs; several where the old price stands beside the new one."""
-    kind = folded((graph.text(offer, "priceType") or "").rpartition("/")[2])
+    """Yield the prices of an offer; several if it states an old price too."""
+    kind = fold_name((graph.text(offer, "priceType") or "").rpartition("/")[2])
     if kind in _OLD_PRICES:
         return
-    listed = held(offer, "price")
-    texts = map(plain, listed) if isinstance(listed, list) else [graph.text(offer, "price", "lowPrice")]
+    listed = property_value(offer, "price")
+    texts = map(plain_text, listed) if isinstance(listed, list) else [graph.text(offer, "price", "lowPrice")]
     currency = graph.text(offer, "priceCurrency", "currency")
     for text in filter(None, texts):
-        amount = money.stated(text, currency)
-        decimal = money.with_decimals(text)
+        amount = money.parse_machine_price(text, currency)
+        decimal = money.as_decimals(text)
         if decimal is None or amount == decimal or amount in shown().signs:
             yield amount
         else:
@@ -164,32 +299,36 @@ def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice
 
 
 def brand(text: str | None) -> str | None:
-    """A brand without its label; None for the address of one."""
-    return None if not text or "://" in text else short(product_brand.unlabelled(text), _MAX_NAME)
+    """Return a brand without its label; None for a URL."""
+    return (
+        None
+        if not text or "://" in text
+        else limit_length(product_visible.strip_brand_label(text), _MAX_NAME)
+    )
 
 
-def unlabelled_code(text: str | None) -> str | None:
-    """A product's number without its label; None for one that says to be of another kind."""
+def strip_code_label(text: str | None) -> str | None:
+    """Return a product number without its label; None if the label names another kind of number."""
     told = _LABEL.sub("", text or "", count=1)
     return None if _OTHER_KIND.match(told) else told or text
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource) -> None:
-    """One variant in stock is in stock; a word of the page's own stands as it is."""
+    """Add the availability: in stock if one variant is. Keep unknown words unchanged."""
     stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
-    told = {availability(text) for text in stated}
+    told = {normalize_availability(text) for text in stated}
     known = next((word for word in ("InStock", "OutOfStock") if word in told), None)
     facts.add("availability", known, source)
     if stated and not known:
-        facts.add("availability", short(stated[0], MAX_CODE), source, confidence=0.5)
+        facts.add("availability", limit_length(stated[0], MAX_CODE), source, confidence=0.5)
 
 
 def _add_rating(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
     for stated in graph.objects(item, "aggregateRating")[:1]:
-        value = rating(graph.text(stated, "ratingValue"))
-        count = whole_number(graph.text(stated, "reviewCount", "ratingCount"))
+        value = parse_rating(graph.text(stated, "ratingValue"))
+        count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
         if value is not None:
-            facts.add("rating", money.number(value), source, count=count)
+            facts.add("rating", money.simplify_number(value), source, count=count)
 
 
 def _gtin(graph: SchemaGraph, places: Iterable[Item]) -> str | None:
@@ -209,6 +348,6 @@ def _first(graph: SchemaGraph, places: Iterable[Item], names: Sequence[str]) -> 
     return None
 
 
-def short(text: str | None, limit: int) -> str | None:
-    """A text that is no longer than it may be."""
+def limit_length(text: str | None, limit: int) -> str | None:
+    """Return the text, or None if it is longer than `limit`."""
     return text if text and len(text) <= limit else None

@@ -1,4 +1,4 @@
-"""The price that a person takes for the product's: near its title, not an old one nor another's."""
+"""Find the visible price of a product: near its title, without old prices and prices of other products."""
 
 from __future__ import annotations
 
@@ -7,11 +7,95 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
+from lxml import etree
+
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.facts import money, price_text
+from scraper.extract.facts import money
 from scraper.extract.facts.money import Amount
-from scraper.extract.facts.price_text import MAX_PRICE_TEXT, current, is_struck, names_of, without_past_amount
 from scraper.extract.facts.product_vocabulary import PRICE_NAMES
+
+MAX_PRICE_TEXT = 60
+
+_CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
+_PAST = re.compile(
+    r"(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
+    r"list-?price|strike|line-?through",
+    re.IGNORECASE,
+)
+_PAST_AMOUNT = re.compile(
+    r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
+    r"bisher|antes|pvp|de(?=:?\s?R\$)|precio (?:anterior|original)|avant|ancien prix|prix conseillé|prima|"
+    r"prezzo (?:di listino|precedente)|van(?= ?€)|adviesprijs|ord\.?(?:inarie)? ?pris|tidigare(?: pris)?|"
+    r"før(?:pris)?|førpris|normalpris|veil\.? ?pris|vejl\.? ?pris|norm\. ?hinta|původní cena|běžná cena|"
+    r"cena regularna|najniższa cena(?: z \d+ dni)?(?: przed obniżką)?|старая цена)\s*:?\s*"
+    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*",
+    re.IGNORECASE,
+)
+_TWO_DIGITS = re.compile(r"\s*\d\d\s*")
+_WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
+_FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
+_STRUCK = frozenset({"del", "s", "strike"})
+_STRUCK_STYLE = re.compile(r"text-decoration(?:-line)?\s*+:[^;:]{0,40}?line-through", re.IGNORECASE)
+
+
+def element_names(element: Element) -> str:
+    """Return class, id and other names of an element."""
+    told = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
+    return " ".join(filter(None, told))
+
+
+def current_price_text(element: Element) -> str:
+    """Return the text of an element, without struck-through prices if there is another price."""
+    text = text_of(element)
+    if len(element) == 0 or len(text) > 8 * MAX_PRICE_TEXT:
+        return text
+    told = _with_point(element, without_past=True)
+    return told if any(map(str.isdigit, told)) else _with_point(element, without_past=False)
+
+
+def _with_point(element: Element, *, without_past: bool) -> str:
+    """Return the text with a point before raised cents: 173<sup>34</sup>."""
+    told = ""
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, part in walk:
+        if event == "start":
+            if part is not element and without_past and is_old_price(part):
+                walk.skip_subtree()
+                told += " "
+                continue
+            if part is not element and _is_cents(part):
+                told = f"{told.rstrip()}." if _WHOLE.search(told) else _FOOTNOTE.sub(" |", told)
+            told += part.text or ""
+        elif part is not element:
+            told += part.tail or ""
+    return told
+
+
+def remove_old_amount(text: str) -> str:
+    """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
+    told = _PAST_AMOUNT.sub(" ", text).strip()
+    return told if any(map(str.isdigit, told)) else text
+
+
+def is_old_price(part: Element) -> bool:
+    """Return True if an element holds an old price by strike-through or by name."""
+    return is_struck_through(part) or _PAST.search(element_names(part)) is not None
+
+
+def is_struck_through(element: Element) -> bool:
+    """Return True if an element is struck through by its tag or style."""
+    if element.tag in _STRUCK:
+        return True
+    style = element.get("style")
+    return style is not None and _STRUCK_STYLE.search(style) is not None
+
+
+def _is_cents(element: Element) -> bool:
+    """Return True if an element holds two digits and is raised or named cents."""
+    if not _TWO_DIGITS.fullmatch(text_of(element)):
+        return False
+    return element.tag == "sup" or _CENTS.search(element_names(element)) is not None
+
 
 MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
@@ -26,13 +110,13 @@ _SIGN = re.compile(
     r"TZS|UGX|UYU|UZS|XAF|XOF|ZMW|KSh))(?![^\W\d_])",
     re.IGNORECASE,
 )
-"""Where letters of a sign are those of a unit, `ft` or `kn`, their case tells them apart."""
+"""Case separates signs from units with the same letters, such as `ft` or `kn`."""
 _OTHER_WORDS = re.compile(
     r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
     r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",
     re.IGNORECASE,
 )
-"""What stands beside amounts that are no prices: thresholds, savings, instalments."""
+"""Words beside amounts that are not prices: thresholds, savings, installments."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
     r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
@@ -52,7 +136,7 @@ _NAMED_SIGN = re.compile(
     r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
     r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
 )
-"""What is a sign only in what is called a price: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
+"""Signs that count only in elements named price: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -62,9 +146,9 @@ _AS_STRUCK = 3
 _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
 _REACH_BELOW, _REACH_ABOVE = 120.0, 60.0
-"""Elements from the title that weigh as much as one point."""
+"""Distance from the title, in elements, that costs one point of the score."""
 _MANY_ALIKE, _ALIKE_COST = 4, 1.5
-"""Prices of the same class: rows of other products."""
+"""Prices of the same class, and their cost: rows of other products."""
 _LEAST_SCORE = -3.0
 _SURE_SCORE = 1.0
 _ANCESTORS = 7
@@ -72,13 +156,13 @@ _ANCESTORS = 7
 
 @dataclass(frozen=True, slots=True)
 class VisiblePrice:
-    """The best looking price, whether much speaks for it, and the signs of all amounts on the page."""
+    """The best visible price, its certainty, and the signs of all amounts on the page."""
 
     amount: Amount | None
     sure: bool
     signs: Mapping[float, str | None]
     clear: Set[float]
-    """The amounts against which nothing speaks somewhere."""
+    """Amounts with at least one occurrence without signs of another price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +175,8 @@ class _Candidate:
     against: int
 
 
-def shown(body: Element, title: Element | None) -> VisiblePrice:
-    """The price near the title; none where nothing looks like it."""
+def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
+    """Return the price near the title; its amount is None if no text looks like a price."""
     place, found = _candidates(body, title)
     alike = Counter(one.names for one in found if one.names)
     best = max(found, key=lambda one: _score(one, place, alike), default=None)
@@ -105,27 +189,29 @@ def shown(body: Element, title: Element | None) -> VisiblePrice:
     return VisiblePrice(amount, score >= _SURE_SCORE, signs, clear)
 
 
-def is_past(price: float, body: Element, shown: VisiblePrice) -> bool:
-    """Whether a price stands on the page, but as an old one alone: struck out, or called so."""
-    if price in shown.clear:
+def is_only_old_price(price: float, body: Element, visible: VisiblePrice) -> bool:
+    """Return True if a price is on the page only as an old price."""
+    if price in visible.clear:
         return False
-    texts = (text_of(element) for element in _elements(body) if price_text.is_past(element))
-    amounts = (money.seen(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
+    texts = (text_of(element) for element in _elements(body) if is_old_price(element))
+    amounts = (
+        money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT
+    )
     return any(amount is not None and amount.value == price for amount in amounts)
 
 
-def title_place(body: Element) -> Element | None:
-    """The first heading of the first rank that says something."""
+def find_title(body: Element) -> Element | None:
+    """Return the first `h1` with text."""
     return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
 
 
-def speaks_against(element: Element) -> bool:
-    """Whether where an element stands tells of an old price, or of that of something else."""
-    return _against(element, names_of(element)) > 0
+def suggests_other_price(element: Element) -> bool:
+    """Return True if the surroundings suggest an old price or the price of another product."""
+    return _against(element, element_names(element)) > 0
 
 
 def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
-    """Where the title stands, and every price with its place."""
+    """Return the position of the title and all price candidates."""
     found: list[_Candidate] = []
     at_title = 0
     for place, element in enumerate(_elements(body), start=1):
@@ -143,14 +229,14 @@ def _elements(body: Element) -> Iterator[Element]:
 
 
 def _candidate(element: Element, place: int) -> _Candidate | None:
-    if element.tag in _PASSED or is_struck(element):
+    if element.tag in _PASSED or is_struck_through(element):
         return None
-    names = names_of(element)
+    names = element_names(element)
     named = bool(names) and PRICE_NAMES.search(names) is not None
-    text = current(element) if named else element.text or ""
+    text = current_price_text(element) if named else element.text or ""
     if len(text) > 8 * MAX_PRICE_TEXT:
         return None
-    text = without_past_amount(" ".join(text.split()))
+    text = remove_old_amount(" ".join(text.split()))
     if not any(map(str.isdigit, text)) or len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
         return None
     if _NUMBER.fullmatch(text):
@@ -162,7 +248,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
 
 
 def _behind(element: Element, place: int) -> _Candidate | None:
-    """The price in a text behind an element, of which nothing around it says that it is one."""
+    """Return the price in a text after an element without a price name."""
     text = " ".join((element.tail or "").split())
     around = element.getparent()
     if (
@@ -170,10 +256,10 @@ def _behind(element: Element, place: int) -> _Candidate | None:
         or len(text) > _MAX_PLAIN_TEXT
         or around is None
         or around.tag in _PASSED
-        or is_struck(around)
+        or is_struck_through(around)
     ):
         return None
-    names = names_of(around)
+    names = element_names(around)
     if not _SIGN.search(text) or PRICE_NAMES.search(names):
         return None
     return _judged(around, text, place, names)
@@ -182,8 +268,8 @@ def _behind(element: Element, place: int) -> _Candidate | None:
 def _judged(
     element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
 ) -> _Candidate | None:
-    """A text as a price, and what speaks against it."""
-    amount = money.seen(text)
+    """Parse a text as a price and count signs against it."""
+    amount = money.parse_visible_price(text)
     if amount is None or not amount.value or not (amount.sign or itemprop):
         return None
     against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
@@ -191,7 +277,7 @@ def _judged(
 
 
 def _with_sign_beside(element: Element, number: str) -> str:
-    """The number with the sign that stands right before or behind it in an element of its own."""
+    """Return the number with the sign from the element directly before or after it."""
     before, behind = element.getprevious(), element.getnext()
     around = element.getparent()
     left = (
@@ -212,14 +298,14 @@ def _with_sign_beside(element: Element, number: str) -> str:
 
 
 def _against(element: Element, names: str) -> int:
-    """How much speaks for an old price, or for that of something else."""
+    """Count the signs of an old price or of the price of another product."""
     count = 0
     around: Element | None = element
     for _ in range(_ANCESTORS):
         if around is None or around.tag == "body":
             break
-        count += _NOT_NOW.search(names if around is element else names_of(around)) is not None
-        if around.tag in _OUTSIDE or is_struck(around):
+        count += _NOT_NOW.search(names if around is element else element_names(around)) is not None
+        if around.tag in _OUTSIDE or is_struck_through(around):
             count += _AS_STRUCK
         around = around.getparent()
     return count

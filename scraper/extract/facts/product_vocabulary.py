@@ -1,4 +1,4 @@
-"""The words by which shops of a dozen languages say what can be bought, what cannot, and what a value is."""
+"""Words of shops in a dozen languages for availability, prices and labels."""
 
 from __future__ import annotations
 

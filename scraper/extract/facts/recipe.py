@@ -1,14 +1,198 @@
-"""What a page says of its recipe, each fact with where it stands; nothing rather than a guess."""
+"""Extract the facts of a recipe from markup and visible text. Prefer no fact to a guess."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scraper.extract.dom.xpath import Element
-from scraper.extract.facts import recipe_markup, recipe_times, recipe_visible
+from scraper.extract.dom.xpath import Element, attribute_selector, text_of
+from scraper.extract.facts import recipe_visible
+from scraper.extract.facts.durations import parse_minutes
+from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.model import Facts, FactSource
-from scraper.extract.facts.schema_graph import SchemaGraph, folded
+from scraper.extract.facts.schema_graph import (
+    OTHER_ITEM_PROPERTIES,
+    SchemaGraph,
+    clean_text,
+    fold_name,
+    has_type,
+    is_same_name,
+    parse_count,
+    parse_rating,
+    plain_text,
+    property_value,
+)
+from scraper.extract.syntaxes.jsonld import Item, names
+
+_RECIPES = frozenset({"recipe"})
+_PARTS = ("itemListElement", "steps", "step")
+_MOST_NAMES, _TOLD = 2, 2
+"""Recipes with distinct names. With more, if none has the title of the page, the page is a list."""
+_MAX_LINES = 500
+_MAX_LINE = 5_000
+_MAX_DEPTH = 6
+_MAX_TITLE = 300
+_BREAKS = re.compile(r"<\s*(?:br|/p|/li|/div|/h\d)\b[^>]{0,200}>|\r?\n", re.IGNORECASE)
+_NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
+_TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
+
+
+def page_recipes(graph: SchemaGraph, title: str) -> list[Item]:
+    """Return the items of the recipe of the page, the most complete first; empty for a list of recipes."""
+    found = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
+    found = found or [item for item in graph.items() if has_type(item, _RECIPES)]
+    found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
+    if not found or _is_titled(graph, found[0], title):
+        return found
+    told = [item for item in found if _fullness(item) >= _TOLD] or found
+    return found if len({fold_name(graph.text(item, "name")) for item in told}) <= _MOST_NAMES else []
+
+
+def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
+    """Add the facts of the items of one syntax."""
+    found = page_recipes(graph, title)
+    for item in found:
+        # Skip other recipes on the page.
+        name = fold_name(graph.text(item, "name"))
+        if not name or is_same_name(name, fold_name(graph.text(found[0], "name"))):
+            _add(facts, graph, item, source)
+
+
+def _is_titled(graph: SchemaGraph, item: Item, title: str) -> bool:
+    return is_same_name(fold_name(graph.text(item, "name")), title)
+
+
+def _fullness(item: Item) -> int:
+    return sum(
+        bool(property_value(item, name))
+        for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
+    )
+
+
+def _add(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
+    title = graph.text(item, "name", "headline")
+    facts.add("title", title[:_MAX_TITLE] if title else None, source)
+    ingredients = property_value(item, "recipeIngredient") or property_value(item, "ingredients")
+    facts.add("ingredients", _lines(graph, ingredients), source)
+    facts.add("instructions", _lines(graph, property_value(item, "recipeInstructions")), source)
+    for name, key in _TIMES.items():
+        facts.add(name, parse_minutes(graph.text(item, key)), source)
+    facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
+    author = [clean_text(name) for name in names(graph.followed(property_value(item, "author")))]
+    people = [name for name in author if name and "://" not in name]
+    facts.add("author", ", ".join(people[:5]), source)
+    facts.add("image", graph.picture(item), source)
+    for stated in graph.objects(item, "aggregateRating")[:1]:
+        count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
+        facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
+    for nutrition in graph.objects(item, "nutrition")[:1]:
+        facts.add("nutrients", _nutrients(nutrition), source)
+
+
+def _lines(graph: SchemaGraph, value: Any) -> list[str]:
+    """Return the lines of a list given as texts, steps, sections of steps, or one text with line breaks."""
+    found: list[str] = []
+    for text in _texts(graph, value, 0):
+        parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]
+        found += [part for part in (clean_text(part[:_MAX_LINE]) for part in parts) if part]
+        if len(found) > _MAX_LINES:
+            break
+    return found[:_MAX_LINES]
+
+
+def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth > _MAX_DEPTH:
+        return
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(graph, part, depth + 1)
+    elif isinstance(value, dict):
+        item = graph.followed(value)
+        inner = next((item[name] for name in _PARTS if item.get(name)), None)
+        if inner is not None:
+            yield from _texts(graph, inner, depth + 1)
+            return
+        for name in ("text", "name", "description", "value", "@value", "item"):
+            if item.get(name):
+                yield from _texts(graph, item[name], depth + 1)
+                return
+
+
+def _nutrients(item: Item) -> dict[str, str]:
+    told = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
+    return {name: value for name, value in told.items() if value}
+
+
+_LABELS = LabelValuePairs(
+    {
+        "total_time": (
+            r"total(?: cook(?:ing)?)? time|time|ready in|total|totale tijd|totale bereidingstijd|"
+            r"gesamtzeit|gesamt|arbeitszeit gesamt|temps total|durée totale|tiempo total|tempo totale?|"
+            r"tempo de preparo|samlet tid|total tid|tid i alt|totaltid|tillagningstid|kokonaisaika|"
+            r"czas całkowity|celkový čas|teljes idő|toplam süre|общее время|время приготовления|所要時間|"
+            r"總時間|总时间|συνολικός χρόνος|전체 시간"
+        ),
+        "prep_time": (
+            r"prep(?:aration)?(?: time)?|hands-?on(?: time)?|active time|voorbereiding(?:stijd)?|"
+            r"vorbereitung(?:szeit)?|(?:temps de )?préparation|(?:tiempo de )?preparación|"
+            r"(?:tempo di )?preparazione|forberedelse(?:stid)?|förberedelse|czas przygotowania|"
+            r"doba přípravy|hazırlama süresi|подготовка|準備時間"
+        ),
+        "cook_time": r"cook(?:ing)?(?: time)?|bake(?: time)?|baking time|kooktijd|oventijd|kochzeit|backzeit|"
+        r"koch-?/?backzeit|(?:temps de )?cuisson|(?:tiempo de )?cocción|(?:tempo di )?cottura|"
+        r"steketid|tilberedningstid|czas gotowania|pişirme süresi|調理時間",
+    }
+)
+
+
+_NAMES = {
+    "total_time": re.compile(
+        r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE
+    ),
+    "prep_time": re.compile(r"(?<![a-z])prep(?:aration)?[-_]?time(?![a-z])", re.IGNORECASE),
+    "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
+}
+"""Names of the times in microdata, microformats and plugins."""
+_CALLED = tuple(attribute_selector(name) for name in ("class", "itemprop"))
+_STATED = ("content", "datetime", "title")
+_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
+_MAX_TEXT = 80
+_NO_UNIT = re.compile(r"[\d:.\s]+")
+"""Numbers without a unit, as for the length of a video."""
+
+
+def find_times(body: Element) -> dict[str, int]:
+    """Return minutes by name; ignore labeled values without a unit."""
+    told = {
+        name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()
+    }
+    return _named(body) | {name: span for name, span in told.items() if span}
+
+
+def _named(body: Element) -> dict[str, int]:
+    """Return the times in elements with such a name; ignore a name with several times."""
+    found: dict[str, set[int]] = {}
+    for element in (element for called in _CALLED for element in called(body)):
+        words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
+        for name, pattern in _NAMES.items():
+            if pattern.search(words) and (span := _span(element)):
+                found.setdefault(name, set()).add(span)
+    return {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
+
+
+def _span(element: Element) -> int | None:
+    """Return the minutes that an element states or shows, or None if it is outside the content."""
+    if any(around.tag in _OUTSIDE for around in element.iterancestors()):
+        return None
+    stated = (element.get(name) for name in _STATED)
+    for text in (*stated, clean_text(text_of(element)[: 4 * _MAX_TEXT])):
+        if text and len(text) <= _MAX_TEXT and not _NO_UNIT.fullmatch(text) and (span := parse_minutes(text)):
+            return span
+    return None
+
 
 ORDER = (
     "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
@@ -19,7 +203,7 @@ _LEAST_INGREDIENTS = 2
 _LEAST_AMOUNTS = 0.3
 
 
-def read(
+def extract_recipe(
     graphs: Mapping[FactSource, SchemaGraph],
     body: Element,
     title: str,
@@ -27,48 +211,53 @@ def read(
     author: str | None = None,
     picture: str | None = None,
 ) -> dict[str, Any] | None:
-    """The facts of the recipe; None where the page holds none.
+    """Return the facts of the recipe, or None if the page has none.
 
-    `author`, `picture`: those of the page, which are the recipe's where it names none of its own.
+    Args:
+        graphs: items of the page by syntax.
+        body: body of the page.
+        title: title of the page.
+        author: author of the page, used if the recipe has none.
+        picture: image of the page, used if the recipe has none.
     """
     facts = Facts()
     for source, graph in graphs.items():
-        recipe_markup.add_items(facts, graph, source, folded(title))
-    is_told = any(recipe_markup.own(graph, folded(title)) for graph in graphs.values())
+        add_recipe_items(facts, graph, source, fold_name(title))
+    is_told = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
     if "ingredients" not in facts:
-        facts.add("ingredients", recipe_visible.ingredients(body), FactSource.VISIBLE)
+        facts.add("ingredients", recipe_visible.find_ingredients(body), FactSource.VISIBLE)
     if not is_told and not _looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
-        facts.add("instructions", recipe_visible.instructions(body), FactSource.VISIBLE)
+        facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
     if not is_told and "instructions" not in facts:
         return None
     facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("author", author, FactSource.VISIBLE)
     facts.add("image", picture, FactSource.OPENGRAPH)
     if "yields" not in facts:
-        facts.add("yields", recipe_visible.yields(body), FactSource.VISIBLE)
+        facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
     _add_times(facts, body)
     return facts.as_object(ORDER)
 
 
 def _add_times(facts: Facts, body: Element) -> None:
-    """The times that the page shows, where none is marked up, and the sum of those there are."""
+    """Add the visible times if none is marked up, and the total time as a sum."""
     if not facts.value("total_time"):
         facts.forget("total_time")
-        for name, span in recipe_times.seen(body).items():
+        for name, span in find_times(body).items():
             facts.add(name, span, FactSource.VISIBLE)
     parts = [facts.value("prep_time"), facts.value("cook_time")]
     if None not in parts:
         facts.add("total_time", sum(parts), FactSource.SUM)
-    elif any(parts):  # of a dish that is not cooked, or that takes no work
+    elif any(parts):  # one part is missing: the dish is not cooked, or needs no preparation
         facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
     for name in ("prep_time", "cook_time", "total_time"):
-        if facts.value(name) == 0:  # what plugins write for a time that nobody gave
+        if facts.value(name) == 0:  # plugins write 0 for a missing time
             facts.forget(name)
 
 
 def _looks_like_food(lines: list[str]) -> bool:
-    """Whether a list is one of amounts: categories and what a product is made of have none."""
+    """Return True if a list has amounts: lists of categories or of product components have none."""
     with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
     return len(lines) >= _LEAST_INGREDIENTS and with_amounts >= _LEAST_AMOUNTS * len(lines)

@@ -1,4 +1,4 @@
-"""The lists of a recipe as a person sees them: below a heading of that meaning, or in what is called so."""
+"""Find the visible lists of a recipe: below a heading such as "Ingredients", or in elements named so."""
 
 from __future__ import annotations
 
@@ -10,18 +10,60 @@ from typing import Any, cast
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.facts.recipe_vocabulary import (
-    INGREDIENT_HEADING,
-    INGREDIENT_NAMES,
-    INGREDIENT_PROPERTIES,
-    RECIPE_HEADING,
-    STEP_HEADING,
-    STEP_MARK,
-    STEP_NAMES,
-    STEP_PROPERTIES,
-    YIELD_LABELS,
+from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.schema_graph import clean_text
+
+INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
+STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
+INGREDIENT_NAMES = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
+STEP_NAMES = re.compile(
+    r"instruction|direction|preparation|method(?!ology)|recipe-?steps?|step-?(?:text|list)|zubereitung|"
+    r"preparazione|bereiding|fremgangsm|tillagning|etapes|preparacion",
+    re.IGNORECASE,
 )
-from scraper.extract.facts.schema_graph import cleaned
+INGREDIENT_HEADING = re.compile(
+    r"\W*(?:the |les |gli |los |las |die )?(?:ingredients?|zutaten|ingrédients?|ingredientes?|ingredienti|"
+    r"ingrediënten|składniki|ingredienser|ingredienzen|ингредиенты|材料|分量|hozzávalók|malzemeler|"
+    r"suroviny|ainekset|sestavine|sastojci|υλικά|재료|what you(?:.?ll)? need|you(?: will|.ll) need|"
+    r"benodigdheden|"
+    r"(?:dit|wat) heb je nodig|ingredience|ingrediente|інгредієнти|состав|продукти|съставки|raineed|"
+    r"sastāvdaļas|ingredientai|食材|用料|原料|bahan(?:-bahan)?|nguyên liệu|ส่วนผสม|วัตถุดิบ|المكونات|المقادير|"
+    r"مواد لازم|מצרכים|מרכיבים|सामग्री)(?!\w)",
+    re.IGNORECASE,
+)
+STEP_HEADING = re.compile(
+    r"\W*(?:(?:cooking |preparation )?(?:instructions?|directions?|method|procedure)|preparation|zubereitung|"
+    r"anleitung|so (?:geht|wird).?s|und so geht.?s|préparation|étapes|(?:les )?étapes|réalisation|"
+    r"preparación|elaboración|elaboració|pasos|modo de (?:preparación|hacer)|"
+    r"(?:cómo|como) (?:hacer|preparar|fazer)|come (?:preparare|fare)|preparazione|procedimento|"
+    r"preparação|modo de fazer|bereiding(?:swijze)?|aan de slag|zo maak je|werkwijze|"
+    r"przygotowanie|sposób|wykonanie|gör så här|så här gör du|tillagning|slik gjør du|sådan gør du|"
+    r"framgangsmåte|fremgangsmåde|fremgangsmåte|приготовление|приготування|способ|пошаговый рецепт|"
+    r"начин на (?:приготвяне|приготовление)|作り方|做法|步[驟骤]|制作(?:方法|步骤)|製作|"
+    r"elkészítés|modo de preparo|"
+    r"postup|příprava|príprava|priprema|priprava|postopek|mod de preparare|preparare|εκτέλεση|"
+    r"만드는|조리(?:법|방법|순서)|hazırlanışı|yapılışı|how to (?:make|cook)|what to do|steps|"
+    r"valmistus(?:ohje)?|"
+    r"(?:valmistamine|pagatavošana|gaminimas)|cara (?:membuat|memasak)|langkah|cách (?:làm|nấu)|"
+    r"วิธีทำ|طريقة (?:التحضير|العمل|الطبخ)|طرز تهیه|אופן ההכנה|הוראות הכנה|विधि)(?!\w)",
+    re.IGNORECASE,
+)
+RECIPE_HEADING = re.compile(
+    r"\W*(?:the |la )?(?:recipe|rezept|recette|receta|ricetta|recept|przepis|ohje)\W*$", re.IGNORECASE
+)
+STEP_MARK = re.compile(
+    r"^(?:step|schritt|étape|paso|passo|stap|krok|шаг|trin|steg|vaihe|adım|pas)\s*\d{1,2}\s*[.:)–-]?\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""Label before a step, such as "Step 1"."""
+YIELD_LABELS = LabelValuePairs(
+    {
+        "yields": r"serves|servings?|yields?|makes|portions?|portionen|personen|porties|porzioni|porciones|"
+        r"porções|pour|personnes|portioner|porsjoner|porcje|porcí|adag|порции|количество порций|kişilik|"
+        r"人数|人分"
+    }
+)
+
 
 _MAX_LINES = 100
 _MAX_LINE = 2_000
@@ -29,7 +71,7 @@ _MAX_INGREDIENT = 200
 _MAX_HEADING = 60
 _MAX_CLIMB = 8
 _MAX_BEHIND = 600
-"""Elements behind a heading in which its list may stand."""
+"""Elements after a heading that may hold its list."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
 _CLASSED = attribute_selector("class")
 _PROPERTIES = attribute_selector("itemprop")
@@ -45,8 +87,8 @@ _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
 
 
-def ingredients(body: Element) -> list[str]:
-    """The lines of the list of ingredients; empty where none is found."""
+def find_ingredients(body: Element) -> list[str]:
+    """Return the ingredients; empty if none are found."""
     return (
         _marked(body, INGREDIENT_PROPERTIES)
         or _short(_named(body, INGREDIENT_NAMES, STEP_NAMES))
@@ -55,8 +97,8 @@ def ingredients(body: Element) -> list[str]:
     )
 
 
-def instructions(body: Element) -> list[str]:
-    """The steps; empty where none are found."""
+def find_instructions(body: Element) -> list[str]:
+    """Return the steps; empty if none are found."""
     return (
         _marked(body, STEP_PROPERTIES)
         or _named(body, STEP_NAMES, INGREDIENT_NAMES)
@@ -66,34 +108,34 @@ def instructions(body: Element) -> list[str]:
     )
 
 
-def yields(body: Element) -> str | None:
-    """For how many it is."""
+def find_yields(body: Element) -> str | None:
+    """Return the number of servings as text, or None."""
     for element in _CLASSED(body):
         if _YIELD_NAMES.search(element.get("class") or ""):
-            text = cleaned(text_of(element)[:_MAX_LINE])
+            text = clean_text(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
-    beside = YIELD_LABELS.seen(body).get("yields", "")
+    beside = YIELD_LABELS.find(body).get("yields", "")
     return beside if any(map(str.isdigit, beside)) else None
 
 
 def _short(lines: list[str]) -> list[str]:
-    """Ingredients are short; a list of long lines is something else."""
+    """Return the short lines, or nothing if half of the lines are too long for ingredients."""
     kept = [line for line in lines if len(line) <= _MAX_INGREDIENT]
     return kept if len(kept) > len(lines) // 2 else []
 
 
 def _marked(body: Element, properties: frozenset[str]) -> list[str]:
-    """What properties of microdata hold, even where they stand in no item."""
+    """Return the lines of microdata properties, even outside an item."""
     lines: list[str] = []
     for element in _PROPERTIES(body):
         if (element.get("itemprop") or "").lower() in properties:
-            lines += _lines_in(element) or [cleaned(_parted(element))]
+            lines += _lines_in(element) or [clean_text(_parted(element))]
     return [line for line in lines if line][:_MAX_LINES]
 
 
 def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
-    """The lines of the elements of that name; of several kinds of them those that hold the most."""
+    """Return the list items inside elements with such a name; of several groups, the largest."""
     items = (item for item in body.iter("li", "dt") if next(item.iter("ul", "ol"), None) is None)
     return _called_so(items, names, others)
 
@@ -103,14 +145,14 @@ def _called_so(items: Iterable[Element], names: re.Pattern[str], others: re.Patt
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None:
-            kinds.setdefault(_called(around), []).append(_unmarked(cleaned(_parted(item))))
+            kinds.setdefault(_called(around), []).append(_unmarked(clean_text(_parted(item))))
     best = max(kinds.values(), key=len, default=[])
     lines = [line for line in dict.fromkeys(best) if line and len(line) < _MAX_LINE]
     return lines if 1 < len(lines) < _MAX_LINES else []
 
 
 def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
-    """The paragraphs and boxes of one line in what is classed so, each once."""
+    """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
     outer: set[Element] = set()
     for around in _CLASSED(body):
         if names.search(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
@@ -119,12 +161,12 @@ def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
 
 
 def _is_line(box: Element) -> bool:
-    """Whether a paragraph or box holds a text and nothing in lines of its own."""
+    """Return True if an element holds text and no block elements."""
     return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
 
 
 def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Element | None:
-    """The nearest element around a line that is called so, if nothing nearer is called otherwise."""
+    """Return the nearest ancestor with such a name, unless a nearer one has an opposite name."""
     around: Element | None = item
     for _ in range(_MAX_CLIMB):
         if around is None or around.tag in _OUTSIDE or around.tag in ("body", "main", "article"):
@@ -143,7 +185,7 @@ def _called(element: Element) -> str:
 
 
 def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> list[str]:
-    """What stands between a heading of that meaning and the next one."""
+    """Return the lines between a matching heading and the next heading."""
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
     for place, element in enumerate(order):
@@ -167,9 +209,9 @@ def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
 
 
 def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
-    """The lines of the list behind a heading; paragraphs where there is no list."""
+    """Return the list items after a heading, or paragraphs if there is no list."""
     inside = set(heading.iterdescendants())
-    beside = _Beside(heading)
+    beside = _OutsideContent(heading)
     found: list[Element] = []
     boxes: list[Element] = []
     for element in behind:
@@ -194,7 +236,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     lines = [
         line
         for element in chosen
-        for line in (_broken(element) if element.tag == "p" else [cleaned(_parted(element))])
+        for line in (_broken(element) if element.tag == "p" else [clean_text(_parted(element))])
     ]
     return [_unmarked(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
@@ -207,14 +249,14 @@ def _is_in_menu(element: Element) -> bool:
     return any(around.tag in ("nav", "footer") for around in element.iterancestors())
 
 
-class _Beside:
-    """What stands beside the content, and the heading does not."""
+class _OutsideContent:
+    """Elements outside the content that do not contain the heading."""
 
     def __init__(self, heading: Element) -> None:
         self._known = dict.fromkeys(heading.iterancestors(), False)
 
     def holds(self, element: Element) -> bool:
-        """Whether an element stands there; those around it are looked at once."""
+        """Return True if an element is outside the content; results for ancestors are cached."""
         known = self._known.get(element)
         if known is None:
             around = element.getparent()
@@ -228,14 +270,14 @@ def _is_other_heading(element: Element, other: re.Pattern[str]) -> bool:
 
 
 def _ends(element: Element, heading: Element) -> bool:
-    """Whether a new section begins: a heading of the same rank or a higher one."""
+    """Return True if an element starts a new section: a heading of the same or a higher rank."""
     if element.tag not in _HEADINGS:
         return False
     return heading.tag not in _HEADINGS or element.tag <= heading.tag
 
 
 def _lines_in(element: Element) -> list[str]:
-    items = [cleaned(_parted(item)) for item in element.iter("li")]
+    items = [clean_text(_parted(item)) for item in element.iter("li")]
     if items:
         return items
     paragraphs = list(element.iter("p"))
@@ -243,16 +285,16 @@ def _lines_in(element: Element) -> list[str]:
 
 
 def _broken(element: Element) -> list[str]:
-    """The lines of a text, cut at its line breaks."""
+    """Return the lines of a text, split at line breaks."""
     text = "".join(
         "\n" if isinstance(piece, etree._Element) else str(piece).replace("\n", " ")
         for piece in cast("list[Any]", _PIECES(element))
     )
-    return [line for line in map(cleaned, text.split("\n")) if line]
+    return [line for line in map(clean_text, text.split("\n")) if line]
 
 
 def _parted(element: Element) -> str:
-    """The text of an element; a space between parts that touch, as an amount and a name in cells do."""
+    """Return the text of an element with a space between adjacent parts, such as amount and name in cells."""
     if len(element) < 2:
         return text_of(element)
     said = element.text or ""

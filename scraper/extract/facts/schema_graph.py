@@ -1,4 +1,4 @@
-"""One view on items of JSON-LD, microdata and RDFa: types without regard to case, references followed."""
+"""Query items of JSON-LD, microdata and RDFa: case-insensitive names, resolved references."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from scraper.extract.syntaxes.jsonld import Item, types
 
 MAX_ITEMS = 5_000
-ELSEWHERE = frozenset(
+OTHER_ITEM_PROPERTIES = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
     "itemReviewed itemListElement hasPart".split()
 )
-"""What stands under these is another product or recipe."""
+"""Properties whose values are other products or recipes."""
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)
@@ -26,14 +26,15 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 _WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
 _RATING = re.compile(r"\d{1,4}(?:[.,]\d{1,10})?", re.ASCII)
 _NOTHING = frozenset({"undefined", "null", "nan", "n/a", "[object object]"})
-"""What scripts write where they have no value."""
+"""Texts that scripts write for a missing value."""
 _BEFORE_LAST_WORD = re.compile(r"^.*[/#:](?=[^/#:]*$)", re.DOTALL)
 
 
 class SchemaGraph:
-    """The items of a page in one syntax."""
+    """Items of a page in one syntax."""
 
     def __init__(self, values: Iterable[Item]) -> None:
+        """Index the items of one syntax by id."""
         self._values = list(values)
         self._by_id: dict[str, Item] = {}
         for item in self.items():
@@ -42,7 +43,7 @@ class SchemaGraph:
                 self._by_id[name] = item
 
     def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[Item]:
-        """Every object, outer ones before inner ones, but not what stands under the properties `without`."""
+        """Yield every object, outer ones first, without the values of the properties `without`."""
         waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(self._values)]
         given = 0
         while waiting and given < MAX_ITEMS:
@@ -58,15 +59,15 @@ class SchemaGraph:
                 waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
 
     def followed(self, value: Any) -> Any:
-        """What a reference points to; anything else as it is."""
+        """Resolve a reference; return other values unchanged."""
         if isinstance(value, dict) and set(value) <= {"@id", "@type"}:
             return self._by_id.get(str(value.get("@id")), value)
         return value
 
     def objects(self, item: Item, *names: str) -> list[Item]:
-        """The objects under the first of these names that holds any."""
+        """Return the objects of the first of these properties that has any."""
         for name in names:
-            listed = held(item, name)
+            listed = property_value(item, name)
             parts = [self.followed(part) for part in (listed if isinstance(listed, list) else [listed])]
             found = [part for part in parts if isinstance(part, dict)]
             if found:
@@ -74,71 +75,71 @@ class SchemaGraph:
         return []
 
     def text(self, item: Item, *names: str) -> str | None:
-        """The first plain value under these names, clean."""
+        """Return the first plain value of these properties."""
         for name in names:
-            value = held(item, name)
+            value = property_value(item, name)
             if value not in (None, "", []):
-                text = plain(self.followed(value))
+                text = plain_text(self.followed(value))
                 if text:
                     return text
         return None
 
     def picture(self, item: Item) -> str | None:
-        """The address of an item's first picture; of an object its address, never its name."""
-        value = held(item, "image")
+        """Return the URL of the first image of an item."""
+        value = property_value(item, "image")
         first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
         if isinstance(first, dict):
             first = self.text(first, "contentUrl", "url", "@id")
-        address = plain(first)
+        address = plain_text(first)
         return None if address is None or address.startswith("data:") else address
 
 
-def held(item: Item, name: str) -> Any:
-    """What stands under a name, however its letters are cased, with its vocabulary or not: `schema:name`."""
+def property_value(item: Item, name: str) -> Any:
+    """Return the value of a property, ignoring case and vocabulary (`schema:name`)."""
     if name in item:
         return _as_list(item[name])
     lowered = name.lower()
     return next(
-        (_as_list(value) for other, value in item.items() if last_word(other).lower() == lowered), None
+        (_as_list(value) for other, value in item.items() if local_name(other).lower() == lowered), None
     )
 
 
 def _as_list(value: Any) -> Any:
-    """A list that was written as an object with its places for names: `{"0": a, "1": b}`."""
+    """Convert an object with numeric keys, `{"0": a, "1": b}`, to a list."""
     if isinstance(value, dict) and "0" in value:
         return [part for name, part in value.items() if name.isdecimal()]
     return value
 
 
-def last_word(name: str) -> str:
-    """A name of a vocabulary by itself: `InStock` of `schema:InStock` or `https://schema.org/InStock`."""
+def local_name(name: str) -> str:
+    """Return the local name: `InStock` of `schema:InStock` or `https://schema.org/InStock`."""
     return _BEFORE_LAST_WORD.sub("", name).strip()
 
 
-def typed(item: Item, kinds: frozenset[str]) -> bool:
-    """Whether an item is of one of these types, given in lower case."""
-    return any(last_word(name).lower() in kinds for name in types(item))
+def has_type(item: Item, kinds: frozenset[str]) -> bool:
+    """Return True if an item has one of these types, given in lower case."""
+    return any(local_name(name).lower() in kinds for name in types(item))
 
 
-def plain(value: Any, depth: int = 0) -> str | None:
-    """The first text or number in a value, clean; None where there is none."""
+def plain_text(value: Any, depth: int = 0) -> str | None:
+    """Return the first text or number in a value as clean text, or None."""
     if isinstance(value, str):
-        text = cleaned(value)
+        text = clean_text(value)
         return text if text and text.lower() not in _NOTHING else None
     if isinstance(value, bool) or depth > _MAX_DEPTH:
         return None
     if isinstance(value, int | float):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
     if isinstance(value, list):
-        return next(filter(None, (plain(part, depth + 1) for part in value)), None)
+        return next(filter(None, (plain_text(part, depth + 1) for part in value)), None)
     if isinstance(value, dict):
-        held = (value[name] for name in _HOLDERS if value.get(name) not in (None, "", []))
-        return next(filter(None, (plain(part, depth + 1) for part in held)), None)
+        property_value = (value[name] for name in _HOLDERS if value.get(name) not in (None, "", []))
+        return next(filter(None, (plain_text(part, depth + 1) for part in property_value)), None)
     return None
 
 
-def cleaned(text: str) -> str:
-    """One line of text without tags; entities that were escaped twice too."""
+def clean_text(text: str) -> str:
+    """Return one line of text without tags; decode entities, also double-escaped ones."""
     text = text[:_MAX_TEXT]
     if "&" in text:
         text = html.unescape(html.unescape(text))
@@ -147,23 +148,23 @@ def cleaned(text: str) -> str:
     return " ".join(text.split())
 
 
-def folded(text: str | None) -> str:
-    """Letters and digits alone, in lower case: equal for names that a person takes for the same."""
+def fold_name(text: str | None) -> str:
+    """Return letters and digits in lower case, to compare names."""
     return _NOT_LETTERS.sub("", text or "").lower()
 
 
-def same_thing(one: str, other: str) -> bool:
-    """Whether one folded name holds the other."""
+def is_same_name(one: str, other: str) -> bool:
+    """Return True if one folded name contains the other."""
     return bool(one and other) and (one in other or other in one)
 
 
-def whole_number(text: str | None) -> int | None:
-    """A count, its thousands set apart or not; None for anything else."""
+def parse_count(text: str | None) -> int | None:
+    """Parse a count with or without thousands separators; return None for other texts."""
     number = _WHOLE.fullmatch((text or "").strip())
     return int(re.sub(r"\D", "", number.group())) if number else None
 
 
-def rating(text: str | None) -> float | None:
-    """The value of a rating such as `4,5` or `4.667/5`."""
+def parse_rating(text: str | None) -> float | None:
+    """Parse the value of a rating such as `4,5` or `4.667/5`."""
     number = _RATING.match((text or "").strip())
     return round(float(number.group().replace(",", ".")), 4) if number else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.facts import money
-from scraper.extract.facts.durations import minutes
+from scraper.extract.facts.durations import parse_minutes
 
 
 @pytest.mark.parametrize(
@@ -16,16 +16,16 @@ from scraper.extract.facts.durations import minutes
     ],
 )  # fmt: skip
 def test_a_price_is_one_number(text: str, value: float) -> None:
-    assert money.stated(text) == value
+    assert money.parse_machine_price(text) == value
 
 
 def test_three_decimals_are_decimals_where_the_currency_has_them() -> None:
-    assert money.stated("4.250", "KWD") == 4.25
+    assert money.parse_machine_price("4.250", "KWD") == 4.25
 
 
 @pytest.mark.parametrize("text", ["free", "", "call us", "9" * 70, "-"])
 def test_what_is_no_price_is_none(text: str) -> None:
-    assert money.stated(text) is None
+    assert money.parse_machine_price(text) is None
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_is_no_price_is_none(text: str) -> None:
     ],
 )
 def test_a_sign_is_a_word_of_its_own(text: str, sign: str | None) -> None:
-    amount = money.seen(text)
+    amount = money.parse_visible_price(text)
     assert amount is not None and amount.sign == sign
 
 
@@ -50,7 +50,7 @@ def test_a_sign_is_a_word_of_its_own(text: str, sign: str | None) -> None:
      ("kr", "se", "SEK"), ("kr", "", None), ("Rs.", "pk", "PKR"), (None, "us", None)],
 )  # fmt: skip
 def test_codes_are_given_only_where_they_are_known(sign: str | None, country: str, code: str | None) -> None:
-    assert money.code_of(sign, country) == code
+    assert money.currency_code(sign, country) == code
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_codes_are_given_only_where_they_are_known(sign: str | None, country: st
     ],
 )  # fmt: skip
 def test_spans_are_minutes(text: str, span: int | None) -> None:
-    assert minutes(text) == span
+    assert parse_minutes(text) == span
