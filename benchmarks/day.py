@@ -242,7 +242,7 @@ def _stretches(calls: int) -> list[tuple[int, int]]:
 
 
 async def _left(program: Program) -> dict[str, int]:
-    """What is still under way although nobody asks for anything."""
+    """Return the work that still runs without any request."""
     async with aiohttp.ClientSession() as http, http.get(program.base + "/health") as answer:
         health = await answer.json()
     browsers = health["browsers"]

@@ -189,7 +189,7 @@ def _stretches(visits: int) -> Sequence[tuple[int, int]]:
 
 
 def _members(site: Site) -> list[Process]:
-    """This process and its children, but for the site's."""
+    """Return this process and its children, without those of the site."""
     others = {process.pid for process in tree(site.pid)}
     return [process for process in tree(os.getpid()) if process.pid not in others]
 
@@ -207,7 +207,7 @@ def _memory_mb(members: Sequence[Process]) -> Mapping[str, float]:
 
 @contextmanager
 def _own_temporary_folder() -> Iterator[Path]:
-    """A temporary folder that this process and its children alone use: what is left in it is ours."""
+    """Use a temporary folder of this process and its children only, so that left files are ours."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         before, os.environ["TMPDIR"], tempfile.tempdir = os.environ.get("TMPDIR"), folder, folder
         try:

@@ -150,7 +150,7 @@ async def _measure_index(folder: Path, count: int) -> Figures:
 
 
 def _peer_figures(peer: str, texts: list[str], queries: list[str]) -> Figures:
-    """The same texts and queries in the peer's own environment."""
+    """Run the same texts and queries in the environment of the peer."""
     done = subprocess.run(
         [str(peer_python("indexes")), str(REPOSITORY / "benchmarks/peers/runners/text_indexes.py"), peer],
         input=json.dumps({"texts": texts, "queries": queries}),

@@ -1,5 +1,6 @@
-"""`python -m benchmarks.train_verdict --corpora DIR`: fit the weights of
-`scraper.extract.verdict.shell_score`.
+"""Fit the weights of `scraper.extract.verdict.shell_score`.
+
+Run `python -m benchmarks.train_verdict --corpora DIR`.
 
 Logistic regression by Newton's steps on saved pages with scripts and on the same made hollow; folds are by
 host, so that no site stands on both sides. Prints the two kinds of mistakes out of fold for several limits,
@@ -57,7 +58,7 @@ async def measure(options: Options) -> Figures:
 
 
 def _values(page: Labelled) -> tuple[tuple[float, ...] | None, bool]:
-    """What is measured of a page that the score is asked about; whether it is too long for that."""
+    """Return the features of a page, and True if it is too long for the score."""
     built = page_tree.build_page_tree(snapshot_of(page))
     survey = PageSignals(built)
     if not survey.scripted:

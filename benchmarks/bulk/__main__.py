@@ -1,5 +1,6 @@
-"""Bulk reading: is any URL lost or written twice when workers or the whole job are killed, is any host asked
-for more than it may be, and how quick are the runner of one machine and a Ray cluster of two nodes?
+"""Measure bulk reading: lost and duplicate URLs under kills, politeness, and speed.
+
+Workers and the whole job are killed. The runner of one machine and a Ray cluster of two nodes are compared.
 
 What a host is asked for is counted at the site. Pages a second count from the first request to the last, as
 the site saw them; CPU is that of all processes, the cluster's own among them.

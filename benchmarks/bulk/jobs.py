@@ -67,14 +67,14 @@ class Bench:
         }
 
     def listed(self, pages: int) -> tuple[Path, list[str]]:
-        """A file of URLs, and the URLs."""
+        """Write a file of URLs; return its path and the URLs."""
         urls = self.site.urls(pages)
         source = self._folder / f"urls-{pages}.txt"
         source.write_text("\n".join(urls))
         return source, urls
 
     def command(self, source: Path, way: Way, *more: str) -> tuple[list[str], Path]:
-        """The command of a job in a folder of its own."""
+        """Return the command of a job in its own folder."""
         self._count += 1
         out = self._folder / f"out-{self._count}"
         words = [sys.executable, "-m", "scraper.cli.main", "bulk", str(source), "--out", str(out)]
@@ -117,7 +117,7 @@ class Bench:
     async def process(
         self, command: Sequence[str], account: Account | None = None
     ) -> AsyncIterator[asyncio.subprocess.Process]:
-        """A process under test; where it is left, it is over."""
+        """Run a process under test; it has ended on exit."""
         process = await asyncio.create_subprocess_exec(
             *(account.command(command) if account is not None else command),
             cwd=REPOSITORY,

@@ -28,7 +28,7 @@ class RayNodes:
     pid: int
 
     def readers(self) -> list[int]:
-        """The processes that read pages."""
+        """Return the processes that read pages."""
         return [process.pid for process in tree(self.pid) if command_of(process.pid).startswith(_READER)]
 
 

@@ -116,7 +116,7 @@ class _Counts:
     hits: Counter[str] = field(default_factory=Counter)
 
     def came(self, host: str, path: str) -> None:
-        """A request arrived."""
+        """Count the start of a request."""
         now = self.last_at = time.monotonic()
         self.first_at = now if self.first_at is None else self.first_at
         self.at_once[host] += 1

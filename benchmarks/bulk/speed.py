@@ -92,5 +92,5 @@ def _raced_figures(rates: dict[str, _Rate], pages: int) -> Figures:
 
 
 def _ratio(ours: _Rate, other: _Rate) -> float:
-    """The median over rounds, each against its neighbour in time."""
+    """Return the median ratio over rounds, each compared with its neighbor in time."""
     return statistics.median(a / b for a, b in zip(ours.pages_per_s, other.pages_per_s, strict=True))

@@ -99,7 +99,7 @@ class Running:
         return list((await self._ask({"count": pattern}))["counts"])
 
     async def texts(self) -> list[str]:
-        """The texts of the last reading."""
+        """Return the texts of the last reading."""
         return list((await self._ask({"give": True}))["texts"])
 
     async def ready(self) -> None:

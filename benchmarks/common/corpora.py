@@ -21,7 +21,7 @@ def fold_weights(fold: int) -> Path:
 
 
 def corpus_folder(corpora: Path, name: str) -> Path:
-    """The folder of one corpus: `corpora/NAME/`, or `corpora/NAME.tar.xz` unpacked.
+    """Return the folder of one corpus: `corpora/NAME/`, or `corpora/NAME.tar.xz` unpacked.
 
     Raises:
         FileNotFoundError: neither is there.

@@ -54,11 +54,11 @@ class Account(ABC):
 
     @abstractmethod
     def command(self, command: Sequence[str]) -> list[str]:
-        """The command that starts the contender inside the account."""
+        """Return the command that starts the contender inside the account."""
 
     @abstractmethod
     def members(self) -> list[Process]:
-        """The live processes of the account."""
+        """Return the live processes of the account."""
 
     @abstractmethod
     def _total_s(self, members: Sequence[Process]) -> float:
@@ -69,11 +69,11 @@ class Account(ABC):
         """Tell the account which process was started for it."""
 
     def pids(self) -> list[int]:
-        """The live processes of the account, by number."""
+        """Return the process ids of the account."""
         return [process.pid for process in self.members()]
 
     def usage(self) -> Usage:
-        """What was spent since the account was opened."""
+        """Return the CPU time since the account was opened."""
         members = self.members()
         total = self._total_s(members)
         python = sum(process.own_s for process in members if process.kind == "python")
@@ -94,7 +94,7 @@ class _GroupAccount(Account):
         return ["/bin/sh", "-c", _JOIN, str(self._folder / "cgroup.procs"), *command]
 
     def adopt(self, pid: int) -> None:
-        """It joined by itself."""
+        """Do nothing: the process joined by itself."""
 
     def members(self) -> list[Process]:
         pids = (self._folder / "cgroup.procs").read_text().split()
@@ -130,7 +130,7 @@ class _TreeAccount(Account):
 
 @contextmanager
 def open_account() -> Iterator[Account]:
-    """An account by the best way there is; its group is removed afterwards."""
+    """Open an account by the best available method; remove its group on exit."""
     for root, way, figure in _groups():
         folder = root / f"benchmark-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         try:

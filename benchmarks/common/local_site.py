@@ -38,7 +38,7 @@ class LocalSite:
         return tuple(self._url(path, number, number) for number in itertools.islice(self._numbers, count))
 
     def fresh_of_one_host(self, path: str, count: int) -> tuple[str, ...]:
-        """The same, all of one host."""
+        """Return new URLs of one host."""
         numbers = list(itertools.islice(self._numbers, count))
         return tuple(self._url(path, number, numbers[0]) for number in numbers)
 

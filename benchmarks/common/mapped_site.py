@@ -12,7 +12,7 @@ from tests.site.running import Site
 
 
 def mapped_settings(site: Site) -> BrowserSettings:
-    """Settings of a door that finds the site's host names."""
+    """Return browser settings that resolve the host names of the site."""
     # Each mapped name is warned of, rightly so; here all of them are meant.
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
     return BrowserSettings(test_hosts=site.test_hosts)

@@ -17,12 +17,12 @@ _LOCAL = {"SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8", "SEARCH_MCP_MAX_ANSWER_TOKENS"
 
 
 def _server_command(port: int) -> tuple[str, ...]:
-    """The command that serves MCP over streamable HTTP."""
+    """Return the command that serves MCP over streamable HTTP."""
     return (sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port))
 
 
 def stdio_command() -> tuple[str, ...]:
-    """The command that serves MCP over stdin and stdout."""
+    """Return the command that serves MCP over stdin and stdout."""
     return (sys.executable, "-m", "scraper.cli.main", "stdio")
 
 
@@ -41,7 +41,7 @@ def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = No
 
 
 def mcp_reader(address: str) -> tuple[str, ...]:
-    """The command of a client that reads through the MCP server at an address."""
+    """Return the command of a client that reads through the MCP server at a URL."""
     return (sys.executable, "-m", "benchmarks.peers.mcp_reader", address)
 
 
@@ -52,7 +52,7 @@ def own_visits(name: str = "search-mcp, visits alone") -> Contender:
 
 @contextmanager
 def trusting_chromium() -> Iterator[Mapping[str, str]]:
-    """Settings under which our Chromium asks for no valid certificate: nobody signs one for a borrowed name.
+    """Return settings under which Chromium accepts invalid certificates, as the test host names have.
 
     No setting of the server says so, and none should: a script stands where the browser is looked for.
     """
@@ -69,7 +69,7 @@ def trusting_chromium() -> Iterator[Mapping[str, str]]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -33,7 +33,7 @@ class Held:
 
 
 def tree(root: int) -> list[Process]:
-    """The process and all its live descendants."""
+    """Return the process and all its live descendants."""
     children: dict[int, list[Process]] = {}
     found: dict[int, Process] = {}
     for process in _all():
@@ -57,7 +57,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def command_of(pid: int) -> str:
-    """The command line of a process, as it shows it; empty when it is gone."""
+    """Return the command line of a process; empty if the process has ended."""
     try:
         return (_PROC / str(pid) / "cmdline").read_text(errors="replace").replace("\0", " ").strip()
     except (FileNotFoundError, ProcessLookupError, PermissionError):

@@ -116,7 +116,7 @@ async def interleaved(entries: Sequence[Entry], rounds: int, budget_s: float = i
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the sorted values lies; 0 where there is none."""
+    """Return the value below which that share of the sorted values lies; 0 without values."""
     return values[min(len(values) - 1, int(len(values) * share))] if values else 0.0
 
 

@@ -31,12 +31,12 @@ class MadeTexts:
         self._chosen = random.Random(seed)
 
     def text(self, words: int) -> str:
-        """A text of so many words."""
+        """Return a text of this many words."""
         places = np.searchsorted(self._limits, self._numbers.random(words))
         return " ".join([self.words[place] for place in np.minimum(places, _WORDS - 1).tolist()])
 
     def page(self, characters: int) -> str:
-        """A text of about so many characters."""
+        """Return a text of about this many characters."""
         return self.text(characters // 6)[:characters]
 
     def queries(self, count: int) -> Iterator[str]:

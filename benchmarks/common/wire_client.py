@@ -54,7 +54,7 @@ class WireClient:
 
 @asynccontextmanager
 async def wire_client(url: str, era: str, *, limit_s: float = 120.0) -> AsyncIterator[WireClient]:
-    """A client with connections of its own."""
+    """Open a client with its own connections."""
     timeout = aiohttp.ClientTimeout(total=limit_s)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as http:

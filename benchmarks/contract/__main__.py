@@ -55,7 +55,7 @@ class Outcome:
 
 
 def all_rows() -> list[Row]:
-    """The whole table."""
+    """Return all rows of the table."""
     return [row for room in _ROOMS for row in room.ROWS]
 
 

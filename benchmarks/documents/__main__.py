@@ -175,7 +175,7 @@ async def _text(parser: DocumentParser, data: bytes, name: str) -> str:
 
 
 def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
-    """What a peer makes of the files; nothing where it fails.
+    """Return the texts of a peer for the files; empty where it fails.
 
     Raises:
         FileNotFoundError: its environment was not set up.

@@ -56,7 +56,7 @@ def facts_in(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def long_pdf(corpus: Path) -> Path | None:
-    """The book of 117 pages."""
+    """Return the path of the book of 117 pages."""
     return next(iter(sorted((corpus / "pdf-long").glob("*.pdf"))), None)
 
 

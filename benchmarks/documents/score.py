@@ -75,7 +75,7 @@ def table_score(gold: Relations, text: str) -> float:
 
 
 def xml_relations(path: Path) -> Relations:
-    """The pairs of neighbouring cells in a gold file of the ICDAR competition."""
+    """Return the pairs of neighboring cells in a gold file of the ICDAR competition."""
     relations: Relations = Counter()
     for region in ElementTree.parse(path).iter("region"):
         cells = {}

@@ -102,7 +102,7 @@ async def _page(browser: Browser, egress: EgressProxy | None, number: int, laps:
 
 @asynccontextmanager
 async def _browsers(peer: Peer) -> AsyncIterator[tuple[Browser, Browser]]:
-    """A plain browser that finds the hosts by itself, and one that needs a gate."""
+    """Open a plain browser that resolves the hosts by itself, and one that needs the proxy."""
     found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     assert found is not None, "no Chromium"
     rules = "--host-resolver-rules=" + ",".join(f"MAP {host} 127.0.0.1:{peer.port}" for host in HOSTS)

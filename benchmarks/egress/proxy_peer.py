@@ -68,7 +68,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 def _page(path: str) -> bytes:
-    """A page of images over all hosts, none of which was ever seen before."""
+    """Return a page of images from all hosts with new URLs."""
     tags = (f"<img src='http://{HOSTS[n % len(HOSTS)]}/i{n}{path}'>" for n in range(IMAGES))
     return ("<!doctype html><title>page</title>" + "".join(tags)).encode()
 

@@ -162,12 +162,12 @@ class _Talk:
         self._dead = False
 
     async def ask(self, message: Mapping[str, Any]) -> None:
-        """A request of our own, waited for."""
+        """Send a valid request and wait for its response."""
         await self._write(json.dumps(message).encode())
         await self._read_until(message["id"])
 
     async def send(self, line: bytes) -> None:
-        """A bent message."""
+        """Send a mutated message."""
         self._waiting[_id_awaited(line)] += 1
         await self._write(line)
 
@@ -221,7 +221,7 @@ class _Talk:
 
 
 def _id_awaited(line: bytes) -> str:
-    """The key under which an answer must come; empty where none has to."""
+    """Return the id that a response must have; empty if none is required."""
     message = _understood(line)
     if message is _NOTHING:
         return _key(None) if line.strip() else ""

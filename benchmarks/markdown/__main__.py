@@ -156,7 +156,7 @@ def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, t
 
 
 def _converted(page: MarkdownPage) -> str:
-    """The converter alone, from the HTML."""
+    """Convert HTML to Markdown with the converter alone."""
     root = parsing.parse_html(page.html).root
     if root is None:
         return ""

@@ -33,7 +33,7 @@ class MarkdownPage:
 
 
 def pages(corpora: Path, kind: str) -> Iterator[MarkdownPage]:
-    """The pages of one set, in a fixed order."""
+    """Return the pages of one set, in a fixed order."""
     folder = corpus_folder(corpora, "markdown" if kind == "documentation" else "markdown-hard")
     for line in (folder / "index.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)

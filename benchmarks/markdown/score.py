@@ -60,7 +60,7 @@ class Score:
 
 
 def gold_from_json(path: Path) -> Gold:
-    """The gold of a documentation page."""
+    """Read the gold of a documentation page."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     structure = Structure(
         headings=[(level, folded_text(text)) for level, text in facts["headings"]],
@@ -77,7 +77,7 @@ def gold_from_json(path: Path) -> Gold:
 
 
 def gold_from_markdown(path: Path) -> Gold:
-    """The gold of a page whose whole Markdown is known."""
+    """Read the gold of a page whose whole Markdown is known."""
     markdown = path.read_text(encoding="utf-8")
     structure = structure_of(markdown)
     return Gold(
@@ -89,7 +89,7 @@ def gold_from_markdown(path: Path) -> Gold:
 
 
 def score(gold: Gold, markdown: str) -> Score:
-    """What a converter's Markdown of a page is worth."""
+    """Score the Markdown of a converter for one page."""
     found = structure_of(markdown)
     result = Score(counts={kind: _counts(kind, gold, found) for kind in KINDS})
     result.relative = sum(not _ABSOLUTE.match(address) for _, address in found.links)

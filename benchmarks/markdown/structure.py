@@ -103,12 +103,12 @@ def folded_code(text: str | None) -> str:
 
 
 def folded_address(address: str | None) -> str:
-    """An address without regard to http or https and a slash at its end."""
+    """Return a URL without scheme and trailing slash, for comparison."""
     return re.sub(r"^http://", "https://", (address or "").strip()).rstrip("/").replace("&amp;", "&")
 
 
 def language_name(info: str | None) -> str:
-    """The language that the first line of a fence names, one name for each."""
+    """Return the normalized language in the first line of a fence."""
     name = re.sub(r"^[{.\s]+", "", (info or "").strip().lower())
     name = re.split(r"[\s,{}:;=]", name, maxsplit=1)[0].strip(".")
     name = re.sub(r"^(?:language|lang|highlight|highlight-source)-", "", name)
@@ -116,7 +116,7 @@ def language_name(info: str | None) -> str:
 
 
 def structure_of(markdown: str) -> Structure:
-    """A Markdown text taken apart."""
+    """Parse a Markdown text into its structure."""
     walk = _Walk()
     tokens = _parser().parse(markdown)
     for at, token in enumerate(tokens):

@@ -31,12 +31,12 @@ _FREE_SEARCH_SERVER = ("-m", "search_mcp", "--transport", "streamable-http")
 
 
 def peer_folder(environment: str) -> Path:
-    """The folder of one environment."""
+    """Return the folder of one environment."""
     return cache_folder() / "peers" / environment
 
 
 def peer_python(environment: str) -> Path:
-    """The interpreter of one environment."""
+    """Return the interpreter of one environment."""
     return peer_folder(environment) / "bin" / "python"
 
 
@@ -51,7 +51,7 @@ def is_set_up(reader: str) -> bool:
 
 
 def peer(reader: str, *options: str) -> Contender:
-    """A peer's reader, ready to be started.
+    """Return the contender that runs a peer's reader.
 
     Raises:
         FileNotFoundError: its environment was not set up.

@@ -20,13 +20,13 @@ class McpReader(Reader):
         self._client = client
 
     async def read(self, url: str, how: str) -> str:
-        """The answer as Markdown."""
+        """Return the answer as Markdown."""
         return _text(
             await self._client.call_tool("fetch", {"url": url, "render": how, "force_refresh": True})
         )
 
     async def read_together(self, urls: Sequence[str], how: str, at_once: int) -> list[str]:
-        """The content of each page of a batch; the server decides how many it reads at once."""
+        """Return the content of each page of a batch; the server decides how many it reads at once."""
         arguments = {"urls": list(urls), "render": how, "format": "json"}
         entries = json.loads(_text(await self._client.call_tool("fetch_batch", arguments)))
         texts = {entry["url"]: entry.get("content", "") for entry in entries}

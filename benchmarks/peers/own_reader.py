@@ -19,7 +19,7 @@ class OwnReader(Reader):
         self._browsers = browsers
 
     async def read(self, url: str, how: str) -> str:
-        """The page's HTML, frames and all."""
+        """Return the HTML of the page with its frames."""
         snapshot = await self._browsers.visit(Request(url, mode=Mode(how)))
         return "\n".join((snapshot.html, *(frame.html for frame in snapshot.frames)))
 

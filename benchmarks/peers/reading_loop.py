@@ -1,4 +1,4 @@
-"""What a contender runs in a process of its own: told over JSON lines what to read, it answers how it went.
+r"""What a contender runs in a process of its own: told over JSON lines what to read, it answers how it went.
 
 Imported by foreign environments too, so it needs nothing but the standard library.
 
@@ -34,11 +34,11 @@ class Reader:
     """Something that reads pages."""
 
     async def read(self, url: str, how: str) -> str:
-        """The text of one page."""
+        """Return the text of one page."""
         raise NotImplementedError
 
     async def read_together(self, urls: Sequence[str], how: str, at_once: int) -> list[str]:
-        """The texts of pages that are asked for in one call; readers without such a call read one by one."""
+        """Return the texts of several pages from one call; readers without such a call read one by one."""
         return await _gathered(lambda url: self.read(url, how), urls, at_once)
 
 

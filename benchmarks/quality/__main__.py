@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _settled(name: str, floors: Floors, wish: _Wish) -> tuple[Floors, bool]:
-    """The floors of a benchmark after its run, and whether they hold."""
+    """Return the floors of a benchmark after its run, and True if they hold."""
     digests = quality_floors.digest_of(wish.corpora, floors.corpora)
     changed = [corpus for corpus, digest in digests.items() if floors.corpora[corpus] != digest]
     if changed and not wish.lower:

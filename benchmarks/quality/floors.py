@@ -54,7 +54,7 @@ class Floors:
 
 
 def read(text: str) -> dict[str, Floors]:
-    """The floors of each benchmark in a TOML text."""
+    """Parse the floors of each benchmark in a TOML text."""
     return {
         name: Floors(
             corpora=dict(table.get("corpora", {})),
@@ -68,7 +68,7 @@ def read(text: str) -> dict[str, Floors]:
 
 
 def written(floors: Mapping[str, Floors]) -> str:
-    """The floors as TOML."""
+    """Return the floors as TOML."""
     lines = [
         "# Floors of quality, read and written by `python -m benchmarks.quality`: what was measured, on",
         "# which files, and how far it may stray by noise. `better` is said where less is more.",
@@ -81,7 +81,7 @@ def written(floors: Mapping[str, Floors]) -> str:
 
 
 def recorded(floors: Floors, measured: Mapping[str, float], *, lower: bool) -> tuple[Floors, list[str]]:
-    """The floors with better figures in their places; and those whose floors would have to be lowered.
+    """Return the floors with better figures, and the names of floors that would be lowered.
 
     `lower`: lower them.
     """
@@ -97,7 +97,7 @@ def recorded(floors: Floors, measured: Mapping[str, float], *, lower: bool) -> t
 
 
 def digest_of(corpora: Path, names: Iterable[str]) -> dict[str, str]:
-    """A digest of each corpus: of the names and contents of all its files.
+    """Return a digest of each corpus: of the names and contents of all its files.
 
     Raises:
         FileNotFoundError: one is not there.

@@ -54,7 +54,7 @@ def chosen(corpus: Path, count: int) -> list[SavedPage]:
 
 
 def hosts_of(pages: Sequence[SavedPage]) -> set[str]:
-    """The hosts of the pages, and those from which they may load something."""
+    """Return the hosts of the pages and of their resources."""
     hosts = {page.host for page in pages}
     for page in pages:
         html = page.file.read_text(encoding="utf-8", errors="replace")

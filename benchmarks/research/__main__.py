@@ -118,7 +118,7 @@ def _read(page: Page) -> Document:
 def _pages_of_answer(
     question: Question, pages: Sequence[Page], vocabulary: Mapping[str, frozenset[str]]
 ) -> list[Page]:
-    """The page, and two of its language that share most words with the question, in no telling order."""
+    """Return the page and two others of its language that share most words with the question, shuffled."""
     words = frozenset(split_terms(question.text))
     others = [page for page in pages if page.name != question.page.name]
     rivals = [page for page in others if page.language == question.page.language] or others
@@ -251,7 +251,7 @@ def _reading(document: Document) -> Reading:
 def _by_peer(
     asked: Sequence[Question], answers: Mapping[str, Sequence[Page]], pages: Mapping[str, Page]
 ) -> dict[str, Any] | None:
-    """What free-search-mcp shows; None where it is not set up."""
+    """Return the excerpts of free-search-mcp, or None if it is not installed."""
     python = peer_python(_PEER)
     if not python.exists():
         print(

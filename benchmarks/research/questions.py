@@ -85,7 +85,7 @@ class Question:
 
 
 def pages_of(corpora: Path, least_tokens: int = LEAST_TOKENS) -> list[Page]:
-    """The long pages of both corpora, at most so many of a domain."""
+    """Return the long pages of both corpora, with a limit per domain."""
     chosen: list[Page] = []
     domains: Counter[str] = Counter()
     for page in sorted((*_of_wcxb(corpora), *_of_languages(corpora)), key=lambda page: _hash(page.name)):
@@ -96,7 +96,7 @@ def pages_of(corpora: Path, least_tokens: int = LEAST_TOKENS) -> list[Page]:
 
 
 def questions_of(pages: Iterable[Page]) -> list[Question]:
-    """The questions of these pages, in an order of their hashes."""
+    """Return the questions of these pages, ordered by their hashes."""
     pages = list(pages)
     commonness: dict[str, Counter[str]] = defaultdict(Counter)
     for page in pages:
@@ -189,7 +189,7 @@ def _kept(passage: str, commonness: Counter[str], seed: str) -> list[str]:
 
 
 def _heading_above(text: str, passage: str) -> str:
-    """The last line before the passage that is short and ends like a heading."""
+    """Return the last line before the passage that is short and ends like a heading."""
     before = text[: text.find(passage)].splitlines()[:-1]
     for line in reversed(before):
         if 3 <= len(line) <= 80 and line[-1].isalnum():

@@ -92,7 +92,7 @@ async def measure(options: Options) -> Figures:
 
 
 def _mean(one: Calibration, other: Calibration) -> Calibration:
-    """The machine is not the same from one hour to the next: what it was before and after."""
+    """Return the mean of the calibrations before and after, because the machine changes over time."""
     costs = {
         kind: Cost(
             (cost.loop_s + other.costs[kind].loop_s) / 2,

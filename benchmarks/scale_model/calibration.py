@@ -59,7 +59,7 @@ def sites_of(pages: int, skew: float, shares: Sequence[float]) -> list[Site]:
 
 
 def urls_of(sites: Sequence[Site], first: int = 0) -> list[str]:
-    """The addresses of their pages, in a fixed disorder."""
+    """Return the URLs of all pages, in a fixed shuffled order."""
     urls = [
         f"http://{HOSTS[host]}/{kind}/{first + number}"
         for host, site in enumerate(sites)
@@ -178,7 +178,7 @@ class _Watch:
     others_s: float = 0.0
 
     def job(self, pages: int, report: dict[str, object]) -> Job:
-        """What was seen, with what the job says of itself."""
+        """Return the observations together with the report of the job."""
         this_run = report["this_run"]
         assert isinstance(this_run, dict)
         cores = os.cpu_count() or 1

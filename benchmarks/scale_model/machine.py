@@ -88,7 +88,7 @@ class Run:
     tried_again: int
 
     def bottleneck(self, machine: Machine) -> str:
-        """What was short most of the time."""
+        """Return the resource that was exhausted most of the time."""
         shares = {
             "cores": self.busy_s / (self.seconds * machine.cores),
             "one thread": self.loop_busy_s / (self.seconds * min(1.0, machine.cores)),
@@ -125,7 +125,7 @@ class _Cores:
         return self._now + max(0.0, self._jobs[0][0] - self._virtual) / self._rate()
 
     def pop(self, now: float) -> Callable[[], None]:
-        """The job that is done now."""
+        """Remove and return the job that is finished now."""
         self.advance(now)
         return heapq.heappop(self._jobs)[2]
 

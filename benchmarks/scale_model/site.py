@@ -32,7 +32,7 @@ _WORDS = (
 
 
 def latency_s(host: int) -> float:
-    """What a host takes to answer; from near to far, in no order of size."""
+    """Return the latency of a host in seconds, independent of its size."""
     place: float = (host * 37 % len(HOSTS)) / len(HOSTS)
     return _QUICKEST_S * math.pow(_SLOWEST_S / _QUICKEST_S, place)
 
@@ -62,7 +62,7 @@ class _Site:
         self._asked: Counter[str] = Counter()
 
     async def page(self, request: web.Request) -> web.Response:
-        """A page of any kind."""
+        """Serve a page of any kind."""
         kind, number = request.match_info["kind"], int(request.match_info["number"])
         await asyncio.sleep(latency_s(int(request.host[1:4])))
         if kind == "gone":

@@ -135,7 +135,7 @@ async def _search(app: App, words: str, engines: Sequence[str]) -> _Found:
 
 
 async def _theirs(site: EngineSite, rounds: int) -> list[tuple[_Case, list[_Found]]]:
-    """The peer in the moods that need no browser."""
+    """Run the peer in the moods that need no browser."""
     if not is_set_up(_PEER):
         print(f"{_PEER} is not set up: python -m benchmarks.setup_peers")
         return []

@@ -14,7 +14,7 @@ _READY = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 @asynccontextmanager
 async def leading_proxy(port: int) -> AsyncIterator[str]:
-    """The URL of an HTTP proxy whose tunnels all end at one port of loopback."""
+    """Run an HTTP proxy whose tunnels all end at one loopback port; yield its URL."""
 
     async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):

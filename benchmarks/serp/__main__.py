@@ -119,7 +119,7 @@ def _shape(pages: Sequence[SerpPage]) -> Figures:
 
 
 def _drift(pages: Sequence[SerpPage]) -> Figures:
-    """Feeds have no classes to be renamed."""
+    """Measure pages with renamed classes; feeds have no classes."""
     moved = [drifted(page) for page in pages if page.engine in ENGINES and page.file.suffix != ".xml"]
     scores = [score(page, _read(_parsed(page))) for page in moved]
     by_engine = _by_engine(scores)

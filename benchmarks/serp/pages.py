@@ -60,7 +60,7 @@ def load(corpus: Path) -> list[SerpPage]:
 
 
 def drifted(page: SerpPage) -> SerpPage:
-    """The page after a deploy that gave every class another name; always the same one."""
+    """Return the page with every class renamed, always in the same way."""
     chance = random.Random(page.name)
     names: dict[str, str] = {}
 

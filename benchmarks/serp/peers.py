@@ -35,7 +35,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_by(peer: str, pages: Sequence[SerpPage]) -> list[ReadPage]:
-    """What a peer makes of pages, in order.
+    """Return the results of a peer for pages, in order.
 
     Raises:
         FileNotFoundError: its environment was not set up.

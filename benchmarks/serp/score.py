@@ -90,13 +90,13 @@ def score(page: SerpPage, read: ReadPage) -> Score:
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean; 0 of nothing."""
+    """Return the mean; 0 without values."""
     listed = list(values)
     return sum(listed) / len(listed) if listed else 0.0
 
 
 def share(part: float, whole: float) -> float:
-    """A part of a whole; 0 of nothing."""
+    """Return part / whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 

@@ -52,7 +52,7 @@ def _under_all_weights(saved: SerpPage) -> list[Score]:
 
 
 def _best(others: Sequence[Sequence[Score]]) -> int:
-    """The weights that serve the other engines best; of equals those nearest to the defaults."""
+    """Return the best weights for the other engines; of equal ones, those nearest to the defaults."""
 
     def merit(index: int) -> tuple[float, bool]:
         worth = mean(scores[index].recall + scores[index].precision for scores in others)

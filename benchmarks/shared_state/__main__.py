@@ -75,7 +75,7 @@ _Operation = Callable[[int], Awaitable[None]]
 
 
 def _operations_of(shared: SharedState) -> dict[str, _Operation]:
-    """What is asked of a state, each as often as the number says."""
+    """Return the operations on a state, each with its number of calls."""
     polite, claims = HostThrottle(shared.leases, Settings()), shared.claims
 
     async def limit(number: int) -> None:
@@ -110,7 +110,7 @@ async def _median_ms(operation: _Operation, rounds: int) -> float:
 
 
 async def _fetches(url: str, site: Site, rounds: int) -> Figures:
-    """A plain page as served, read with and without shared state, by turns."""
+    """Fetch a plain page with and without shared state, alternately."""
     with tempfile.TemporaryDirectory() as folder:
         alone = Settings(data_dir=Path(folder) / "a", cache_mb=0, test_hosts=site.test_hosts)
         shared = Settings(data_dir=Path(folder) / "b", cache_mb=0, test_hosts=site.test_hosts, shared_url=url)
@@ -179,7 +179,7 @@ async def _limit(url: str, seconds: float, processes: int = 4) -> Figures:
 
 
 async def _members(count: int, *words: str) -> list[str]:
-    """What so many processes say at the end, that all began at once."""
+    """Run several processes at the same time; return their final output."""
     command = (sys.executable, "-m", "benchmarks.shared_state.member", *words)
     pipe = asyncio.subprocess.PIPE
     members = [await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe) for _ in range(count)]
@@ -192,7 +192,7 @@ async def _members(count: int, *words: str) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def _service() -> AsyncIterator[str]:
-    """The URL of a service of our own.
+    """Start a Valkey or Redis server; yield its URL.
 
     Raises:
         FileNotFoundError: none is installed.

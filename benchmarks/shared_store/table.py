@@ -50,7 +50,7 @@ log_lock_waits = on
 
 @asynccontextmanager
 async def filled_server(count: int) -> AsyncIterator[tuple[PostgresServer, Figures]]:
-    """A running server with so many pages in `DATABASE`, and what it took to make them."""
+    """Start a server with this many pages in `DATABASE`; yield it with the seconds to create them."""
     folder = _home() / "shared_store" / str(count)
     server = await asyncio.to_thread(_started, folder)
     try:
@@ -62,7 +62,7 @@ async def filled_server(count: int) -> AsyncIterator[tuple[PostgresServer, Figur
 
 
 def _home() -> Path:
-    """A folder that outlives this run, and that PostgreSQL's own user can reach when we are root."""
+    """Return a folder that outlives this run and that the PostgreSQL user can access."""
     wanted = cache_folder()
     closed = os.geteuid() == 0 and any(
         parent.exists() and not parent.stat().st_mode & 0o001 for parent in (wanted, *wanted.parents)
@@ -85,7 +85,7 @@ def _started(folder: Path) -> PostgresServer:
 
 
 async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
-    """The database with all pages; made once."""
+    """Fill the database with all pages, once."""
     done = folder / "filled.json"
     if not done.exists():
         if not await server.say(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
@@ -166,7 +166,7 @@ async def fill(url: str, part: int, count: int) -> None:
 
 
 def made_entry(number: int, text: str, scope: CacheScope | None = None) -> PageEntry:
-    """What is kept of a made page."""
+    """Return the cache entry of a synthetic page."""
     url = f"https://example.org/{number}"
     document = Document(url=url, title=text[:40], markdown=text)
     reading = Reading(document, url, url, 200, "http", cached=False, retrieved_at=datetime.now(UTC))
@@ -175,7 +175,7 @@ def made_entry(number: int, text: str, scope: CacheScope | None = None) -> PageE
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresPageStore]:
-    """The store as a server has it."""
+    """Open the store as a server does."""
     server = PostgresPool(url)
     pages = PostgresPageStore(server, limit_bytes=LIMIT_BYTES)
     try:

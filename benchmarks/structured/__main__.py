@@ -54,7 +54,7 @@ class _Page:
     gold: Mapping[str, Any]
 
     def snapshot(self) -> Snapshot:
-        """The page as a visit would bring it."""
+        """Return the page as a snapshot."""
         return Snapshot(self.url, self.url, 200, {}, "text/html", html=self.html)
 
 

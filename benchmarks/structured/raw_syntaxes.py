@@ -38,7 +38,7 @@ def product(lists: Lists) -> dict[str, Any]:
 
 
 def recipe(lists: Lists) -> dict[str, Any]:
-    """The fields of the recipe items, the first value of each."""
+    """Return the fields of the recipe items, the first value of each."""
     facts: dict[str, Any] = {}
     for item in _items(lists, frozenset({"Recipe"})):
         _fill(facts, _of_recipe(item))
@@ -139,7 +139,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _value(value: Any) -> Any:
-    """The first plain value."""
+    """Return the first plain value."""
     if isinstance(value, list | tuple):
         return next((found for found in map(_value, value) if found not in (None, "")), None)
     if isinstance(value, dict):

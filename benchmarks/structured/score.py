@@ -64,7 +64,7 @@ def likeness(field: str, gold: Any, found: Any) -> float:
 
 
 def judged(field: str, gold: Sequence[str] | None, found: Any, sign: str | None = None) -> Verdict | None:
-    """What becomes of a product's field; None where neither side has it. `sign`: the currency as shown."""
+    """Compare a product field with its gold; None if both lack it. `sign` is the visible currency."""
     if not gold:
         return "extra" if found not in (None, "") else None
     if found in (None, ""):

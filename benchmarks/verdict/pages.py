@@ -52,7 +52,7 @@ class Labelled:
 
 
 def saved(corpora: Path, every: int = 1) -> Iterator[Labelled]:
-    """The pages of the corpora that are there, and, where they have scripts, the same made hollow."""
+    """Return the available saved pages and, of those with scripts, copies without their content."""
     for corpus, read in (
         ("wcxb", _wcxb),
         ("extra-pages", _lines),
@@ -80,13 +80,13 @@ def searches(corpora: Path) -> Iterator[Labelled]:
 
 
 def text_of(html: str) -> str:
-    """What stands in a page outside of scripts, styles and templates."""
+    """Return the text of a page outside scripts, styles and templates."""
     root = _tree(html)
     return "" if root is None else " ".join(cast("list[str]", _TEXTS(root)))
 
 
 def snapshot_of(page: Labelled) -> Snapshot:
-    """The page as it was served."""
+    """Return the page as a snapshot."""
     return Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
 
 

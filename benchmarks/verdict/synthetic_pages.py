@@ -1,5 +1,6 @@
-"""Pages of our own making for `benchmarks.verdict`: shells, walls and whole pages as frameworks and guards
-write them. They are by the same hand as the rules, so their figures stand apart from those of saved pages.
+"""Synthetic pages for `benchmarks.verdict`: shells, block pages and complete pages.
+
+The authors of the rules wrote them, so their figures are separate from those of saved pages.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ _WHOLE = {
 
 
 def made() -> Iterator[Labelled]:
-    """The shells, walls and whole pages."""
+    """Return the shells, block pages and complete pages."""
     for kind, expected, pages in (
         ("shell", "thin", _SHELLS),
         ("wall", "blocked", _WALLS),

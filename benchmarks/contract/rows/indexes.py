@@ -11,7 +11,7 @@ _SIX_WORDS = "Python rate limiting with token buckets"
 
 
 async def _value(world: World, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The object that a tool answers; never a tool error."""
+    """Return the object that a tool answers; fail on a tool error."""
     answer = await world.call(tool, **arguments)
     seen(not answer.is_error and answer.data == answer.result["structuredContent"], answer.text)
     data: dict[str, Any] = answer.data
@@ -19,7 +19,7 @@ async def _value(world: World, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def _filled(world: World) -> str:
-    """A new index of four documents; its name."""
+    """Create an index of four documents; return its name."""
     name = world.new_words("i").replace(" ", "-")
     await _value(world, "search_create_index", index_name=name)
     for doc_id, content in (

@@ -22,7 +22,7 @@ class Row:
 
 
 def seen(holds: object, evidence: object) -> str:
-    """The evidence, when it holds.
+    """Return the evidence if the requirement holds.
 
     Raises:
         AssertionError: it does not; with the same evidence.

@@ -173,7 +173,7 @@ def _missing(area: str) -> Check:
 
 
 async def _internal(world: World) -> str:
-    """The product's own server, whose services do not open."""
+    """Build the product's own server without opening its services."""
 
     @asynccontextmanager
     async def broken() -> AsyncIterator[Any]:

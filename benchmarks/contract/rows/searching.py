@@ -56,7 +56,7 @@ async def _json_shape(world: World) -> str:
 
 
 async def _cheaper(world: World) -> str:
-    """The document says about 40 % fewer, of JSON written with indents; ours is compact already."""
+    """Compare with JSON. The document says about 40 % fewer tokens, of indented JSON; ours is compact."""
     markdown = estimate((await world.call("search", query=_QUERY)).text)
     whole = estimate((await world.call("search", query=_QUERY, format="json")).text)
     return seen(markdown <= 0.75 * whole, f"markdown {markdown:,}, json {whole:,} tokens")

@@ -101,7 +101,7 @@ class World:
         return program
 
     def variables(self) -> dict[str, str]:
-        """What a server needs to find the site and the engines."""
+        """Return the variables with which a server finds the site and the engines."""
         hosts = (*self.site.test_hosts, *self.engines.test_hosts)
         known = {name for name, _, _ in self.engines.test_hosts}
         mapped = [
@@ -116,13 +116,13 @@ class World:
         }
 
     def new_words(self, about: str = "tidal power") -> str:
-        """A query that was not asked before."""
+        """Return a query that was not used before."""
         return f"{about} {next(self._numbers)}"
 
     async def rpc(
         self, method: str, params: Mapping[str, Any], *, at: str = "full", token: str = "", name: str = ""
     ) -> dict[str, Any]:
-        """The whole JSON-RPC answer to one request of 2026-07-28."""
+        """Return the whole JSON-RPC response to one request of 2026-07-28."""
         program = self.guarded if token else self.program
         assert program is not None
         headers = {**_HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
@@ -139,7 +139,7 @@ class World:
         return body
 
     async def legacy(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The whole JSON-RPC answer in a session of 2025-11-25; `initialize` opens it."""
+        """Return the whole JSON-RPC response in a session of 2025-11-25; `initialize` opens it."""
         assert self.program is not None
         client = {"name": "contract", "version": "1"}
         first = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
@@ -149,7 +149,7 @@ class World:
         return (await self._post(self.program.url, method, params, {"Mcp-Session-Id": session}))[0]
 
     async def listed(self, messages: list[dict[str, Any]]) -> Any:
-        """What comes back for several messages at once, as a client of 2025-03-26 sends them."""
+        """Return the response to a batch of messages, as a client of 2025-03-26 sends them."""
         assert self.program is not None
         headers = {**_HEADERS, "Mcp-Session-Id": "0" * 32}  # lost with another server, and gone on with here
         async with self.http.post(self.program.url, headers=headers, json=messages, timeout=_LIMIT) as answer:
@@ -175,13 +175,13 @@ class World:
         return Answer(body["result"])
 
     async def tools(self, *, at: str = "full") -> dict[str, dict[str, Any]]:
-        """The tools by name, in their order."""
+        """Return the tools by name, in their order."""
         listed = (await self.rpc("tools/list", {}, at=at))["result"]["tools"]
         return {tool["name"]: tool for tool in listed}
 
     @asynccontextmanager
     async def stdio(self, *arguments: str, **variables: str) -> AsyncIterator[Client]:
-        """The SDK's own client of a server over stdio, with settings of its own."""
+        """Open the SDK's client of a server over stdio, with its own settings."""
         command = StdioServerParameters(
             command=sys.executable,
             args=[*_PRODUCT, "stdio", *arguments],

@@ -1,5 +1,7 @@
-"""Converters to Markdown, page by page beside one another: lines of JSON with `html` (a file) and `url` in,
-`{name: [markdown, ms of CPU]}` out."""
+"""Run Markdown converters page by page.
+
+Input: lines of JSON with `html` (a file) and `url`. Output: `{name: [markdown, ms of CPU]}`.
+"""
 # mypy: ignore-errors
 
 import io

@@ -28,7 +28,7 @@ class Detector:
     """Findings that are expected, by tier: beyond them everything counts as failing."""
 
     def beyond(self, tier: Tier, findings: tuple[str, ...]) -> tuple[str, ...]:
-        """The findings that should not be there."""
+        """Return the findings that are not expected."""
         return tuple(finding for finding in findings if finding not in self.known.get(tier, frozenset()))
 
 

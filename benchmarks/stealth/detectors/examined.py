@@ -36,7 +36,7 @@ def own_browsers(port: int) -> Browsers:
 
 
 def own_tier(browsers: Browsers, tier: Tier) -> Look:
-    """A rendered visit, exactly as a caller gets it."""
+    """Render a page exactly as for a caller."""
 
     async def look(url: str) -> str:
         request = Request(
@@ -55,7 +55,7 @@ def own_tier(browsers: Browsers, tier: Tier) -> Look:
 
 @asynccontextmanager
 async def playwright_page(executable: str, port: int, plugin: Any = None) -> AsyncIterator[Look]:
-    """A new page in a new context for each URL, with Playwright's defaults; `plugin` disguises it."""
+    """Open a page in a new context with Playwright's defaults; `plugin` adds stealth."""
     starting: AbstractAsyncContextManager[Any] = async_playwright()
     async with plugin.use_async(starting) if plugin is not None else starting as playwright:
         browser = await playwright.chromium.launch(

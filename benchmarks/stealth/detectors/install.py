@@ -14,7 +14,7 @@ _LIMIT_S = 300
 
 
 def installed() -> Path | None:
-    """The folder of packages; None, with a word why, where npm cannot give them."""
+    """Return the folder of packages; print the reason and return None if npm cannot install them."""
     folder = cache_folder() / "detectors"
     record = folder / "installed.json"
     if record.exists() and json.loads(record.read_text(encoding="utf-8")) == list(PACKAGES):

@@ -26,11 +26,11 @@ class DetectorSite:
     _late: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def url(self, page: str, visitor: str) -> str:
-        """The page for one visitor, whose late findings are kept apart."""
+        """Return the URL for one visitor; late findings are stored per visitor."""
         return f"https://{HOST}/pages/{page}?visitor={visitor}"
 
     def late(self, page: str, visitor: str) -> tuple[str, ...]:
-        """What the page found after it had reported."""
+        """Return the findings after the report of the page."""
         return tuple(dict.fromkeys(self._late[f"{page} {visitor}"]))
 
     def hear(self, page: str, visitor: str, findings: list[str]) -> None:
