@@ -107,7 +107,7 @@ def _bundled() -> Iterator[Path]:
 
 
 def _offered() -> list[Setting]:
-    """What may be set where a client starts the server over standard input and output."""
+    """Return the settings that apply when a client starts the server over stdio."""
     return [setting for setting in setting_table() if setting.name not in WEB_ONLY | _FOR_TESTS]
 
 

@@ -22,13 +22,13 @@ _ANYWHERE = {
 
 
 def table() -> str:
-    """The settings as a Markdown table."""
+    """Return the settings as a Markdown table."""
     head = "| variable, flag | default | what it does |\n|---|---|---|\n"
     return head + "".join(_row(setting) for setting in setting_table())
 
 
 def with_table(page: str) -> str:
-    """The page with the table as it should be.
+    """Return the page with the current table.
 
     Raises:
         ValueError: the marks between which it stands are not there.

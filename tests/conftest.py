@@ -48,7 +48,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_of_the_developer() -> Iterator[None]:
-    """What this machine's user has configured must not decide a test."""
+    """Remove the settings of this machine's user from the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
             patch.delenv(name)
@@ -64,14 +64,14 @@ def _interrupts_as_at_a_terminal() -> None:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    """The local site of awkward pages, as a process of its own."""
+    """Start the local test site in its own process."""
     with running_site() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def browser_settings(site: Site) -> BrowserSettings:
-    """Settings with the site's hosts mapped; `dataclasses.replace` makes others of them."""
+    """Return settings that map the hosts of the site; change them with `dataclasses.replace`."""
     from browsers import BrowserSettings
 
     # The certificate of the site's TLS hosts is one that nobody has signed.

@@ -17,7 +17,7 @@ _WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
 def free_port() -> int:
-    """A port that nobody listens on, below those that the system gives to whoever connects to something."""
+    """Return a free port below the range of ephemeral ports."""
     below = _USUAL_BOUND
     with contextlib.suppress(OSError, ValueError):
         below = int(_GIVEN_OUT.read_text().split()[0])

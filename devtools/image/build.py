@@ -48,12 +48,12 @@ class Workshop:
     folder: Path
 
     def buildah(self, *arguments: str) -> list[str]:
-        """The command line of buildah, whose storage and left-overs are all in this folder."""
+        """Return a buildah command whose storage is in this folder."""
         storage = ["--root", f"{self.folder}/storage", "--runroot", f"{self.folder}/run"]
         return ["env", f"TMPDIR={self.folder}", "buildah", *storage, *arguments]
 
     def build(self, project: Path) -> Image:
-        """The project's Dockerfile on a base of this machine's own making."""
+        """Build the project's Dockerfile on a base image made on this machine."""
         base = self._base()
         lent = [f"--volume={source}:{target}:ro" for source, target in self._lend()]
         options = ["--isolation=chroot", "--format=docker", "--pull-never", f"--build-arg=BASE={base}"]
@@ -106,7 +106,7 @@ class Workshop:
 
 @contextlib.contextmanager
 def workshop(*, keep: bool) -> Iterator[Workshop]:
-    """A workshop that is cleared at the end, unless it is to be looked at."""
+    """Open a build folder and remove it on exit unless `keep` is set."""
     _get_tools()
     # Not /tmp, which may be memory: three gigabytes come together here.
     made = Workshop(Path(tempfile.mkdtemp(prefix="search-mcp-image-", dir="/var/tmp")))
@@ -143,7 +143,7 @@ def run(command: Sequence[str], limit_s: float = COMMAND_LIMIT_S) -> None:
 
 
 def answer(command: Sequence[str]) -> str:
-    """What a command prints, without the line's end."""
+    """Return the output of a command without the final newline."""
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=COMMAND_LIMIT_S, check=True)
     return done.stdout.decode().strip()
 

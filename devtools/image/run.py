@@ -29,7 +29,7 @@ class Started:
     log: Path
 
     def said(self) -> str:
-        """What it wrote so far."""
+        """Return the output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def stop(self) -> int:
@@ -39,12 +39,12 @@ class Started:
 
 
 def contained(image: Image, data: Path, environ: Mapping[str, str], *arguments: str) -> list[str]:
-    """The command line of the image's entry point behind a read-only root, without any capability."""
+    """Return the command of the entry point with a read-only root and without capabilities."""
     return inside(image, data, environ, [*image.config["Entrypoint"], *(arguments or image.config["Cmd"])])
 
 
 def inside(image: Image, data: Path, environ: Mapping[str, str], command: Sequence[str]) -> list[str]:
-    """The command line of any command of the image, contained in the same way."""
+    """Return a command in the image with the same restrictions."""
     variables = [*image.config["Env"], *(f"{name}={value}" for name, value in environ.items())]
     return [
         *("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"),
@@ -54,7 +54,7 @@ def inside(image: Image, data: Path, environ: Mapping[str, str], command: Sequen
 
 
 def chrooted(workshop: Workshop, image: Image, data: Path, environ: Mapping[str, str]) -> list[str]:
-    """The same with buildah's chroot isolation, in which no user namespace can be made."""
+    """Return the command with buildah's chroot isolation, which allows no user namespaces."""
     # tini is not process 1 there, and reaps only when told so.
     variables = [f"--env={name}={value}" for name, value in {**environ, "TINI_SUBREAPER": ""}.items()]
     command = [*image.config["Entrypoint"], *image.config["Cmd"]]
@@ -67,7 +67,7 @@ def chrooted(workshop: Workshop, image: Image, data: Path, environ: Mapping[str,
 
 @contextlib.contextmanager
 def started(command: list[str]) -> Iterator[Started]:
-    """The command running; everything it started is gone afterwards."""
+    """Run a command; end it and all its children on exit."""
     with tempfile.NamedTemporaryFile(prefix="search-mcp-image-", suffix=".log") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:

@@ -34,7 +34,7 @@ class _Page(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served() -> Iterator[int]:
-    """The port at which the page is served meanwhile."""
+    """Serve the page; yield its port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

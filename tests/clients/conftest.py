@@ -13,6 +13,6 @@ from tests.site.running import Site
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[product.Product]:
-    """The product, ready."""
+    """Start the product."""
     async with product.product(site, tmp_path_factory.mktemp("clients")) as running:
         yield running

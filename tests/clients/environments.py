@@ -41,7 +41,7 @@ class Environment:
         return self.folder / "set-up.json"
 
     def contents(self) -> list[str]:
-        """What the record says when all of this is there."""
+        """Return the record of a complete environment."""
         return [*self.packages, *self.node_packages]
 
     def is_set_up(self) -> bool:

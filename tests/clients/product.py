@@ -35,7 +35,7 @@ class Product:
         return {"Authorization": f"Bearer {_TOKEN}"}
 
     def task(self, transport: str, site: Site) -> dict[str, Any]:
-        """What a client's program is to do."""
+        """Return the task of a client program."""
         where: dict[str, Any] = (
             {"url": self.url, "headers": self.headers} if transport == "http" else {"command": self.command}
         )
@@ -45,7 +45,7 @@ class Product:
 
 @asynccontextmanager
 async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
-    """A server over HTTP that is ready, and the command of one over standard input and output."""
+    """Start a server over HTTP; yield it with the command of a server over stdio."""
     env = {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(folder / "http")}
     # Clients start it in a folder of their own, and hand down little of their surroundings.
     surroundings = {"PYTHONPATH": str(REPOSITORY), "PATH": os.environ["PATH"]}
@@ -77,7 +77,7 @@ async def said_by(command: tuple[str, ...], folder: Path | None = None) -> tuple
 
 
 async def seen_by(command: tuple[str, ...], folder: Path | None = None) -> dict[str, Any]:
-    """What a client's program has seen."""
+    """Return the observations of a client program."""
     code, out, err = await said_by(command, folder)
     assert code == 0, err[-3000:]
     seen: dict[str, Any] = json.loads(out.strip().splitlines()[-1])

@@ -26,7 +26,7 @@ NAMES = [tool.name for tool in registry.tools()]
 
 
 def check(seen: dict[str, object]) -> None:
-    """What every client must have seen."""
+    """Assert the observations that every client must have."""
     assert seen["tools"] == NAMES
     assert "<<<untrusted" in str(seen["good"])
     assert "static" in str(seen["good"]).lower()

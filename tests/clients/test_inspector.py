@@ -42,7 +42,7 @@ FAILS = frozenset({"search", "research", "web_search", "instant_answer", "search
 
 
 async def inspected(served: Product, transport: str, *arguments: str) -> tuple[int, str, str]:
-    """What the inspector says of the product."""
+    """Return the output of the inspector for the product."""
     needed(NODE)
     if transport == "http":
         where = [served.url, "--transport", "http"]

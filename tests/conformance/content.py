@@ -40,15 +40,15 @@ def text(words: str) -> TextContent:
 
 
 def picture() -> ImageContent:
-    """A grey pixel."""
+    """Return a gray pixel."""
     return ImageContent(data=base64.b64encode(PICTURE).decode(), mime_type="image/png")
 
 
 def audio() -> AudioContent:
-    """A millisecond of silence."""
+    """Return a millisecond of silence."""
     return AudioContent(data=base64.b64encode(_wav()).decode(), mime_type="audio/wav")
 
 
 def embedded(uri: str, mime_type: str, words: str) -> EmbeddedResource:
-    """A resource inside an answer."""
+    """Return an embedded resource."""
     return EmbeddedResource(resource=TextResourceContents(uri=uri, mime_type=mime_type, text=words))

@@ -55,7 +55,7 @@ def _to_model(question: str) -> CreateMessageRequest:
 
 
 def _field(answers: Answers, question: str, field: str) -> Any:
-    """What the user has written there; None unless they have accepted."""
+    """Return the value that the user entered; None unless they accepted."""
     given = answers.get(question)
     if isinstance(given, ElicitResult) and given.action == "accept":
         return (given.content or {}).get(field)
@@ -83,7 +83,7 @@ def _asking(
     settled: Callable[[Answers], str | None],
     state: str | None = None,
 ) -> None:
-    """A tool that asks until every question has an answer that `settled` can use."""
+    """Add a tool that asks until every question has an answer that `settled` accepts."""
 
     async def run(ctx: Context) -> str | InputRequiredResult:
         answers = ctx.input_responses or {}

@@ -53,7 +53,7 @@ def _building(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
 
 
 def with_fixtures(product: Server[Any]) -> Server[Any]:
-    """The product's server with the suite's fixtures beside what it offers itself."""
+    """Add the fixtures of the suite to the product's server."""
     fixtures: MCPServer[Any] = MCPServer("fixtures")
     for part in (tools, rounds, offers):
         part.add(fixtures)

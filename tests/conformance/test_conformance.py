@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """The product's server with the suite's fixtures beside its own tools."""
+    """Start the product's server with the fixtures of the suite."""
     needed(NODE)
     folder = tmp_path_factory.mktemp("conformance")
     async with serving("-m", "tests.conformance.server", f"--data_dir={folder}") as program:

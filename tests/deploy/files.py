@@ -17,7 +17,7 @@ _KUBERNETES = "1.33"
 
 
 def compose() -> dict[str, Any]:
-    """The compose file."""
+    """Return the compose file."""
     found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     return found
 
@@ -29,18 +29,18 @@ def manifests() -> list[dict[str, Any]]:
 
 
 def manifest(kind: str) -> dict[str, Any]:
-    """The one object of a kind."""
+    """Return the only object of a kind."""
     (found,) = (one for one in manifests() if one["kind"] == kind)
     return found
 
 
 def check_compose(document: dict[str, Any]) -> None:
-    """Raises jsonschema.ValidationError: it breaks the compose specification's schema."""
+    """Validate a compose file; raise jsonschema.ValidationError if it breaks the schema."""
     vendor = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
     schema = yaml.safe_load((vendor / "compose-spec.json").read_text())
     jsonschema.validate(document, schema, cls=jsonschema.validators.validator_for(schema))
 
 
 def check_manifest(document: dict[str, Any]) -> None:
-    """Raises kubernetes_validate.ValidationError: it breaks the schema of its kind, strictly read."""
+    """Validate a manifest strictly; raise kubernetes_validate.ValidationError if it breaks its schema."""
     kubernetes_validate.validate(document, _KUBERNETES, strict=True)

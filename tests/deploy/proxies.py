@@ -50,7 +50,7 @@ class Proxy:
         self._folder = folder
 
     def passed(self) -> Mapping[str, Passed]:
-        """What became of each request, by its call header."""
+        """Return the outcome of each request, by its call header."""
         found = {}
         for line in (self._folder / _LOG).read_text().splitlines():
             if match := re.search(r"call=(\S+) servers=\[([^]]*)\] status=(-?\d+)", line):
@@ -59,7 +59,7 @@ class Proxy:
         return found
 
     def faults(self) -> str:
-        """What the proxy complains of."""
+        """Return the errors in the log of the proxy."""
         return (self._folder / _FAULTS).read_text()
 
     async def ready(self) -> int:
@@ -81,13 +81,13 @@ def program(kind: str) -> str | None:
 
 
 def configuration(kind: str, port: int, servers: Sequence[int], folder: Path) -> str:
-    """The configuration in deploy/, on this port and before these servers."""
+    """Return the configuration in deploy/ for this port and these servers."""
     return {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
 
 
 @contextlib.asynccontextmanager
 async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
-    """A proxy in front of the servers at these ports."""
+    """Run a proxy in front of the servers at these ports."""
     path = program(kind)
     assert path is not None, f"{kind} is not installed"
     with tempfile.TemporaryDirectory(prefix=f"{kind}-") as name:
@@ -108,7 +108,7 @@ async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
 
 
 def check_command(kind: str, path: str, file: Path, folder: Path) -> tuple[str, ...]:
-    """The command with which the program checks a configuration."""
+    """Return the command that checks a configuration."""
     return (*_command(kind, path, file, folder), "-c" if kind == "haproxy" else "-t")
 
 
@@ -156,7 +156,7 @@ def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
 
 
 def _replaced(pattern: str, by: str, text: str, *, times: int = 1) -> str:
-    """Raises AssertionError when deploy/ no longer says what is replaced here."""
+    """Replace text; raise AssertionError if deploy/ no longer contains it."""
     text, number = re.subn(pattern, lambda _: by, text)
     assert number == times, f"{pattern} stands {number} times"
     return text

@@ -70,7 +70,7 @@ def test_what_the_server_is_told_it_knows() -> None:
 
 
 def search() -> dict[str, Any]:
-    """The service of ours."""
+    """Return the service of search-mcp."""
     found: dict[str, Any] = compose()["services"]["search"]
     return found
 

@@ -64,13 +64,13 @@ def test_they_are_of_one_namespace_and_point_at_each_other() -> None:
 
 
 def pod() -> dict[str, Any]:
-    """What a pod is made of."""
+    """Return the pod specification."""
     found: dict[str, Any] = manifest("Deployment")["spec"]["template"]["spec"]
     return found
 
 
 def container() -> dict[str, Any]:
-    """The server in it."""
+    """Return the container of the server."""
     (found,) = pod()["containers"]
     return dict(found)
 
@@ -146,7 +146,7 @@ def test_the_secret_and_the_metrics_are_where_they_are_said_to_be() -> None:
 
 
 def rules(direction: str) -> list[dict[str, Any]]:
-    """The rules of the network policy."""
+    """Return the rules of the network policy."""
     found: list[dict[str, Any]] = manifest("NetworkPolicy")["spec"][direction]
     return found
 

@@ -47,7 +47,7 @@ class Server:
         self.asked: Counter[str] = Counter()
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Always ready; what is posted is counted by its session."""
+        """Answer that the server is ready; count posts by session."""
         if request.method != "POST":
             return web.Response()
         session = request.headers.get("Mcp-Session-Id", "")
@@ -127,7 +127,7 @@ async def test_a_server_that_was_gone_is_asked_as_soon_as_it_is_back() -> None:
 
 @contextlib.asynccontextmanager
 async def in_front_of(kind: str, *servers: Server) -> AsyncIterator[Proxy]:
-    """A proxy, where it is installed."""
+    """Run a proxy; skip the test if it is not installed."""
     if program(kind) is None:
         pytest.skip(f"{kind} is not installed")
     async with proxied(kind, [server.port for server in servers]) as proxy:
@@ -135,7 +135,7 @@ async def in_front_of(kind: str, *servers: Server) -> AsyncIterator[Proxy]:
 
 
 async def told(proxy: Proxy, session: str) -> list[int]:
-    """What calls of a session are answered; without a name, of none."""
+    """Return the answers to calls of a session, or without a session."""
     headers = {"Mcp-Session-Id": session} if session else {}
     async with aiohttp.ClientSession() as http, asyncio.timeout(LIMIT_S):
         found = []

@@ -68,7 +68,7 @@ def confined(tier: Tier, profile: Path, folder: Path) -> subprocess.CompletedPro
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """A folder that another user may use."""
+    """Create a folder that another user can access."""
     with tempfile.TemporaryDirectory(prefix="confined-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o777)
         yield Path(name)

@@ -37,7 +37,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository with one file in its only commit."""
+    """Create a repository with one file in its only commit."""
     (tmp_path / "scraper").mkdir()
     (tmp_path / "scraper/old.py").write_text(SOURCE, encoding="utf-8")
     git(tmp_path, "init", "-q")

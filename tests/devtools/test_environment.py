@@ -83,7 +83,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with nothing on it."""
+    """Create an empty machine."""
     return Machine(tmp_path)
 
 

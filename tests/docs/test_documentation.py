@@ -38,7 +38,7 @@ def text_of(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link may name behind the hash: headings, as the hosts of repositories make addresses of them."""
+    """Return the anchors of the headings of a page, as repository hosts build them."""
     prose = _BLOCK.sub("", text_of(page))
     kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(prose))
     return {heading.replace(" ", "-") for heading in kept}

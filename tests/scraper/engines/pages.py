@@ -42,18 +42,18 @@ _CLASS = re.compile(r"class='([^']*)'")
 def snapshot(
     engine: str, html: str, *, status: int = 200, path: str = "/x", hops: tuple[RedirectHop, ...] = ()
 ) -> Snapshot:
-    """A page of an engine as the browser hands it over."""
+    """Return a page of an engine as a snapshot."""
     url = f"https://{hosts[engine][0]}{path}"
     return Snapshot(url, url, status, media_type="text/html", html=html, hops=hops)
 
 
 def read(engine: str, html: str, *, status: int = 200) -> EngineResponse:
-    """What an engine makes of a page."""
+    """Parse a page with an engine."""
     return ENGINES[engine].parse(snapshot(engine, html, status=status), NOW)
 
 
 def renamed(html: str) -> str:
-    """The page after a deploy that gave every class another name."""
+    """Return the page with every class renamed."""
     chance = random.Random(7)
     names: dict[str, str] = {}
 
@@ -66,5 +66,5 @@ def renamed(html: str) -> str:
 
 
 def page(engine: str, face: str = "", rows: tuple[EngineRow, ...] = ROWS) -> str:
-    """A page of results."""
+    """Return a page of results."""
     return result_page(engine, rows, face=face)

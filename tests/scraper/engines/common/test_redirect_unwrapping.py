@@ -12,7 +12,7 @@ _TARGET = "https://example.com/a?b=c&d=%20e"
 
 
 def _news(payload: bytes) -> str:
-    """An article id as Google News made them: a message with one field of bytes."""
+    """Return an old article id of Google News: a message with one field of bytes."""
     size = len(payload)
     length = bytes([size]) if size < 128 else bytes([size & 0x7F | 0x80, size >> 7])
     return base64.urlsafe_b64encode(b"\x08\x13\x22" + length + payload + b"\xd2\x01\x00").decode().rstrip("=")

@@ -15,7 +15,7 @@ from tests.scraper.engines.pages import NOW, snapshot
 
 
 def _asked(request: Request) -> Mapping[str, str]:
-    """The fields of a request, wherever it carries them."""
+    """Return the fields of a request, from its URL or form."""
     fields = {name: values[0] for name, values in parse_qs(urlsplit(request.url).query).items()}
     return fields | dict(request.form or {})
 
