@@ -203,13 +203,13 @@ def _plan(
     """One machine, as many as do it in a day, and as many as the hosts have work for."""
     found = groups(pages, hosts, _SKEW)
     visit_s = _LATENCY_S + mix.mean({kind: cost.total_s for kind, cost in mix.costs.items()})
-    pace = 1 / (visit_s / PER_HOST + mix.busy * SITE_PAUSE_S)
-    longest_s = found[0].pages / pace
+    rate = 1 / (visit_s / PER_HOST + mix.busy * SITE_PAUSE_S)
+    minimum_s = found[0].pages / rate
     in_a_day = math.ceil(pages / rate / _DAY_S)
-    enough = max(1, math.ceil(pages / rate / longest_s))
+    enough = max(1, math.ceil(pages / rate / minimum_s))
     rows: list[tuple[object, ...]] = []
     for machines in sorted({1, min(in_a_day, _MOST_MACHINES), min(enough, _MOST_MACHINES)}):
-        fluid = read_by(machines * rate, pace, found)
+        fluid = read_by(machines * rate, rate, found)
         hours = fluid.seconds / 3600
         why = "largest host" if fluid.seconds > 1.02 * pages / (machines * rate) else short
         rows.append(

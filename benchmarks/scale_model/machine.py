@@ -97,9 +97,9 @@ class Run:
         return name if share > 0.8 else "hosts"
 
 
-def simulate(machine: Machine, pace: CrawlRate, sites: Iterable[Site], *, pause_s: float) -> Run:
+def simulate(machine: Machine, rate: CrawlRate, sites: Iterable[Site], *, pause_s: float) -> Run:
     """Read every page of the sites; for `busy` ones the whole host is left alone for `pause_s`."""
-    return _Simulation(machine, pace, list(sites), pause_s).run()
+    return _Simulation(machine, rate, list(sites), pause_s).run()
 
 
 class _Cores:
@@ -165,7 +165,7 @@ class _Room:
 
 
 class _Simulation:
-    def __init__(self, machine: Machine, pace: CrawlRate, sites: list[Site], pause_s: float) -> None:
+    def __init__(self, machine: Machine, rate: CrawlRate, sites: list[Site], pause_s: float) -> None:
         self._machine = machine
         self._sites = sites
         self._pause_s = pause_s
@@ -176,7 +176,7 @@ class _Simulation:
         self._renders = _Room(machine.slots.renders)
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
-        self._schedule = Schedule(pace)
+        self._schedule = Schedule(rate)
         self._given = [0] * len(sites)
         self._under_way = 0
         self._again: set[int] = set()
@@ -189,7 +189,7 @@ class _Simulation:
         """Until no page is left."""
         for number, site in enumerate(self._sites):
             if site.kinds:
-                self._schedule.enter(str(number), len(site.kinds))
+                self._schedule.add_host(str(number), len(site.kinds))
         self._begin()
         while (event := self._next()) is not None:
             event()
@@ -212,7 +212,7 @@ class _Simulation:
         """Begin what may be begun."""
         self._supply()
         while self._under_way < self._machine.slots.pages:
-            page = self._schedule.take(self._now)
+            page = self._schedule.take_page(self._now)
             if page is None:
                 wait_s = self._schedule.wait_s(self._now)
                 if not math.isinf(wait_s):
@@ -223,13 +223,13 @@ class _Simulation:
             self._supply()
 
     def _supply(self) -> None:
-        for name in self._schedule.wanting():
+        for name in self._schedule.pop_hosts_needing_pages():
             host = int(name)
             first = self._given[host]
             self._given[host] = min(first + _LOW, len(self._sites[host].kinds))
             base = self._first_number[host]
             pages = [JobPage(base + at, "", name) for at in range(first, self._given[host])]
-            self._schedule.supply(name, pages, now=self._now)
+            self._schedule.add_pages(name, pages, now=self._now)
 
     def _read(self, page: JobPage) -> None:
         """One reading of a page: a site that fails is asked once more at once, and then left alone."""
@@ -285,11 +285,11 @@ class _Simulation:
         self._last_at = self._now
         if fails:
             self._again.add(page.number)
-            self._schedule.again(
-                page, asked_at=self._now, not_before=self._now + self._pause_s, now=self._now
+            self._schedule.retry_page(
+                page, requested_at=self._now, not_before=self._now + self._pause_s, now=self._now
             )
         else:
-            self._schedule.done(page, asked_at=self._now, now=self._now)
+            self._schedule.finish_page(page, requested_at=self._now, now=self._now)
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (self._now + seconds, next(self._numbers), then))

@@ -1,1 +1,1 @@
-"""Lists of URLs too long for a call: read politely, written once, resumed wherever they were cut off."""
+"""Read long lists of URLs into files; an interrupted job continues where it stopped."""

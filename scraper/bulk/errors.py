@@ -1,4 +1,4 @@
-"""What ends a job before its list does; each says what to do."""
+"""Errors that end a job early, with messages for the user, and their creation from disk errors."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scraper.settings.optional_dependencies import install_command
 
 
 class BulkError(Exception):
-    """Root of the tree; the text is one that a person can act on."""
+    """Base of all errors of a job; the message says what to do."""
 
 
 class UrlListError(BulkError):
-    """The list of URLs cannot be read at all."""
+    """The list of URLs cannot be read."""
 
 
 class JobMismatchError(BulkError):
-    """The folder holds a job that was asked for differently."""
+    """The folder contains a job with another list or other options."""
 
 
 class JobInUseError(BulkError):
@@ -31,32 +31,41 @@ class JobInUseError(BulkError):
 
 
 class MissingExtraError(BulkError):
-    """A library is not installed."""
+    """A required library is not installed."""
 
     def __init__(self, purpose: str, library: str) -> None:
+        """Create the message.
+
+        Args:
+            purpose: Option or input that needs the library.
+            library: Name of the library.
+        """
         super().__init__(f"{purpose} needs {library}: {install_command('bulk')}")
 
 
 class DiskFullError(BulkError):
-    """There is no room for what was read."""
+    """The disk is full."""
 
 
 log = logging.getLogger(__name__)
 
-LEAST_ROOM_BYTES = 1 << 20
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+MIN_FREE_BYTES = 1 << 20
+"""Bytes. With less free space, SQLite's I/O errors are reported as a full disk."""
+_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def told(error: Exception, folder: Path) -> BulkError:
-    """The error as a person can act on it."""
+def to_bulk_error(error: Exception, folder: Path) -> BulkError:
+    """Return the error for the user."""
     if not isinstance(error, OSError | apsw.Error):
         log.error("a fault of ours while writing", exc_info=error)
         return BulkError(
             f"{folder} cannot be written, by a fault of ours: {type(error).__name__}: {error}. "
             "What was written is safe; another format in another folder may take the rest."
         )
-    full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL)
-    if full or (isinstance(error, apsw.IOError) and _cannot_grow(folder)):
+    is_full = isinstance(error, apsw.FullError) or (
+        isinstance(error, OSError) and error.errno in _FULL_ERRNOS
+    )
+    if is_full or (isinstance(error, apsw.IOError) and _is_out_of_space(folder)):
         return DiskFullError(
             f"There is no room left in {folder}. What was written is safe: make room, "
             "and the same command goes on."
@@ -65,11 +74,11 @@ def told(error: Exception, folder: Path) -> BulkError:
     return BulkError(f"{folder} cannot be used: {reason}.")
 
 
-def _cannot_grow(folder: Path) -> bool:
-    """Whether files may not grow there; SQLite tells of quotas and limits as of a broken disk."""
+def _is_out_of_space(folder: Path) -> bool:
+    """Return True if files cannot grow; SQLite reports quotas and limits as I/O errors."""
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return True
     with contextlib.suppress(OSError):
         found = os.statvfs(folder)
-        return found.f_bavail * found.f_frsize < LEAST_ROOM_BYTES
+        return found.f_bavail * found.f_frsize < MIN_FREE_BYTES
     return False

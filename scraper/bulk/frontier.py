@@ -1,7 +1,8 @@
-"""Which pages of a job are still to be read, and what became of the others: one SQLite file.
+"""Frontier of a job in one SQLite file: pages that are left, and the outcomes of the others.
 
-A page counts as read in the same transaction that says how far the output is safe, so whatever ends the
-process, file and table agree: what is behind that place is cut off, and its pages are read again.
+A page is marked as done in the same transaction that records the position in the output. Whatever ends the
+process, file and table therefore agree: output behind that position is truncated, and its pages are read
+again.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import apsw
 
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
-from scraper.bulk.url_lists import SHOWN_CHARS, ListLine
+from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.urls import cache_key, host_of, parse_target
 
 FILE_NAME = "frontier.sqlite"
-LINES_AT_ONCE = 5_000
+LINES_PER_TRANSACTION = 5_000
+"""Lines of the list in one transaction."""
 MESSAGE_CHARS = 300
+"""Stored characters of an error message."""
 _BUSY_MS = 5_000
 _APPLICATION = 0x53_4D_43_42
 _VERSION = 1
@@ -47,8 +50,8 @@ _CREATE = """
     ) STRICT;
     CREATE INDEX waiting ON pages (host, id) WHERE outcome IS NULL;
 """
-_ADD = "INSERT OR IGNORE INTO pages (host, key, url, problem) VALUES (?, ?, ?, ?)"
-_DONE = """
+_INSERT = "INSERT OR IGNORE INTO pages (host, key, url, problem) VALUES (?, ?, ?, ?)"
+_MARK_DONE = """
     UPDATE pages SET outcome = ?, status = ?, method = ?, cached = ?, seconds = ?, bytes = ?, message = ?
     WHERE id = ? AND outcome IS NULL
 """
@@ -66,7 +69,7 @@ _HOSTS = """
 
 @dataclass(frozen=True, slots=True)
 class HostBacklog:
-    """A host, and how many of its pages are still to be read."""
+    """A host and the number of its pages that are left."""
 
     number: int
     name: str
@@ -75,24 +78,24 @@ class HostBacklog:
 
 @dataclass(frozen=True, slots=True)
 class FrontierCounts:
-    """How the list stands."""
+    """State of the list."""
 
     pages: int = 0
-    """Different ones within the job's limit."""
+    """Distinct pages within the job's limit."""
     done: int = 0
     lines: int = 0
-    """As they stand in the list."""
+    """Lines of the list."""
     repeated: int = 0
 
 
 class Frontier:
-    """Owner of the file; used from one thread at a time."""
+    """The file; used from one thread at a time."""
 
     def __init__(self, folder: Path, *, limit: int | None = None) -> None:
-        """Open the file, or make it.
+        """Open or create the file.
 
         Raises:
-            apsw.Error: it cannot be opened, or is something else.
+            apsw.Error: It cannot be opened, or is another file.
         """
         self._last = limit if limit is not None else (1 << 62)
         self._connection = apsw.Connection(str(folder / FILE_NAME))
@@ -104,105 +107,110 @@ class Frontier:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
-    # What is remembered of the job
+    # Facts about the job
 
-    def fact(self, name: str) -> Any:
-        """What was noted under a name; None for nothing."""
+    def get_fact(self, name: str) -> Any:
+        """Return the stored value of a name, or None."""
         text = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).get
         return None if text is None else json.loads(str(text))
 
-    def note(self, facts: Mapping[str, Any]) -> None:
-        """Note facts, all of them or none."""
+    def set_facts(self, facts: Mapping[str, Any]) -> None:
+        """Store values by name, all or none."""
         with _transaction(self._connection):
-            self._note(facts)
+            self._set_facts(facts)
 
     @property
-    def place(self) -> OutputPosition:
-        """How far the output is safe."""
-        found = self.fact("place")
-        return OutputPosition(**found) if found else OutputPosition()
+    def position(self) -> OutputPosition:
+        """Position up to which the output is on the disk."""
+        rows = self.get_fact("place")
+        return OutputPosition(**rows) if rows else OutputPosition()
 
-    # Filling it
+    # Adding the list
 
-    def empty(self) -> None:
-        """Forget a list that was not taken in to its end, or was empty: another may come in its place."""
+    def reset(self) -> None:
+        """Delete a list that was empty or incomplete, so that another can be added."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM facts")
             self._connection.execute("DELETE FROM pages")
             self._connection.execute("DELETE FROM hosts")
 
-    def add(self, lines: Iterable[ListLine]) -> None:
-        """Take in the list."""
-        hosts: dict[str, int] = {
+    def add_lines(self, lines: Iterable[ListLine]) -> None:
+        """Add the list."""
+        list_hosts: dict[str, int] = {
             str(name): int(str(number))
             for number, name in self._connection.execute("SELECT id, name FROM hosts")
         }
         count = 0
         lines = iter(lines)
-        while part := list(itertools.islice(lines, LINES_AT_ONCE)):
+        while part := list(itertools.islice(lines, LINES_PER_TRANSACTION)):
             count += len(part)
             with _transaction(self._connection):
-                self._connection.executemany(_ADD, (self._row(line, hosts) for line in part))
-        self.note({"lines": count, "filled": True})
+                self._connection.executemany(_INSERT, (self._make_row(line, list_hosts) for line in part))
+        self.set_facts({"lines": count, "filled": True})
 
     @property
-    def filled(self) -> bool:
-        """Whether the whole list is in, and holds something."""
-        return bool(self.fact("filled") and self.fact("lines"))
+    def is_filled(self) -> bool:
+        """True if the list is complete and not empty."""
+        return bool(self.get_fact("filled") and self.get_fact("lines"))
 
-    def _row(self, line: ListLine, hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
-        page = _understood(line)
+    def _make_row(
+        self, line: ListLine, list_hosts: dict[str, int]
+    ) -> tuple[int, str, str | None, str | None]:
+        page = _parse_line(line)
         key = cache_key(page.url) if not page.problem else page.url
-        if page.host not in hosts:
+        if page.host not in list_hosts:
             self._connection.execute("INSERT INTO hosts (name) VALUES (?)", (page.host,))
-            hosts[page.host] = self._connection.last_insert_rowid()
-        return hosts[page.host], key, None if key == page.url else page.url, page.problem or None
+            list_hosts[page.host] = self._connection.last_insert_rowid()
+        return list_hosts[page.host], key, None if key == page.url else page.url, page.problem or None
 
-    # Reading from it
+    # Reading
 
-    def hosts(self) -> Iterator[HostBacklog]:
-        """The hosts that have pages left, most first."""
+    def list_hosts(self) -> Iterator[HostBacklog]:
+        """Iterate over the hosts with pages left, most pages first."""
         for number, name, waiting in self._connection.execute(_HOSTS, (self._last,)).fetchall():
             yield HostBacklog(int(str(number)), str(name), int(str(waiting)))
 
-    def waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
-        """Pages of a host that are not read yet, in the order of the list."""
-        found = self._connection.execute(_WAITING, (host, after, self._last, count)).fetchall()
-        return [JobPage(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in found]
+    def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
+        """Return pages of a host that are left, with numbers above `after`, in the order of the list."""
+        rows = self._connection.execute(_WAITING, (host, after, self._last, count)).fetchall()
+        return [JobPage(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in rows]
 
     def counts(self) -> FrontierCounts:
-        """How many there are, and how many are read."""
+        """Return the number of pages and how many are done."""
         pages, done = self._connection.execute(
             "SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,)
         ).fetchall()[0]
         every = int(str(self._connection.execute("SELECT count(*) FROM pages").get))
-        lines = int(self.fact("lines") or 0)
+        lines = int(self.get_fact("lines") or 0)
         return FrontierCounts(int(str(pages)), int(str(done)), lines, max(0, lines - every))
 
     def select(self, statement: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a question about the job, for its report."""
+        """Return the rows of a query about the job, for its report."""
         return self._connection.execute(statement, bindings).fetchall()
 
-    # What became of them
+    # Outcomes
 
-    def finish(self, outcomes: Sequence[PageOutcome], place: OutputPosition) -> None:
-        """Note that these are read and written, and how far the output is safe now."""
+    def mark_done(self, outcomes: Sequence[PageOutcome], position: OutputPosition) -> None:
+        """Mark pages as done and record the new position of the output."""
         with _transaction(self._connection):
-            self._connection.executemany(_DONE, map(_done, outcomes))
-            self._note({"place": asdict(place)})
+            self._connection.executemany(_MARK_DONE, map(_make_done_values, outcomes))
+            self._set_facts({"place": asdict(position)})
 
-    def move_to(self, place: OutputPosition) -> None:
-        """Note that the output goes on elsewhere; on the disk, as what it makes needless is removed then."""
+    def set_position(self, position: OutputPosition) -> None:
+        """Record a position in a new file.
+
+        It is synced to disk, because files that it makes obsolete are deleted next.
+        """
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
-            self.note({"place": asdict(place)})
+            self.set_facts({"place": asdict(position)})
         finally:
             self._connection.execute("PRAGMA synchronous = NORMAL")
 
-    def _note(self, facts: Mapping[str, Any]) -> None:
+    def _set_facts(self, facts: Mapping[str, Any]) -> None:
         self._connection.executemany(
             "INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)",
             [(name, json.dumps(value)) for name, value in facts.items()],
@@ -221,14 +229,17 @@ class Frontier:
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("PRAGMA journal_mode = WAL")
-        # A process that is killed loses nothing so; a machine that loses power, at most the last rows, and
-        # the output is cut back to match.
+        # A killed process loses nothing. A power failure loses at most the last rows, and the output is
+        # truncated to match.
         connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @contextlib.contextmanager
 def _transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All of the block or nothing; apsw's own hides a full disk behind a rollback that SQLite did already."""
+    """Run the block in a transaction.
+
+    apsw's own context manager reports a full disk as a failed rollback, which SQLite has already done.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -239,19 +250,19 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def _understood(line: ListLine) -> JobPage:
-    # JSON can hold half a surrogate pair, which no encoding can carry.
-    shown = line.text[:SHOWN_CHARS].encode("utf-8", "replace").decode()
+def _parse_line(line: ListLine) -> JobPage:
+    # JSON can contain half a surrogate pair, which UTF-8 cannot represent.
+    text = line.text[:LINE_CHARS].encode("utf-8", "replace").decode()
     if line.problem:
-        return JobPage(0, shown, "", line.problem)
+        return JobPage(0, text, "", line.problem)
     try:
         url = parse_target(line.text)
     except errors.InvalidUrlError as error:
-        return JobPage(0, shown, "", error.sentence())
+        return JobPage(0, text, "", error.sentence())
     return JobPage(0, url, host_of(url))
 
 
-def _done(outcome: PageOutcome) -> tuple[Any, ...]:
+def _make_done_values(outcome: PageOutcome) -> tuple[Any, ...]:
     row = outcome.row
     message = row.error.message[:MESSAGE_CHARS] if row.error else None
     size = len((row.markdown or "").encode("utf-8", "replace"))

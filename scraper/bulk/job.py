@@ -1,7 +1,7 @@
-"""A job in its folder: what it was asked for, what is left of it, and the one way by which rows get written.
+"""A job in its folder: options, pages that are left, and the writing of rows.
 
-Whoever reads the pages (this process, or a cluster) takes them from here and delivers what they came to; the
-rest is the same: every page of the list is written once, and what was written stays written.
+The pages are read by this process or by a cluster; both take them from here and deliver the outcomes. Every
+page of the list is written once, and written rows are never lost.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from scraper.bulk.errors import BulkError, told
+from scraper.bulk.errors import BulkError, to_bulk_error
 from scraper.bulk.frontier import Frontier, FrontierCounts, HostBacklog
-from scraper.bulk.job_setup import opened
+from scraper.bulk.job_setup import open_job_files
 from scraper.bulk.model import IdSet, JobPage, JobSpec, PageOutcome
 from scraper.bulk.outputs.files import Output
 from scraper.bulk.report import ProgressStats
@@ -26,49 +26,50 @@ from scraper.bulk.report import ProgressStats
 T = TypeVar("T")
 
 GATHER_S = 0.2
-"""How long rows are gathered for one write: what a kill costs at the most, beside the pages under way."""
-BEHIND_ROWS = 256
-BEHIND_CHARS = 64 << 20
-"""Rows, and their size, that may wait for the disk; beyond, no page is begun."""
+"""Seconds during which rows are gathered for one write. A kill costs at most these and the pages in progress.
+"""
+BATCH_ROWS = 256
+"""Rows that may wait for the disk; beyond this, no page is started."""
+BATCH_CHARS = 64 << 20
+"""Characters of rows that may wait for the disk; beyond this, no page is started."""
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _Batch:
     """Rows that are not written yet."""
 
     outcomes: list[PageOutcome] = field(default_factory=list)
     chars: int = 0
 
     def add(self, outcome: PageOutcome) -> None:
-        """Take one in."""
+        """Add a row."""
         self.outcomes.append(outcome)
         self.chars += _chars(outcome)
 
     @property
-    def many(self) -> bool:
-        """Whether no more should come for now."""
-        return len(self.outcomes) >= BEHIND_ROWS or self.chars >= BEHIND_CHARS
+    def is_full(self) -> bool:
+        """True if no more rows should be added for now."""
+        return len(self.outcomes) >= BATCH_ROWS or self.chars >= BATCH_CHARS
 
 
 class BulkJob:
-    """One job; `async with BulkJob.open(order)`."""
+    """One job; use it as `async with BulkJob.open(spec)`."""
 
-    def __init__(
-        self, order: JobSpec, frontier: Frontier, output: Output, thread: ThreadPoolExecutor
-    ) -> None:
-        self.order = order
-        self.run: str = frontier.fact("run")
-        """Names the job: a row is known by its URL and this."""
-        self.resumed = bool(frontier.fact("begun"))
-        """Somebody has worked on it before."""
-        self.tally = ProgressStats()
-        self.wants_snapshots = output.wants_snapshots
+    def __init__(self, spec: JobSpec, frontier: Frontier, output: Output, thread: ThreadPoolExecutor) -> None:
+        """Use the opened files; `open` calls this in the thread that owns them."""
+        self.spec = spec
+        self.run_id: str = frontier.get_fact("run")
+        """Identifies the job: a row is identified by its URL and this id."""
+        self.is_resumed = bool(frontier.get_fact("begun"))
+        """True if an earlier process has worked on the job."""
+        self.stats = ProgressStats()
+        self.needs_snapshots = output.needs_snapshots
         self._frontier = frontier
         self._output = output
         self._thread = thread
-        self._waiting = _Waiting()
-        self._some = asyncio.Event()
-        self._room = asyncio.Event()
+        self._batch = _Batch()
+        self._has_outcomes = asyncio.Event()
+        self._has_room = asyncio.Event()
         self._failure: BulkError | None = None
         self._closing = False
         self._delivered = IdSet()
@@ -77,151 +78,157 @@ class BulkJob:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(
-        cls, order: JobSpec, *, tell: Callable[[str], None] = lambda _: None
+        cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None
     ) -> AsyncIterator[BulkJob]:
-        """Begin the job, or go on with it; what is delivered is written by the end of the block.
+        """Start or continue the job; delivered rows are written by the end of the block.
 
         Raises:
-            BulkError: it cannot be begun, or the disk is full; the text says what to do.
+            BulkError: The job cannot be started, or the disk is full; the message says what to do.
         """
         loop = asyncio.get_running_loop()
         thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
-        # One thread does all that touches the disk, in the order of asking.
+        # One thread does all disk operations in order.
         stack = contextlib.ExitStack()
-        left = threading.Event()
+        is_abandoned = threading.Event()
         try:
-            frontier, output = await loop.run_in_executor(thread, opened, order, stack, tell, left.is_set)
-            job = await loop.run_in_executor(thread, cls, order, frontier, output, thread)
-            job.tally.begin(await job.counts(), time.monotonic())
-            await job.ask(lambda frontier: frontier.note({"begun": True}))
-            async with job._writing():
+            frontier, output = await loop.run_in_executor(
+                thread, open_job_files, spec, stack, notify, is_abandoned.is_set
+            )
+            job = await loop.run_in_executor(thread, cls, spec, frontier, output, thread)
+            job.stats.start(await job.counts(), time.monotonic())
+            await job.query(lambda frontier: frontier.set_facts({"begun": True}))
+            async with job._write_in_background():
                 yield job
         finally:
-            left.set()
+            is_abandoned.set()
             await loop.run_in_executor(thread, stack.close)
             thread.shutdown()
 
     async def counts(self) -> FrontierCounts:
-        """How many pages there are, and how many are written."""
-        return await self._do(self._frontier.counts)
+        """Return the number of pages and how many are written."""
+        return await self._run_in_thread(self._frontier.counts)
 
     async def hosts(self) -> list[HostBacklog]:
-        """The hosts that have pages left, most first."""
-        return await self._do(lambda: list(self._frontier.hosts()))
+        """Return the hosts with pages left, most pages first."""
+        return await self._run_in_thread(lambda: list(self._frontier.list_hosts()))
 
-    async def waiting(self, wanted: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
-        """For each host and the last of its pages that is known: the pages that follow."""
-        asked = list(wanted)
-        waiting = self._frontier.waiting
-        return await self._do(lambda: [waiting(host, after=after, count=count) for host, after in asked])
+    async def list_pages(
+        self, after_by_host: Iterable[tuple[int, int]], *, count: int
+    ) -> list[list[JobPage]]:
+        """Return the next pages of each host, given the host and the number of its last known page."""
+        requests = list(after_by_host)
+        list_waiting = self._frontier.list_waiting
+        return await self._run_in_thread(
+            lambda: [list_waiting(host, after=after, count=count) for host, after in requests]
+        )
 
     async def deliver(self, outcome: PageOutcome) -> None:
-        """Have an outcome written soon; waits while the disk is behind.
+        """Queue an outcome for writing; wait while the disk is behind.
 
         Raises:
-            BulkError: nothing can be written any more.
+            BulkError: Writing has failed.
         """
-        while self._waiting.many and self._failure is None:
-            self._room.clear()
-            await self._room.wait()
+        while self._batch.is_full and self._failure is None:
+            self._has_room.clear()
+            await self._has_room.wait()
         self.check()
         if outcome.page.number in self._delivered:
-            # A cluster may read a page twice; it is written once.
+            # A cluster may read a page twice, but it is written once.
             return
         self._delivered.add(outcome.page.number)
-        self.tally.delivered += 1
-        self.tally.tried_again += max(0, outcome.tries - 1)
-        self._waiting.add(outcome)
-        self._some.set()
+        self.stats.delivered += 1
+        self.stats.retried += max(0, outcome.tries - 1)
+        self._batch.add(outcome)
+        self._has_outcomes.set()
 
     def check(self) -> None:
-        """Whether rows can be written.
+        """Check that rows can be written.
 
         Raises:
-            BulkError: they cannot.
+            BulkError: Writing has failed.
         """
         if self._failure is not None:
             raise self._failure
 
-    async def settled(self) -> None:
-        """Wait until what was delivered is written.
+    async def flush(self) -> None:
+        """Wait until all delivered outcomes are written.
 
         Raises:
-            BulkError: it cannot be written.
+            BulkError: Writing has failed.
         """
         await self._write()
 
     async def finish(self) -> None:
-        """Write what is delivered and, where the list is at its end, make everything readable.
+        """Write all delivered outcomes and, if the list is complete, finish the output.
 
         Raises:
-            BulkError: it cannot be written.
+            BulkError: Writing has failed.
         """
         await self._write()
-        await self._do(self._finish)
+        await self._run_in_thread(self._finish)
 
-    async def ask(self, question: Callable[[Frontier], T]) -> T:
-        """What the frontier says, in its own thread."""
-        return await self._do(lambda: question(self._frontier))
+    async def query(self, query_frontier: Callable[[Frontier], T]) -> T:
+        """Return the result of a query to the frontier, run in its own thread."""
+        return await self._run_in_thread(lambda: query_frontier(self._frontier))
 
-    async def _do(self, work: Callable[[], T]) -> T:
+    async def _run_in_thread(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except BulkError:
             raise
         except Exception as error:
-            # Whatever it is: nobody may wait for a writer that is gone.
-            self._failure = self._failure or told(error, self.order.folder)
-            self._room.set()
+            # Any error ends the writing, so callers must not wait for it.
+            self._failure = self._failure or to_bulk_error(error, self.spec.folder)
+            self._has_room.set()
             raise self._failure from error
 
     @contextlib.asynccontextmanager
-    async def _writing(self) -> AsyncIterator[None]:
-        """Write what is delivered while the block runs, and what is left at its end."""
-        task = asyncio.create_task(self._keep_writing(), name="bulk writer")
+    async def _write_in_background(self) -> AsyncIterator[None]:
+        """Write delivered outcomes while the block runs, and the remaining ones at its end."""
+        task = asyncio.create_task(self._write_repeatedly(), name="bulk writer")
         try:
             yield
         finally:
             self._closing = True
-            self._some.set()
+            self._has_outcomes.set()
             await asyncio.wait({task})
             if self._failure is None:
                 await self._write()
-                await self._do(self._note_time)
+                await self._run_in_thread(self._add_time_spent)
 
-    async def _keep_writing(self) -> None:
+    async def _write_repeatedly(self) -> None:
         with contextlib.suppress(BulkError):
             while not self._closing:
-                await self._some.wait()
-                if not self._waiting.many and not self._closing:
+                await self._has_outcomes.wait()
+                if not self._batch.is_full and not self._closing:
                     await asyncio.sleep(GATHER_S)
                 await self._write()
 
     async def _write(self) -> None:
-        waiting, self._waiting = self._waiting, _Waiting()
-        self._some.clear()
-        if waiting.outcomes:
-            await self._do(functools.partial(self._keep, waiting.outcomes))
-            self.tally.written(waiting.outcomes, time.monotonic())
-        self._room.set()
+        batch, self._batch = self._batch, _Batch()
+        self._has_outcomes.clear()
+        if batch.outcomes:
+            await self._run_in_thread(functools.partial(self._store_rows, batch.outcomes))
+            self.stats.count_written(batch.outcomes, time.monotonic())
+        self._has_room.set()
 
-    def _keep(self, outcomes: list[PageOutcome]) -> None:
-        self._frontier.finish(outcomes, self._output.append(outcomes))
-        if (turned := self._output.turned()) is not None:
-            self._frontier.move_to(turned)
-            self._output.tidied()
+    def _store_rows(self, outcomes: list[PageOutcome]) -> None:
+        self._frontier.mark_done(outcomes, self._output.append(outcomes))
+        if (position := self._output.rotate()) is not None:
+            self._frontier.set_position(position)
+            self._output.remove_obsolete()
 
     def _finish(self) -> None:
         counts = self._frontier.counts()
         if counts.done >= counts.pages:
-            self._frontier.move_to(self._output.finished())
-            self._output.tidied()
-        self._note_time()
+            self._frontier.set_position(self._output.finish())
+            self._output.remove_obsolete()
+        self._add_time_spent()
 
-    def _note_time(self) -> None:
+    def _add_time_spent(self) -> None:
         spent_s = time.monotonic() - self._began
         self._began = time.monotonic()
-        self._frontier.note({"spent_s": (self._frontier.fact("spent_s") or 0.0) + spent_s})
+        self._frontier.set_facts({"spent_s": (self._frontier.get_fact("spent_s") or 0.0) + spent_s})
 
 
 def _chars(outcome: PageOutcome) -> int:

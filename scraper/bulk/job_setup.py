@@ -1,4 +1,4 @@
-"""A folder taken into use: locked, held against what was asked for, its list taken in, its output cut."""
+"""Open the folder of a job: lock it, compare its options, add the list, truncate the output."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Iterator
 import apsw
 
 from scraper.bulk import url_lists
-from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError, told
+from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError, to_bulk_error
 from scraper.bulk.frontier import FILE_NAME, Frontier
 from scraper.bulk.model import STDIN, Format, JobSpec
 from scraper.bulk.outputs.files import Output
 from scraper.bulk.url_lists import ListLine
 
-TELL_S = 2.0
-_LOCK = "lock"
+REPORT_EVERY_S = 2.0
+"""Seconds between two progress messages while the list is read."""
+_LOCK_NAME = "lock"
 _OUTPUTS = {
     Format.JSONL: ("jsonl", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
@@ -29,133 +30,142 @@ _OUTPUTS = {
 }
 
 
-def opened(
-    order: JobSpec, stack: contextlib.ExitStack, tell: Callable[[str], None], unwanted: Callable[[], bool]
+def open_job_files(
+    spec: JobSpec,
+    stack: contextlib.ExitStack,
+    notify: Callable[[str], None],
+    is_abandoned: Callable[[], bool],
 ) -> tuple[Frontier, Output]:
-    """The frontier and the output of a job; `stack` closes them.
+    """Return the frontier and the output of a job; `stack` closes them.
 
-    `unwanted`: whether nobody waits for it any more; a list of millions of lines takes minutes.
+    Args:
+        spec: The job.
+        stack: Receives the functions that close the files.
+        notify: Called with messages for the user.
+        is_abandoned: Returns True if the caller has given up; a list of millions of lines takes minutes.
 
     Raises:
-        BulkError: it cannot be begun or gone on with.
+        BulkError: The job cannot be started or continued.
     """
-    # What cannot be begun at all leaves nothing in the folder to stand in the way of a better command.
-    module, name = _OUTPUTS[order.format]
-    make = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
-    asked = _asked(order)
-    lines = url_lists.read(order.source)
+    # A job that cannot start leaves nothing in the folder that would block a corrected command.
+    module, name = _OUTPUTS[spec.format]
+    output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+    identity = _make_identity(spec)
+    lines = url_lists.read_lines(spec.source)
     try:
-        if not (order.folder / FILE_NAME).exists():
-            lines = _begun(lines)
-        order.folder.mkdir(parents=True, exist_ok=True)
-        stack.enter_context(_locked(order))
-        _refuse_strangers(order)
-        frontier = Frontier(order.folder, limit=order.limit)
+        if not (spec.folder / FILE_NAME).exists():
+            lines = _read_first(lines)
+        spec.folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(_lock_folder(spec))
+        _refuse_foreign_files(spec)
+        frontier = Frontier(spec.folder, limit=spec.limit)
         stack.callback(frontier.close)
-        _agree(order, asked, frontier)
-        _fill(frontier, order, lines, tell, unwanted)
-        output: Output = make(order.folder, frontier.place)
+        _check_same_job(spec, identity, frontier)
+        _add_list(frontier, spec, lines, notify, is_abandoned)
+        output: Output = output_class(spec.folder, frontier.position)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
-        raise told(error, order.folder) from error
+        raise to_bulk_error(error, spec.folder) from error
     return frontier, output
 
 
 @contextlib.contextmanager
-def _locked(order: JobSpec) -> Iterator[None]:
-    """One process works on a folder."""
-    lock = os.open(order.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def _lock_folder(spec: JobSpec) -> Iterator[None]:
+    """Hold the lock of the folder, so that only one process works on it."""
+    lock = os.open(spec.folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise JobInUseError(f"Another process is at work in {order.folder}: let it end first.") from None
+            raise JobInUseError(f"Another process is at work in {spec.folder}: let it end first.") from None
         yield
     finally:
         os.close(lock)
 
 
-def _refuse_strangers(order: JobSpec) -> None:
-    """Files that look like output and belong to no job here would be cut off."""
-    if not (order.folder / FILE_NAME).exists() and any(order.folder.glob("pages-*")):
+def _refuse_foreign_files(spec: JobSpec) -> None:
+    """Refuse a folder with output files but without a job; the files would be truncated."""
+    if not (spec.folder / FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
         raise JobMismatchError(
-            f"{order.folder} holds pages, but not the job that wrote them: give another folder."
+            f"{spec.folder} holds pages, but not the job that wrote them: give another folder."
         )
 
 
-def _asked(order: JobSpec) -> dict[str, str]:
-    """What must be the same each time."""
+def _make_identity(spec: JobSpec) -> dict[str, str]:
+    """Return the options that must be the same in each run."""
     return {
-        "--format": order.format.value,
-        "--render": order.render,
-        "list": url_lists.fingerprint(order.source),
+        "--format": spec.format.value,
+        "--render": spec.render,
+        "list": url_lists.compute_fingerprint(spec.source),
     }
 
 
-def _begun(lines: Iterator[ListLine]) -> Iterator[ListLine]:
-    """The same lines, when the first of them could be read."""
+def _read_first(lines: Iterator[ListLine]) -> Iterator[ListLine]:
+    """Return the same lines after reading the first, so that an unreadable list fails early."""
     first = list(itertools.islice(lines, 1))
     return itertools.chain(first, lines)
 
 
-def _agree(order: JobSpec, asked: dict[str, str], frontier: Frontier) -> None:
-    """Note what was asked for, or hold it against what was asked for the first time."""
-    begun = frontier.fact("order")
-    if begun is None or not frontier.filled:
-        # Also where nothing came of the first command: its list could not be used, or not be read to its end,
-        # or was empty, as where the program that was to write it failed.
-        frontier.empty()
+def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier) -> None:
+    """Store the identity of a new job, or compare it with that of an existing job."""
+    previous = frontier.get_fact("order")
+    if previous is None or not frontier.is_filled:
+        # Also if the list of the first command was unusable, incomplete or empty, for example because the
+        # program that wrote it failed.
+        frontier.reset()
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        frontier.note({"order": asked, "run": run, "source": order.source})
+        frontier.set_facts({"order": identity, "run": run, "source": spec.source})
         return
-    differing = [name for name in asked if begun[name] != asked[name]]
-    if order.source == STDIN and frontier.filled and "list" in differing:
-        # What came by standard input once, or from a file, is all in the folder.
+    differing = [name for name in identity if previous[name] != identity[name]]
+    if spec.source == STDIN and frontier.is_filled and "list" in differing:
+        # The folder already contains the whole list.
         differing.remove("list")
     if differing:
-        raise JobMismatchError(_difference(order, begun, asked, differing, str(frontier.fact("source"))))
+        raise JobMismatchError(
+            _describe_difference(spec, previous, identity, differing, str(frontier.get_fact("source")))
+        )
 
 
-def _difference(
-    order: JobSpec, begun: dict[str, str], asked: dict[str, str], names: list[str], source: str
+def _describe_difference(
+    spec: JobSpec, previous: dict[str, str], identity: dict[str, str], names: list[str], source: str
 ) -> str:
     parts = [
         f"its list ({source}) was another, or has changed since"
         if name == "list"
-        else f"it was begun with {name} {begun[name]}, not {asked[name]}"
+        else f"it was begun with {name} {previous[name]}, not {identity[name]}"
         for name in names
     ]
     return (
-        f"{order.folder} holds another job: {'; '.join(parts)}. "
+        f"{spec.folder} holds another job: {'; '.join(parts)}. "
         "Ask for the same again to go on with it, or give another folder."
     )
 
 
-def _fill(
+def _add_list(
     frontier: Frontier,
-    order: JobSpec,
+    spec: JobSpec,
     lines: Iterator[ListLine],
-    tell: Callable[[str], None],
-    unwanted: Callable[[], bool],
+    notify: Callable[[str], None],
+    is_abandoned: Callable[[], bool],
 ) -> None:
-    """Take in the list where it is not in the folder already."""
-    if frontier.filled:
-        if order.source == STDIN:
-            tell("Standard input is not read: the list of this job is in the folder.")
+    """Add the list, unless the folder already contains it."""
+    if frontier.is_filled:
+        if spec.source == STDIN:
+            notify("Standard input is not read: the list of this job is in the folder.")
         return
-    frontier.add(_told_lines(lines, tell, unwanted))
-    if not frontier.filled:
-        tell("There is no URL in the list.")
+    frontier.add_lines(_report_lines(lines, notify, is_abandoned))
+    if not frontier.is_filled:
+        notify("There is no URL in the list.")
 
 
-def _told_lines(
-    lines: Iterable[ListLine], tell: Callable[[str], None], unwanted: Callable[[], bool]
+def _report_lines(
+    lines: Iterable[ListLine], notify: Callable[[str], None], is_abandoned: Callable[[], bool]
 ) -> Iterable[ListLine]:
-    told_at = time.monotonic()
+    reported_at = time.monotonic()
     for number, line in enumerate(lines, start=1):
-        if not number % 1_000 and time.monotonic() - told_at > TELL_S:
-            told_at = time.monotonic()
-            tell(f"taking in the list: {number:,} lines")
-        if unwanted():
+        if not number % 1_000 and time.monotonic() - reported_at > REPORT_EVERY_S:
+            reported_at = time.monotonic()
+            notify(f"taking in the list: {number:,} lines")
+        if is_abandoned():
             raise BulkError("The list was not taken in to its end.")
         yield line

@@ -1,4 +1,4 @@
-"""The nouns of a job: what was asked for, a page to read, the row that comes of it."""
+"""Data types of a job: options, page to read, row of the output, position in the output."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from browsers.model import Snapshot
 STDIN = "-"
 HOUR_S = 3_600.0
 DEADLINE_S = 60.0
-"""Of one page; it bounds what a page that never ends can cost."""
+"""Seconds for one page. Bounds the cost of a page that never ends."""
 
 
 class Format(enum.StrEnum):
-    """How the rows are written down."""
+    """Format of the output."""
 
     PARQUET = "parquet"
     JSONL = "jsonl"
@@ -27,32 +27,32 @@ class Format(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CrawlRate:
-    """How many pages at once, and how a host is to be asked."""
+    """Concurrency of a job and of requests to one host."""
 
     concurrency: int | None = None
-    """Pages under way in one process; None: as many as keep its cores busy."""
+    """Pages read at once in one process; None for as many as keep its cores busy."""
     per_host: int = 2
-    """Pages of one host at once, never more; two are what a person with two tabs asks for."""
+    """Pages of one host read at once. Two are what a person with two tabs requests."""
     gap_s: float = 0.0
-    """Between two requests to one host."""
+    """Seconds between two requests to one host."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What was asked for."""
+    """Options of a job."""
 
     source: str
-    """A file of URLs, or `-`."""
+    """File of URLs, or `-` for standard input."""
     folder: Path
-    """Where everything is kept and written; the same folder goes on with the same job."""
+    """Folder of output and state; running a job in the same folder continues it."""
     format: Format
-    pace: CrawlRate
+    rate: CrawlRate
     render: str = "auto"
     max_age_s: float | None = None
-    """What is kept and younger is not read anew; None: as the settings say."""
+    """Seconds. Younger cached pages are used; None for the value of the settings."""
     deadline_s: float = DEADLINE_S
     limit: int | None = None
-    """Only the first so many of the list."""
+    """Number of pages at the start of the list that are read; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class JobPage:
     """One line of the list."""
 
     number: int
-    """Its place among the different lines, from 1."""
+    """Position among the distinct lines, from 1."""
     url: str
     host: str
     problem: str = ""
-    """Why the line names no page; such a line is a row all the same."""
-    has_company: bool = field(default=False, compare=False)
-    """Whether others of its host are read before it or after it."""
+    """Why the line is not a valid URL; such a line becomes a row with an error."""
+    is_batched: bool = field(default=False, compare=False)
+    """True if other pages of its host are read before or after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +79,20 @@ class PageFailure:
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """One page as it is written down. None means unknown; empty means known to be empty."""
+    """One page in the output. None means unknown; empty means known to be empty."""
 
     url: str
     final_url: str | None = None
     status: int | None = None
     method: str | None = None
-    """`http`: as served. `browser`: rendered. `document`: by their readers."""
+    """`http` for a page as served, `browser` for a rendered page, `document` for other formats."""
     fetched_at: datetime | None = None
     title: str | None = None
     markdown: str | None = None
     json_ld: tuple[Mapping[str, Any], ...] | None = None
-    """None where the page came from the cache or from another server, which do not hand it on."""
+    """None for pages from the cache or from another server, which do not pass it on."""
     links: tuple[tuple[str, str], ...] | None = None
-    """Address and text."""
+    """URL and text."""
     error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""
@@ -102,46 +102,48 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """What reading a page came to."""
+    """Result of reading a page."""
 
     page: JobPage
     row: OutputRow
     seconds: float
-    """From the moment it was begun, waiting included."""
+    """Seconds since reading began, including waits."""
     cached: bool = False
     tries: int = 1
-    """How often it was asked for; 0: its host was given up before."""
+    """Number of attempts; 0 if its host had been given up."""
     snapshot: Snapshot | None = None
-    """What Chromium saw, where it is to be written down."""
+    """Response and DOM, if the output stores them."""
 
     @property
     def code(self) -> str:
-        """`ok`, or what was wrong."""
+        """`ok`, or the code of the error."""
         return "ok" if self.row.error is None else self.row.error.code
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """How far the output is safe: everything before it is on the disk, what is behind it is not counted."""
+    """Position up to which the output is on the disk; rows behind it are not counted as written."""
 
     file: int = 1
     offset: int = 0
 
 
 class IdSet:
-    """Numbers from 0 that were added."""
+    """Set of small integers with one bit each: ten million pages take little more than a megabyte."""
 
     def __init__(self) -> None:
+        """Create an empty set."""
         self._bits = bytearray()
 
     def add(self, number: int) -> None:
-        """Take one in."""
+        """Add a number of at least 0."""
         place = number >> 3
         if place >= len(self._bits):
-            # Ahead, so that a list that is read in order does not grow byte by byte.
+            # Extended in steps, so that a list that is read in order does not grow byte by byte.
             self._bits.extend(bytes(place + 1024 - len(self._bits)))
         self._bits[place] |= 1 << (number & 7)
 
     def __contains__(self, number: int) -> bool:
+        """Return True if the number was added."""
         place = number >> 3
         return place < len(self._bits) and bool(self._bits[place] & (1 << (number & 7)))

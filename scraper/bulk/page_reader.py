@@ -1,7 +1,7 @@
-"""Reads one page of a job through the one door, and tells what is to be written of it.
+"""Read one page of a job and make its output row.
 
-First comes what needs the page's host; the rest is done while that host is asked for its next page. The host
-with most pages is what a job ends with: each moment between two of its pages counts as often as it has pages.
+The part that needs the page's host comes first; the rest is done while the host is asked for its next page. A
+job ends with the host that has the most pages, so time between two of its pages counts once per page.
 """
 
 from __future__ import annotations
@@ -31,110 +31,115 @@ from scraper.workers import WorkerPool
 log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
-"""JSON-LD takes 5 to 20 ms; a page on which it takes longer than this was made to."""
-_UNASKED = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError)
-"""With these nothing was asked of the host."""
+"""Seconds. JSON-LD takes 5 to 20 ms; a page that takes longer than this is hostile."""
+_NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError)
+"""Errors that occur before any request to the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """One reading of a page."""
+    """Result of reading a page, before its JSON-LD is read."""
 
     outcome: PageOutcome
-    asked_at: float | None
-    """By when its last request had arrived at the host, of the monotonic clock; None: none was made."""
+    requested_at: float | None
+    """Monotonic time by which its last request had reached the host; None if none was made."""
     error: errors.ScraperError | None = None
-    rest: Callable[[], Awaitable[PageOutcome]] | None = None
-    """Makes the outcome whole, without its host; None: it is."""
+    complete: Callable[[], Awaitable[PageOutcome]] | None = None
+    """Returns the complete outcome without contacting the host; None if it is already complete."""
 
     gap_s: float | None = None
-    """What is to lie between two requests to its host; None: that is not known."""
+    """Seconds that its host requires between two requests; None if unknown."""
 
-    async def whole(self) -> PageOutcome:
-        """All that is to be written of the page."""
-        return self.outcome if self.rest is None else await self.rest()
+    async def get_outcome(self) -> PageOutcome:
+        """Return the complete outcome."""
+        return self.outcome if self.complete is None else await self.complete()
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What the visit of one page brought, if there was one."""
+class _Visit:
+    """Snapshot and request time of a page, if it was visited."""
 
     snapshot: Snapshot | None = None
-    asked_at: float | None = None
+    requested_at: float | None = None
 
     def note(self, snapshot: Snapshot) -> None:
-        """Keep it; its request had arrived when the response did."""
+        """Store a snapshot; its request had reached the host when the response arrived."""
         timing = snapshot.timing
         self.snapshot = snapshot
-        self.asked_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
+        self.requested_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
 
 
 class JobPageReader:
-    """Reads pages."""
+    """Reader of the pages of one job."""
 
-    def __init__(
-        self, fetcher: Fetcher, workers: WorkerPool, order: JobSpec, *, keep_snapshots: bool
-    ) -> None:
-        """`keep_snapshots`: the responses are wanted too, which neither the cache nor another server has."""
+    def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
+        """Create a reader.
+
+        Args:
+            fetcher: Fetches pages.
+            workers: Processes that parse structured data.
+            spec: The job.
+            keep_snapshots: True to return responses too, which neither the cache nor another server has.
+        """
         self._fetcher = fetcher
         self._workers = workers
-        self._order = order
+        self._spec = spec
         self._keep_snapshots = keep_snapshots
         self._batch = uuid.uuid4().hex
 
     async def read(self, page: JobPage) -> PageResult:
-        """What one page comes to; a fault of ours is an error of this page alone."""
+        """Read a page; an internal error becomes an error of this page only."""
         began = time.monotonic()
         if page.problem:
-            return PageResult(PageOutcome(page, row_of_problem(page.url, page.problem), 0.0), None)
-        seen = _Seen()
-        # As a value, so that a fault of ours costs this page and nothing else.
-        (answer,) = await asyncio.gather(self._fetched(page, seen), return_exceptions=True)
+            return PageResult(PageOutcome(page, make_problem_row(page.url, page.problem), 0.0), None)
+        visit = _Visit()
+        # Exceptions are returned as values, so that an internal error affects this page only.
+        (answer,) = await asyncio.gather(self._fetch(page, visit), return_exceptions=True)
         seconds = time.monotonic() - began
         if isinstance(answer, Reading):
-            return self._told(page, answer, seen, seconds)
+            return self._make_result(page, answer, visit, seconds)
         if isinstance(answer, asyncio.CancelledError):
             raise answer
-        error = _as_told(answer, page)
-        row = row_of_fault(page.url, error, seen.snapshot, at=datetime.now(UTC))
-        snapshot = seen.snapshot if self._keep_snapshots else None
-        asked_at = seen.asked_at
-        if asked_at is None and not isinstance(error, _UNASKED):
-            asked_at = time.monotonic()
+        error = _to_scraper_error(answer, page)
+        row = make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
+        snapshot = visit.snapshot if self._keep_snapshots else None
+        requested_at = visit.requested_at
+        if requested_at is None and not isinstance(error, _NO_REQUEST_ERRORS):
+            requested_at = time.monotonic()
         outcome = PageOutcome(page, row, seconds, snapshot=snapshot)
-        return PageResult(outcome, asked_at, error, gap_s=self._fetcher.gap_s(page.url))
+        return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
 
-    async def _fetched(self, page: JobPage, seen: _Seen) -> Reading:
-        order = self._order
+    async def _fetch(self, page: JobPage, visit: _Visit) -> Reading:
+        spec = self._spec
         request = ReadRequest(
             page.url,
-            render=order.render,
-            cache=CachePolicy(order.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED),
-            deadline_s=order.deadline_s,
-            batch=self._batch if page.has_company else None,
+            render=spec.render,
+            cache=CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED),
+            deadline_s=spec.deadline_s,
+            batch=self._batch if page.is_batched else None,
         )
-        return await self._fetcher.fetch(request, on_snapshot=seen.note)
+        return await self._fetcher.fetch(request, on_snapshot=visit.note)
 
-    def _told(self, page: JobPage, reading: Reading, seen: _Seen, seconds: float) -> PageResult:
-        row = row_of_reading(page.url, reading, seen.snapshot)
-        snapshot = seen.snapshot if self._keep_snapshots else None
+    def _make_result(self, page: JobPage, reading: Reading, visit: _Visit, seconds: float) -> PageResult:
+        row = make_row(page.url, reading, visit.snapshot)
+        snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
-        rest = None if reading.cached else functools.partial(self._with_json_ld, outcome, seen.snapshot)
-        return PageResult(outcome, seen.asked_at, rest=rest, gap_s=self._fetcher.gap_s(page.url))
+        complete = None if reading.cached else functools.partial(self._add_json_ld, outcome, visit.snapshot)
+        return PageResult(outcome, visit.requested_at, complete=complete, gap_s=self._fetcher.gap_s(page.url))
 
-    async def _with_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
-        found = await self._json_ld(snapshot)
+    async def _add_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
+        found = await self._read_json_ld(snapshot)
         return dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, json_ld=found))
 
-    async def _json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
-        """What a page says of itself in JSON-LD; None: that is not to be known."""
+    async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
+        """Return the JSON-LD of a page, or None if it cannot be known."""
         if snapshot is None:
             return None
-        part = part_with_json_ld(snapshot.html) if snapshot.is_html else ""
+        part = extract_json_ld_part(snapshot.html) if snapshot.is_html else ""
         if not part:
             return ()
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
-        # As a value, so that a page that nobody foresaw costs this field and nothing else.
+        # Exceptions are returned as values, so that an unexpected page affects this field only.
         (found,) = await asyncio.gather(
             self._workers.run(structured.extract_basic, light, limit_s=STRUCTURED_LIMIT_S),
             return_exceptions=True,
@@ -147,7 +152,7 @@ class JobPageReader:
         return found.json_ld
 
 
-def _as_told(answer: BaseException, page: JobPage) -> errors.ScraperError:
+def _to_scraper_error(answer: BaseException, page: JobPage) -> errors.ScraperError:
     if isinstance(answer, errors.ScraperError):
         return answer
     log.error("a fault of ours while reading a page of %s", page.host, exc_info=answer)
@@ -158,9 +163,8 @@ def _as_told(answer: BaseException, page: JobPage) -> errors.ScraperError:
     )
 
 
-def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
-    """The row of a page that was read, but for its JSON-LD; `snapshot`: what the visit brought, None from the
-    cache."""
+def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
+    """Return the row of a page without its JSON-LD; `snapshot` is None for a page from the cache."""
     document = reading.document
     return OutputRow(
         url=url,
@@ -176,8 +180,8 @@ def row_of_reading(url: str, reading: Reading, snapshot: Snapshot | None) -> Out
     )
 
 
-def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
-    """The row of a page that could not be read."""
+def make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
+    """Return the row of a page that could not be read."""
     return OutputRow(
         url=url,
         final_url=snapshot.url if snapshot is not None else None,
@@ -188,15 +192,15 @@ def row_of_fault(url: str, error: ScraperError, snapshot: Snapshot | None, *, at
     )
 
 
-def row_of_lost(url: str, error: ScraperError) -> OutputRow:
-    """The row of a page that was not asked for, because nobody was at its site for its others."""
+def make_skipped_row(url: str, error: ScraperError) -> OutputRow:
+    """Return the row of a page that was not requested, because its site was unreachable for other pages."""
     return OutputRow(
         url=url, error=PageFailure(error.code, f"{error} So it was for its other pages: it was not asked.")
     )
 
 
-def row_of_problem(url: str, problem: str) -> OutputRow:
-    """The row of a line that names no page."""
+def make_problem_row(url: str, problem: str) -> OutputRow:
+    """Return the row of a line that is not a valid URL."""
     return OutputRow(url=url, error=PageFailure("bad_url", problem))
 
 
@@ -206,22 +210,22 @@ def _timings(snapshot: Snapshot | None) -> dict[str, float]:
     return {name: round(value, 4) for name, value in asdict(snapshot.timing).items() if value}
 
 
-_MARK = "ld+json"
-_STARTS = re.compile(r"<!--|<(?:script|base)\b", re.IGNORECASE)
+_JSON_LD_TYPE = "ld+json"
+_TAG_STARTS = re.compile(r"<!--|<(?:script|base)\b", re.IGNORECASE)
 _SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)
 
 
-def part_with_json_ld(html: str) -> str:
-    """The scripts of a page that hold JSON-LD, and what its addresses are resolved against; empty: none do.
+def extract_json_ld_part(html: str) -> str:
+    """Return the scripts with JSON-LD and the base element of a page as HTML, or an empty string.
 
-    Reading a page's whole tree for them took 5 ms, and sending it to be read another one; this takes .1.
+    Parsing the whole page for them took 5 ms, and sending it to a worker another one; this takes .1.
     """
-    if _MARK not in html and _MARK not in html.lower():
+    if _JSON_LD_TYPE not in html and _JSON_LD_TYPE not in html.lower():
         return ""
     parts: list[str] = []
     found, at = False, 0
-    # Every step goes on behind what it has looked at: hostile pages take no longer than others.
-    while (start := _STARTS.search(html, at)) is not None:
+    # Each step continues behind the part already scanned, so hostile pages take no longer than others.
+    while (start := _TAG_STARTS.search(html, at)) is not None:
         if start.group() == "<!--":
             at = html.find("-->", start.end())
         else:
@@ -234,7 +238,7 @@ def part_with_json_ld(html: str) -> str:
         elif start.group() != "<!--":
             closing = _SCRIPT_END.search(html, at)
             end = len(html) if closing is None else closing.start()
-            if _MARK in tag.lower():
+            if _JSON_LD_TYPE in tag.lower():
                 found = True
                 parts.append(f"{tag}{html[at:end]}</script>")
             at = end

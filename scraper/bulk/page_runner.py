@@ -1,4 +1,4 @@
-"""Reads what a schedule says, as many pages at once as may be; whoever feeds it, and wherever it runs."""
+"""Read the pages that a schedule selects, with bounded concurrency."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import time
 from collections.abc import Awaitable, Callable
 
 from scraper.bulk.model import JobPage, PageOutcome
-from scraper.bulk.page_reader import PageResult, row_of_lost
+from scraper.bulk.page_reader import PageResult, make_skipped_row
 from scraper.bulk.retry_policy import RetryPolicy
 from scraper.bulk.schedule import Schedule
 
 GRACE_S = 10.0
-"""What is under way may take so long to end when the job is told to stop; the rest is read next time."""
+"""Seconds that pages in progress may take after a stop; the others are read by the next run."""
 
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
 Deliver = Callable[[PageOutcome], Awaitable[None]]
 
 
 class PageRunner:
-    """The pages under way in one process."""
+    """Pages in progress in one process."""
 
     def __init__(
         self,
@@ -33,7 +33,15 @@ class PageRunner:
         concurrency: int,
         on_change: Callable[[], None],
     ) -> None:
-        """`on_change`: is told when pages were begun or ended, so that more can be laid at hand."""
+        """Create a runner.
+
+        Args:
+            schedule: Selects the next page.
+            read: Reads a page.
+            deliver: Receives the outcome of a page.
+            concurrency: Pages read at once.
+            on_change: Called when a page was started or has ended, so that more pages can be added.
+        """
         self._schedule = schedule
         self._read = read
         self._deliver = deliver
@@ -41,89 +49,94 @@ class PageRunner:
         self._on_change = on_change
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._tries = RetryPolicy()
+        self._retries = RetryPolicy()
         self._fault: BaseException | None = None
         self._is_over: Callable[[], bool] = lambda: True
 
     def __len__(self) -> int:
+        """Return the number of pages in progress."""
         return len(self._tasks)
 
-    def look(self) -> None:
-        """Something changed outside: there are more pages, or it is time to end."""
+    def notify(self) -> None:
+        """Check the schedule again: there are more pages, or it is time to end."""
         self._changed.set()
 
     def fail(self, fault: BaseException) -> None:
-        """End with this."""
+        """End `run` with this exception."""
         self._fault = self._fault or fault
         self._changed.set()
 
-    async def run(self, over: Callable[[], bool]) -> None:
-        """Read until it is `over`; what is under way then is given a little time.
+    async def run(self, is_over: Callable[[], bool]) -> None:
+        """Read until `is_over` returns True; then give pages in progress a short time to end.
 
         Raises:
-            BaseException: what `deliver` raised, or whom `fail` was told of.
+            BaseException: An exception of `deliver`, or the argument of `fail`.
         """
-        self._is_over = over
+        self._is_over = is_over
         try:
-            while not over():
+            while not is_over():
                 if self._fault is not None:
                     raise self._fault
-                self._begin()
-                await self._something(self._schedule.wait_s(time.monotonic()))
+                self._start_pages()
+                await self._wait_for_change(self._schedule.wait_s(time.monotonic()))
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=GRACE_S)
         finally:
-            await self._end()
+            await self._cancel_tasks()
         if self._fault is not None:
             raise self._fault
 
-    async def _something(self, wait_s: float) -> None:
-        """Wait until something changed, or a host may be asked again."""
+    async def _wait_for_change(self, wait_s: float) -> None:
+        """Wait until something has changed or a paused host may be asked again."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
                 await self._changed.wait()
         self._changed.clear()
 
-    def _begin(self) -> None:
+    def _start_pages(self) -> None:
         now = time.monotonic()
         if self._fault is not None or self._is_over():
             return
-        while len(self._tasks) < self._concurrency and (page := self._schedule.take(now)) is not None:
-            task = asyncio.create_task(self._one(page), name=f"bulk {page.host}")
+        while len(self._tasks) < self._concurrency and (page := self._schedule.take_page(now)) is not None:
+            task = asyncio.create_task(self._read_page(page), name=f"bulk {page.host}")
             self._tasks.add(task)
-            task.add_done_callback(self._over)
+            task.add_done_callback(self._on_task_end)
             self._on_change()
 
-    def _over(self, task: asyncio.Task[None]) -> None:
+    def _on_task_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             self._fault = self._fault or fault
         self._changed.set()
         self._on_change()
 
-    async def _one(self, page: JobPage) -> None:
-        if (lost := self._tries.lost(page)) is not None:
-            await self._over_with(PageResult(PageOutcome(page, row_of_lost(page.url, lost), 0.0), None))
+    async def _read_page(self, page: JobPage) -> None:
+        if (site_error := self._retries.get_site_error(page)) is not None:
+            await self._finish_page(
+                PageResult(PageOutcome(page, make_skipped_row(page.url, site_error), 0.0), None)
+            )
             return
-        read = await self._read(page)
+        result = await self._read(page)
         now = time.monotonic()
-        pause_s = self._tries.after_s(page, read.error, read.outcome.seconds)
+        pause_s = self._retries.get_retry_delay_s(page, result.error, result.outcome.seconds)
         if pause_s is not None:
-            rested = now + pause_s
-            self._schedule.again(page, asked_at=read.asked_at, not_before=rested, now=now, gap_s=read.gap_s)
+            not_before = now + pause_s
+            self._schedule.retry_page(
+                page, requested_at=result.requested_at, not_before=not_before, now=now, gap_s=result.gap_s
+            )
             return
-        await self._over_with(read)
+        await self._finish_page(result)
 
-    async def _over_with(self, read: PageResult) -> None:
-        page, now = read.outcome.page, time.monotonic()
-        self._schedule.done(page, asked_at=read.asked_at, now=now, gap_s=read.gap_s)
-        # Not by way of `run`: its turn comes after that of everything else.
-        self._begin()
+    async def _finish_page(self, result: PageResult) -> None:
+        page, now = result.outcome.page, time.monotonic()
+        self._schedule.finish_page(page, requested_at=result.requested_at, now=now, gap_s=result.gap_s)
+        # Start the next page here: `run` would get its turn only after all other tasks.
+        self._start_pages()
         self._changed.set()
-        tries = self._tries.of(page)
-        await self._deliver(dataclasses.replace(await read.whole(), tries=tries))
+        tries = self._retries.pop_tries(page)
+        await self._deliver(dataclasses.replace(await result.get_outcome(), tries=tries))
 
-    async def _end(self) -> None:
+    async def _cancel_tasks(self) -> None:
         self._is_over = lambda: True
         for task in self._tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""What a job came to: as data, and as a page of text."""
+"""Progress of a running job, and the final report as JSON and text."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from scraper.bulk.frontier import Frontier, FrontierCounts
 from scraper.bulk.model import PageOutcome
 
 WINDOW_S = 60.0
-"""The rate is that of the last minute: sites differ, and so do the parts of a list."""
+"""Seconds over which the rate is measured, since sites and parts of a list differ."""
 
 
 class ProgressStats:
-    """Counts of this run."""
+    """Counts of this run; the caller passes the time."""
 
     def __init__(self) -> None:
+        """Start with empty counts."""
         self.total = 0
         self.done_before = 0
-        """Written by earlier runs."""
+        """Pages written by earlier runs."""
         self.delivered = 0
-        """Pages read by this run, written or about to be."""
+        """Pages read by this run, written or queued for writing."""
         self.outcomes: Counter[str] = Counter()
-        self.tried_again = 0
-        self.at_least_s: Callable[[], float] = lambda: 0.0
-        """What the host with most pages left takes by its gap alone: no number of machines ends sooner."""
+        self.retried = 0
+        self.minimum_s: Callable[[], float] = lambda: 0.0
+        """Seconds that the host with the most pages left takes by its gap alone; more machines do not help.
+        """
         self._recent: deque[tuple[float, int]] = deque()
 
     @property
@@ -36,60 +38,64 @@ class ProgressStats:
         return self.outcomes.total()
 
     @property
-    def left(self) -> int:
-        """Pages that were not read."""
+    def remaining(self) -> int:
+        """Pages that are not read yet."""
         return self.total - self.done_before - self.delivered
 
-    def begin(self, counts: FrontierCounts, now: float) -> None:
-        """Take up how the list stands at the start."""
+    def start(self, counts: FrontierCounts, now: float) -> None:
+        """Set the counts at the start of the run."""
         self.total, self.done_before = counts.pages, counts.done
         self._recent.append((now, 0))
 
-    def written(self, outcomes: Sequence[PageOutcome], now: float) -> None:
-        """Count what was written."""
+    def count_written(self, outcomes: Sequence[PageOutcome], now: float) -> None:
+        """Count written pages."""
         self.outcomes.update(outcome.code for outcome in outcomes)
         self._recent.append((now, self.written_now))
         while len(self._recent) > 2 and self._recent[1][0] < now - WINDOW_S:
             self._recent.popleft()
 
-    def rate(self, now: float) -> float:
-        """Pages a second, of late."""
+    def pages_per_s(self, now: float) -> float:
+        """Return the pages written per second recently."""
         if not self._recent:
             return 0.0
         since, before = self._recent[0]
         return (self.written_now - before) / max(now - since, 0.001)
 
-    def left_s(self, now: float) -> float | None:
-        """Seconds until the end at this rate; None when there is none yet."""
-        left = self.total - self.done_before - self.written_now
-        rate = self.rate(now)
-        if not left:
+    def remaining_s(self, now: float) -> float | None:
+        """Return the estimated seconds until the end, or None if the rate is not known yet."""
+        remaining = self.total - self.done_before - self.written_now
+        pages_per_s = self.pages_per_s(now)
+        if not remaining:
             return 0.0
-        return max(left / rate, self.at_least_s()) if rate > 0 else None
+        return max(remaining / pages_per_s, self.minimum_s()) if pages_per_s > 0 else None
 
-    def line(self, now: float) -> str:
-        """All of it in a line."""
+    def format_line(self, now: float) -> str:
+        """Return the progress as one line."""
         done = self.done_before + self.written_now
         failed = self.written_now - self.outcomes["ok"]
-        left_s = self.left_s(now)
-        parts = [f"{done:,} of {self.total:,} pages", f"{self.rate(now):.1f} a second", f"{failed:,} failed"]
+        remaining_s = self.remaining_s(now)
+        parts = [
+            f"{done:,} of {self.total:,} pages",
+            f"{self.pages_per_s(now):.1f} a second",
+            f"{failed:,} failed",
+        ]
         common = [(code, count) for code, count in self.outcomes.most_common(4) if code != "ok"]
         if common:
             parts[-1] += f" ({', '.join(f'{code} {count:,}' for code, count in common)})"
-        if left_s is not None:
-            parts.append(f"{_span(left_s)} left")
+        if remaining_s is not None:
+            parts.append(f"{_format_duration(remaining_s)} left")
         return ", ".join(parts)
 
 
-def _span(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-EXAMPLES = 3
-HOSTS = 20
-SLOWEST = 10
+EXAMPLES_LIMIT = 3
+HOSTS_LIMIT = 20
+SLOWEST_LIMIT = 10
 JSON_NAME, TEXT_NAME = "report.json", "report.txt"
 
 _BY_OUTCOME = """
@@ -122,12 +128,12 @@ class ErrorSummary:
     code: str
     pages: int
     examples: tuple[tuple[str, str], ...]
-    """URL and what was wrong."""
+    """URLs and messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostReport:
-    """One host of the job."""
+    """Results of one host."""
 
     name: str
     pages: int
@@ -138,7 +144,7 @@ class HostReport:
 
 @dataclass(frozen=True, slots=True)
 class SlowPage:
-    """A page that took long."""
+    """A slow page."""
 
     url: str
     seconds: float
@@ -147,14 +153,14 @@ class SlowPage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job came to so far."""
+    """Results of a job so far."""
 
     run: str
     complete: bool
     lines: int
-    """Of the list as it stands."""
+    """Lines of the list."""
     pages: int
-    """Different ones."""
+    """Distinct pages."""
     repeated: int
     written: int
     read: int
@@ -167,18 +173,18 @@ class Report:
     markdown_bytes: int
     output_bytes: int
     spent_s: float
-    """Over all runs that came to their end."""
+    """Seconds of all runs that ended normally."""
     this_run: dict[str, float]
     """`pages`, `seconds`, `pages_per_s`, `tried_again`."""
 
 
-def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
-    """The report of a job as it stands."""
+def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
+    """Return the report of a job as it stands."""
     counts: FrontierCounts = frontier.counts()
     outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return Report(
-        run=str(frontier.fact("run")),
+        run=str(frontier.get_fact("run")),
         complete=counts.done >= counts.pages,
         lines=counts.lines,
         # An earlier run may have had a higher limit.
@@ -194,69 +200,69 @@ def gathered(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Re
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostReport(str(n), int(p), int(f), round(s, 3), int(b or 0))
-            for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS,))
+            for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS_LIMIT,))
         ),
         slowest=tuple(
-            SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST,))
+            SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))
         ),
         markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
-        spent_s=round(frontier.fact("spent_s") or 0.0, 1),
+        spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
         this_run=this_run,
     )
 
 
 def _examples(frontier: Frontier, code: str) -> tuple[tuple[str, str], ...]:
-    return tuple((str(url), str(why)) for url, why in frontier.select(_EXAMPLES, (code, EXAMPLES)))
+    return tuple((str(url), str(why)) for url, why in frontier.select(_EXAMPLES, (code, EXAMPLES_LIMIT)))
 
 
-def written(report: Report, folder: Path) -> None:
-    """Write the report beside the output.
+def write_report(report: Report, folder: Path) -> None:
+    """Write the report into the folder of the output.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: It cannot be written.
     """
     data = json.dumps(asdict(report), ensure_ascii=False, indent=2)
     (folder / JSON_NAME).write_text(data + "\n", encoding="utf-8", errors="replace")
-    (folder / TEXT_NAME).write_text(as_text(report), encoding="utf-8", errors="replace")
+    (folder / TEXT_NAME).write_text(format_report(report), encoding="utf-8", errors="replace")
 
 
-def as_text(report: Report) -> str:
-    """The report for a person."""
-    ways = ", ".join(f"{count:,} {way}" for way, count in report.by_method.items())
+def format_report(report: Report) -> str:
+    """Return the report as text."""
+    methods = ", ".join(f"{count:,} {way}" for way, count in report.by_method.items())
     run = report.this_run
     head = [
         f"Job {report.run}: {'complete' if report.complete else 'not complete'}",
         f"{report.written:,} of {report.pages:,} pages written: {report.read:,} read"
-        f"{f' ({ways})' if ways else ''}, {report.failed:,} failed",
+        f"{f' ({methods})' if methods else ''}, {report.failed:,} failed",
         f"{report.lines:,} lines in the list, {report.repeated:,} of them repeated; {report.hosts:,} hosts",
         f"{report.markdown_bytes / 1e6:,.1f} MB of text, {report.output_bytes / 1e6:,.1f} MB of output",
         f"This run: {run['pages']:,.0f} pages in {run['seconds']:,.1f} s, {run['pages_per_s']:.1f} a second, "
         f"{run['tried_again']:,.0f} tried again",
     ]
     parts = ["\n".join(head)]
-    parts += [_errors(report)] if report.errors else []
+    parts += [_format_errors(report)] if report.errors else []
     hosts = [
         f"  {host.pages:>9,}  {host.failed:>7,} failed  {host.mean_s:>7.2f} s  {host.bytes / 1e6:>9,.1f} MB"
         f"  {host.name}"
         for host in report.largest_hosts
     ]
     parts += ["\n".join(["Largest hosts: pages, failed, mean time, text", *hosts])] if hosts else []
-    slow = [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_cut(page.url)}" for page in report.slowest]
+    slow = [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_shorten(page.url)}" for page in report.slowest]
     parts += ["\n".join(["Slowest pages", *slow])] if slow else []
     return "\n\n".join(parts) + "\n"
 
 
-def _errors(report: Report) -> str:
+def _format_errors(report: Report) -> str:
     lines = ["What failed"]
     for kind in report.errors:
         lines.append(f"  {kind.pages:>9,}  {kind.code}")
-        lines += [f"             {_cut(url)}: {_cut(message)}" for url, message in kind.examples]
+        lines += [f"             {_shorten(url)}: {_shorten(message)}" for url, message in kind.examples]
     return "\n".join(lines)
 
 
-def _cut(text: str, most: int = 160) -> str:
-    # Lists and sites are strangers: nothing of theirs may speak to a terminal.
+def _shorten(text: str, most: int = 160) -> str:
+    # Lists and sites are untrusted: control characters must not reach a terminal.
     plain = "".join(
         char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
     )

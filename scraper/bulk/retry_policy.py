@@ -1,114 +1,126 @@
-"""Whether a page that failed is worth another try in the same job, and its host any. Pure."""
+"""Decide whether a failed page of a job is read again, and whether its site is given up. Pure."""
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass
 
 import ada_url
+from cachetools import LRUCache
 
 from scraper import errors
 from scraper.bulk.model import JobPage
 from scraper.urls import same_site
 
-PATIENCE_S = 900.0
-"""A host that wants to be left alone for longer is told as it is: a later run finds its pages done or not."""
+MAX_PAUSE_S = 900.0
+"""Seconds. A host that asks for a longer pause is reported; a later run reads its pages."""
 SITE_TRIES = 2
+"""Attempts to read a page whose site fails."""
 SITE_PAUSE_S = 5.0
-"""A site that failed is left alone for so long, all of it; for each failure in a row longer by as much."""
+"""Seconds that a whole site is left alone after a failure, times the failures in a row."""
 SITE_PAUSES = 6
-"""So many times as long at the most."""
-IN_A_ROW = 8
-"""Failures after which a site is taken for broken. With the pauses that is a minute or two, in which servers
-are started anew; without an end, one dead host of a thousand pages took an hour of pauses."""
+"""Largest multiple of `SITE_PAUSE_S`."""
+DEAD_AFTER = 8
+"""Failures in a row after which a site counts as broken. With the pauses these take a minute or two, in which
+servers are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
 SILENT_S = 8.0
-"""Names and connections are waited for ten seconds; a host that let them pass is not waited for again."""
-OWN_TRIES = 5
-OWN_PAUSE_S = 1.0
-"""Until a browser that died is replaced."""
+"""Seconds. Names and connections time out after ten seconds; such a host is not tried again."""
+BROWSER_TRIES = 5
+"""Attempts to read a page whose browser failed."""
+BROWSER_PAUSE_S = 1.0
+"""Seconds until a browser that died is replaced."""
 BUSY_TRIES = 20
+"""Attempts to read a page while the server is overloaded."""
 SILENT_ROBOTS = 4
-"""Times in a row that a site's robots.txt is not to be had, five minutes apart; then its pages say so."""
-SITES_KEPT = 10_000
-"""More than are under work at once."""
+"""Failures in a row to load a site's robots.txt, five minutes apart, after which its pages fail."""
+SITES_LIMIT = 10_000
+"""Sites in memory; more than are read at once."""
 
 
 @dataclass(slots=True)
 class _Site:
-    """A scheme, host and port that failed when it was asked last."""
+    """A scheme, host and port whose last request failed."""
 
     failures: int = 0
-    """In a row."""
-    down: int = 0
-    """Of them those at the end in which nobody was there."""
+    """Failures in a row."""
+    unreachable: int = 0
+    """The last of these in which the host was unreachable."""
     error: errors.ScraperError | None = None
 
 
 class RetryPolicy:
-    """What has failed so far in one process."""
+    """Failures of pages and sites in one process."""
 
     def __init__(self) -> None:
-        self._of_page: Counter[int] = Counter()
-        self._failed_of_page: Counter[int] = Counter()
-        """Those of them in which its site failed: a wait for its turn is none."""
-        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        """Start without failures."""
+        self._tries: Counter[int] = Counter()
+        self._failures: Counter[int] = Counter()
+        """Attempts in which the site failed; a wait for a free slot is not one."""
+        self._sites: LRUCache[str, _Site] = LRUCache(SITES_LIMIT)
 
-    def lost(self, page: JobPage) -> errors.ScraperError | None:
-        """Why a page need not be asked for: nobody was at its site, time after time."""
-        site = self._sites.get(_site_of(page))
-        return site.error if site is not None and site.down >= IN_A_ROW else None
+    def get_site_error(self, page: JobPage) -> errors.ScraperError | None:
+        """Return the error of a site that was repeatedly unreachable, or None.
 
-    def of(self, page: JobPage) -> int:
-        """How often a page was tried that has come to its end; it is forgotten."""
-        self._failed_of_page.pop(page.number, None)
-        return self._of_page.pop(page.number, 0)
+        A page of such a site need not be requested.
+        """
+        site = self._sites.get(_get_origin(page))
+        return site.error if site is not None and site.unreachable >= DEAD_AFTER else None
 
-    def after_s(self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
-        """A page was read, or failed after `seconds`: after which pause it is read again; None: it is not."""
-        self._of_page[page.number] += 1
-        tries = self._of_page[page.number]
+    def pop_tries(self, page: JobPage) -> int:
+        """Return the number of attempts for a page that has ended, and forget the page."""
+        self._failures.pop(page.number, None)
+        return self._tries.pop(page.number, 0)
+
+    def get_retry_delay_s(
+        self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0
+    ) -> float | None:
+        """Record an attempt that took `seconds` and return the pause before the next one.
+
+        None means that the page is not read again.
+        """
+        self._tries[page.number] += 1
+        tries = self._tries[page.number]
         if isinstance(error, errors.OverloadedError):
-            return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= PATIENCE_S else None
+            return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= MAX_PAUSE_S else None
         if isinstance(error, errors.BrowserFailedError):
-            return OWN_PAUSE_S if tries < OWN_TRIES else None
-        if error is None or not _may_pass(error, page):
-            self._sites.pop(_site_of(page), None)
+            return BROWSER_PAUSE_S if tries < BROWSER_TRIES else None
+        if error is None or not _is_site_failure(error, page):
+            self._sites.pop(_get_origin(page), None)
             return None
-        failures = self._failed(_site_of(page), error)
-        self._failed_of_page[page.number] += 1
-        in_a_row = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else IN_A_ROW
-        is_last = self._failed_of_page[page.number] >= SITE_TRIES or failures >= in_a_row
+        failures = self._count_failure(_get_origin(page), error)
+        self._failures[page.number] += 1
+        max_failures = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else DEAD_AFTER
+        is_last = self._failures[page.number] >= SITE_TRIES or failures >= max_failures
         was_silent = isinstance(error, errors.HostDownError) and seconds >= SILENT_S
         if not error.retryable or was_silent or is_last:
             return None
-        return max(SITE_PAUSE_S * min(failures, SITE_PAUSES), _asked_s(error))
+        return max(SITE_PAUSE_S * min(failures, SITE_PAUSES), _requested_pause_s(error))
 
-    def _failed(self, name: str, error: errors.ScraperError) -> int:
-        """How often a site has failed in a row, this time included."""
+    def _count_failure(self, name: str, error: errors.ScraperError) -> int:
+        """Record a failure of a site and return its failures in a row."""
         site = self._sites.setdefault(name, _Site())
-        self._sites.move_to_end(name)
-        if len(self._sites) > SITES_KEPT:
-            self._sites.popitem(last=False)
         site.failures += 1
-        site.down = site.down + 1 if isinstance(error, errors.HostDownError) else 0
+        site.unreachable = site.unreachable + 1 if isinstance(error, errors.HostDownError) else 0
         site.error = error
         return site.failures
 
 
-def _may_pass(error: errors.ScraperError, page: JobPage) -> bool:
-    """Whether another page of the site could fail alike, and later none."""
+def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:
+    """Return True if the error may affect other pages of the site, and may pass."""
     if isinstance(error, errors.RobotsDisallowedError):
-        # Where the page led to another site, its own need not rest for that one's silence.
-        return error.retryable and _asked_s(error) <= PATIENCE_S and same_site(page.url, error.target)
+        # If the page redirected to another site, its own site need not pause.
+        return (
+            error.retryable and _requested_pause_s(error) <= MAX_PAUSE_S and same_site(page.url, error.target)
+        )
     return error.retryable or isinstance(error, errors.HostDownError)
 
 
-def _asked_s(error: errors.ScraperError) -> float:
-    """How long nothing can have changed."""
+def _requested_pause_s(error: errors.ScraperError) -> float:
+    """Return the seconds during which the error cannot pass."""
     return (error.retry_after_s or 0.0) if isinstance(error, errors.RobotsDisallowedError) else 0.0
 
 
-def _site_of(page: JobPage) -> str:
-    """What is up or down as one: another scheme or port may be served by a program of its own."""
+def _get_origin(page: JobPage) -> str:
+    """Return the origin of a page: another scheme or port may be served by another program."""
     origin: str = "" if page.problem else ada_url.URL(page.url).origin
     return origin

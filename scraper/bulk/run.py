@@ -1,4 +1,4 @@
-"""A whole job: opened, read by this process or by a cluster, reported."""
+"""Run a job: open it, read its pages in this process or on a cluster, and write the report."""
 
 from __future__ import annotations
 
@@ -27,215 +27,237 @@ from scraper.settings import Settings
 
 
 class JobWatcher(Protocol):
-    """Is told how a job goes; all of it returns at once."""
+    """Receives the progress of a job; all methods return immediately."""
 
     def say(self, sentence: str) -> None:
-        """Something worth a line."""
+        """Show a message."""
 
     def watch(self, job: BulkJob) -> contextlib.AbstractAsyncContextManager[None]:
-        """Show how the job stands while the block runs."""
+        """Show the progress while the block runs."""
 
 
-class _Nobody:
+class _SilentWatcher:
     def say(self, sentence: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     @contextlib.asynccontextmanager
     async def watch(self, job: BulkJob) -> AsyncIterator[None]:
-        """Nothing."""
+        """Do nothing."""
         yield
 
 
-async def bulk(
-    order: JobSpec,
+async def run_bulk(
+    spec: JobSpec,
     settings: Settings,
     *,
     cluster: str | None = None,
     watcher: JobWatcher | None = None,
     stop: asyncio.Event | None = None,
 ) -> Report:
-    """Read a list of URLs into a folder; the same order goes on where the last one ended.
+    """Read a list of URLs into a folder; the same job continues where its last run ended.
 
-    `cluster`: the address of a Ray cluster, `auto` for the one of this machine, `local` for one of its own;
-    None reads in this process. `stop` ends the job early; what was begun is ended, and written.
+    Args:
+        spec: The job.
+        settings: Settings of the reading process.
+        cluster: Address of a Ray cluster, `auto` for that of this machine, `local` for a new one; None
+            reads in this process.
+        watcher: Receives the progress.
+        stop: Ends the job early; pages in progress are finished and written.
 
     Raises:
-        BulkError: the job cannot be begun or gone on with; the text says what to do.
-        SettingsError: the browsers cannot be set up so.
+        BulkError: The job cannot be started or continued; the message says what to do.
+        SettingsError: The browsers cannot be configured.
     """
-    watcher, stop = watcher or _Nobody(), stop or asyncio.Event()
-    run_far = None if cluster is None else _cluster_runner()
-    async with BulkJob.open(order, tell=watcher.say) as job:
+    watcher, stop = watcher or _SilentWatcher(), stop or asyncio.Event()
+    run_on_cluster = None if cluster is None else _import_cluster_runner()
+    async with BulkJob.open(spec, notify=watcher.say) as job:
         began = time.monotonic()
         async with watcher.watch(job):
-            if run_far is not None:
-                await run_far(job, settings_for(order, settings), str(cluster), stop, watcher.say)
+            if run_on_cluster is not None:
+                await run_on_cluster(job, make_job_settings(spec, settings), str(cluster), stop, watcher.say)
             else:
-                await _read_here(job, settings_for(order, settings), stop)
+                await _run_here(job, make_job_settings(spec, settings), stop)
             await job.finish()
-        return await _reported(job, time.monotonic() - began)
+        return await _write_report(job, time.monotonic() - began)
 
 
-def settings_for(order: JobSpec, settings: Settings) -> Settings:
-    """The settings under which a process reads for a job: the browsers take what its pace lets through."""
-    pace = order.pace
-    wanted = pace.concurrency
+def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
+    """Return the settings of a process that reads a job, with the concurrency of the job."""
+    rate = spec.rate
+    concurrency = rate.concurrency
     return dataclasses.replace(
         settings,
-        peek_slots=settings.peek_slots if wanted is None else wanted,
-        render_slots=settings.render_slots if wanted is None else min(settings.render_slots, wanted),
-        queue_limit=max(settings.queue_limit, wanted or 0),
-        host_pages=pace.per_host,
-        host_gap_s=pace.gap_s,
+        peek_slots=settings.peek_slots if concurrency is None else concurrency,
+        render_slots=settings.render_slots
+        if concurrency is None
+        else min(settings.render_slots, concurrency),
+        queue_limit=max(settings.queue_limit, concurrency or 0),
+        host_pages=rate.per_host,
+        host_gap_s=rate.gap_s,
     )
 
 
-async def _read_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> None:
+async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> None:
     counts = await job.counts()
     if counts.done >= counts.pages:
-        # A job at its end needs no browser.
+        # A complete job needs no browser.
         return
     async with App.open(settings) as app:
-        if job.resumed:
+        if job.is_resumed:
             app.fetcher.assume_recent_requests()
-        reader = JobPageReader(app.fetcher, app.workers, job.order, keep_snapshots=job.wants_snapshots)
-        at_once = job.order.pace.concurrency or settings.peek_slots + settings.render_slots
-        heard = settings.robots != "off"
-        await run_here(job, reader.read, stop, concurrency=at_once, hosts_are_heard=heard)
+        reader = JobPageReader(app.fetcher, app.workers, job.spec, keep_snapshots=job.needs_snapshots)
+        concurrency = job.spec.rate.concurrency or settings.peek_slots + settings.render_slots
+        respects_robots = settings.robots != "off"
+        await read_locally(job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots)
 
 
-async def _reported(job: BulkJob, seconds: float) -> Report:
-    tally = job.tally
+async def _write_report(job: BulkJob, seconds: float) -> Report:
+    stats = job.stats
     this_run = {
-        "pages": float(tally.written_now),
+        "pages": float(stats.written_now),
         "seconds": round(seconds, 3),
-        "pages_per_s": round(tally.written_now / max(seconds, 0.001), 2),
-        "tried_again": float(tally.tried_again),
+        "pages_per_s": round(stats.written_now / max(seconds, 0.001), 2),
+        "tried_again": float(stats.retried),
     }
-    folder = job.order.folder
-    found = await job.ask(functools.partial(report.gathered, folder=folder, this_run=this_run))
-    await job.ask(lambda _: report.written(found, folder))
+    folder = job.spec.folder
+    found = await job.query(functools.partial(report.build_report, folder=folder, this_run=this_run))
+    await job.query(lambda _: report.write_report(found, folder))
     return found
 
 
-class _RunsFar(Protocol):
+class _ClusterRunner(Protocol):
     async def __call__(
-        self, job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, say: Callable[[str], None]
+        self,
+        job: BulkJob,
+        settings: Settings,
+        address: str,
+        stop: asyncio.Event,
+        notify: Callable[[str], None],
     ) -> None: ...
 
 
-def _cluster_runner() -> _RunsFar:
+def _import_cluster_runner() -> _ClusterRunner:
     try:
         module = importlib.import_module("scraper.bulk.cluster.runner")
     except ImportError as error:
         if error.name is not None and error.name.split(".")[0] == "ray":
             raise MissingExtraError("--cluster", "ray") from None
         raise
-    run: _RunsFar = module.run_on_cluster
+    run: _ClusterRunner = module.run_on_cluster
     return run
 
 
-async def run_here(
+async def read_locally(
     job: BulkJob,
     read: ReadPage,
     stop: asyncio.Event,
     *,
     concurrency: int,
-    hosts_are_heard: bool = False,
+    respects_robots: bool = False,
 ) -> None:
-    """Read until the list is at its end or `stop` is set; `hosts_are_heard`: each says how often it is asked.
+    """Read in this process until the list is complete or `stop` is set.
+
+    Args:
+        job: The job.
+        read: Reads a page.
+        stop: Ends the reading.
+        concurrency: Pages read at once.
+        respects_robots: True if a host may require a gap between requests, known after its first page.
 
     Raises:
-        BulkError: what is read cannot be written.
+        BulkError: Rows cannot be written.
     """
-    schedule = Schedule(job.order.pace, hosts_are_heard=hosts_are_heard, left=lambda: job.tally.left)
-    job.tally.at_least_s = schedule.longest_s
-    feed = PageFeeder(job, schedule, on_supply=lambda: pages.look())
-    pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feed.look)
-    feeding = asyncio.create_task(feed.run(), name="bulk feed")
-    feeding.add_done_callback(lambda task: _tell(task, pages))
-    stopping = asyncio.create_task(_look_at_stop(stop, pages), name="bulk stop")
+    schedule = Schedule(
+        job.spec.rate, respects_robots=respects_robots, count_left=lambda: job.stats.remaining
+    )
+    job.stats.minimum_s = schedule.minimum_s
+    feeder = PageFeeder(job, schedule, on_pages=lambda: pages.notify())
+    pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feeder.notify)
+    feeding = asyncio.create_task(feeder.run(), name="bulk feed")
+    feeding.add_done_callback(lambda task: _fail_on_error(task, pages))
+    stopping = asyncio.create_task(_notify_on_stop(stop, pages), name="bulk stop")
     try:
-        await pages.run(lambda: stop.is_set() or (feed.exhausted and not schedule and not len(pages)))
+        await pages.run(lambda: stop.is_set() or (feeder.is_exhausted and not schedule and not len(pages)))
     finally:
         for task in (stopping, feeding):
             task.cancel()
         await asyncio.wait({stopping, feeding})
 
 
-async def _look_at_stop(stop: asyncio.Event, pages: PageRunner) -> None:
+async def _notify_on_stop(stop: asyncio.Event, pages: PageRunner) -> None:
     await stop.wait()
-    pages.look()
+    pages.notify()
 
 
-def _tell(feeding: asyncio.Task[None], pages: PageRunner) -> None:
+def _fail_on_error(feeding: asyncio.Task[None], pages: PageRunner) -> None:
     if not feeding.cancelled() and (fault := feeding.exception()) is not None:
         pages.fail(fault)
 
 
-HOSTS = 2_000
-"""Hosts under work at once: more than can be asked at once, few enough to be held in memory."""
-PAGES = 64
-"""Of a host, laid at hand in one go."""
-AT_ONCE = 200
-"""Hosts looked up in one go: other work of the disk gets its turn in between."""
+HOSTS_AT_ONCE = 2_000
+"""Hosts in the schedule: more than can be asked at once, few enough for memory."""
+PAGES_AT_ONCE = 64
+"""Pages of a host added at once."""
+LOOKUPS_AT_ONCE = 200
+"""Hosts looked up at once, so that other disk operations get their turn."""
 
 
 class PageFeeder:
-    """Supplies a schedule from a job."""
+    """Adds hosts and pages of a job to a schedule before they run out."""
 
-    def __init__(self, job: BulkJob, schedule: Schedule, *, on_supply: Callable[[], None]) -> None:
+    def __init__(self, job: BulkJob, schedule: Schedule, *, on_pages: Callable[[], None]) -> None:
+        """Create a feeder; `on_pages` is called when pages were added."""
         self._job = job
         self._schedule = schedule
-        self._on_supply = on_supply
-        self._coming: deque[HostBacklog] = deque()
-        self._numbers: dict[str, int] = {}
-        """The hosts under work, by name."""
-        self._last: dict[str, int] = {}
-        self._wanted = asyncio.Event()
-        self._read = self._said = False
-        # Whoever was cut off may have asked any host just now.
-        rested = job.resumed and job.order.pace.gap_s > 0
-        self._free_at = time.monotonic() + job.order.pace.gap_s if rested else -math.inf
+        self._on_pages = on_pages
+        self._pending_hosts: deque[HostBacklog] = deque()
+        self._host_ids: dict[str, int] = {}
+        """Hosts in the schedule by name."""
+        self._last_page: dict[str, int] = {}
+        self._changed = asyncio.Event()
+        self._has_hosts = self._is_end_reported = False
+        # The interrupted run may have asked any host just now.
+        is_paused = job.is_resumed and job.spec.rate.gap_s > 0
+        self._free_at = time.monotonic() + job.spec.rate.gap_s if is_paused else -math.inf
 
     @property
-    def exhausted(self) -> bool:
-        """Whether every host has been taken up."""
-        return self._read and not self._coming
+    def is_exhausted(self) -> bool:
+        """True if every host was added to the schedule."""
+        return self._has_hosts and not self._pending_hosts
 
-    def look(self) -> None:
-        """Something was taken, or has ended: see whether more is wanted."""
-        self._wanted.set()
+    def notify(self) -> None:
+        """Check whether the schedule needs more pages."""
+        self._changed.set()
 
     async def run(self) -> None:
-        """Feed until cancelled."""
-        self._coming.extend(await self._job.hosts())
-        self._read = True
-        self._wanted.set()
+        """Add pages until cancelled."""
+        self._pending_hosts.extend(await self._job.hosts())
+        self._has_hosts = True
+        self._changed.set()
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
-            self._take_up()
-            names = self._schedule.wanting()
-            for start in range(0, len(names), AT_ONCE):
-                await self._lay_out(names[start : start + AT_ONCE])
-            if self.exhausted and not self._said:
-                # The end may be here already: nobody would say so.
-                self._said = True
-                self._on_supply()
+            await self._changed.wait()
+            self._changed.clear()
+            self._add_hosts()
+            names = self._schedule.pop_hosts_needing_pages()
+            for start in range(0, len(names), LOOKUPS_AT_ONCE):
+                await self._add_pages(names[start : start + LOOKUPS_AT_ONCE])
+            if self.is_exhausted and not self._is_end_reported:
+                # The list may already be complete; no other event would report that.
+                self._is_end_reported = True
+                self._on_pages()
 
-    def _take_up(self) -> None:
-        while self._coming and len(self._schedule) < HOSTS:
-            host = self._coming.popleft()
-            self._numbers[host.name], self._last[host.name] = host.number, 0
-            self._schedule.enter(host.name, host.waiting, free_at=self._free_at)
+    def _add_hosts(self) -> None:
+        while self._pending_hosts and len(self._schedule) < HOSTS_AT_ONCE:
+            host = self._pending_hosts.popleft()
+            self._host_ids[host.name], self._last_page[host.name] = host.number, 0
+            self._schedule.add_host(host.name, host.waiting, free_at=self._free_at)
 
-    async def _lay_out(self, names: list[str]) -> None:
-        wanted = [(self._numbers[name], self._last[name]) for name in names]
-        found = await self._job.waiting(wanted, count=PAGES)
+    async def _add_pages(self, names: list[str]) -> None:
+        requests = [(self._host_ids[name], self._last_page[name]) for name in names]
+        found = await self._job.list_pages(requests, count=PAGES_AT_ONCE)
         now = time.monotonic()
         for name, pages in zip(names, found, strict=True):
             if pages:
-                self._last[name] = pages[-1].number
-                self._schedule.supply(name, pages, now=now)
-        self._on_supply()
+                self._last_page[name] = pages[-1].number
+                self._schedule.add_pages(name, pages, now=now)
+        self._on_pages()

@@ -1,8 +1,8 @@
-"""Whose turn it is: of the hosts that may be asked now, the one with the most pages left. Pure.
+"""Select the next page: of the hosts that may be asked now, the one with the most pages left. Pure.
 
-Nobody waits at a host: what may not be read yet stands in no queue of the browsers. The host with the most
-pages goes first because at its own pace it is the one that the job ends with. Where it takes longer than all
-others together, they get as many places as let them end with it: more would only make its pages slower.
+Pages of hosts that may not be asked yet wait here, not in the queues of the browsers. The host with the most
+pages comes first, because a job at that host's own pace ends with it. If it takes longer than all others
+together, they get only as many slots as let them end with it: more would make its pages slower.
 """
 
 from __future__ import annotations
@@ -16,186 +16,197 @@ from dataclasses import dataclass, field, replace
 
 from scraper.bulk.model import CrawlRate, JobPage
 
-LOW = 16
-"""Pages of a host at hand below which more are wanted."""
-ROOM = 1.5
-"""The others are given so much more than they need, as their pages may take longer."""
-LOOK_AFTER = 32
-"""Pages after which it is looked anew which host has most left."""
+LOW_PAGES = 16
+"""Pages of a host in the schedule below which more are needed."""
+MARGIN = 1.5
+"""Factor by which other hosts get more slots than they need, since their pages may take longer."""
+RECHECK_AFTER = 32
+"""Pages after which the host with the most pages left is determined again."""
 
 
 @dataclass(slots=True)
 class _Host:
-    """One host under work."""
+    """A host in the schedule."""
 
     name: str
     unread: int
-    """Its pages that were not begun, at hand or not."""
+    """Pages that were not started, in the schedule or not."""
     pages: deque[JobPage] = field(default_factory=deque)
     gap_s: float | None = None
-    """Between two requests to it; None: what it asks for is not known yet."""
-    under_way: int = 0
+    """Seconds between two requests; None if the host's own requirement is not known yet."""
+    in_progress: int = 0
     free_at: float = -math.inf
-    """Not asked before."""
-    offered: bool = False
-    """Whether it stands in one of the heaps; never in both, nor twice."""
+    """Monotonic time from which it may be asked; minus infinity if it was never asked."""
+    is_queued: bool = False
+    """True if it is in one of the two heaps; it is never in both, or twice."""
 
 
 class Schedule:
-    """The hosts under work, and the next page of them."""
+    """Hosts of a job and their next pages."""
 
     def __init__(
-        self, pace: CrawlRate, *, hosts_are_heard: bool = False, left: Callable[[], int] | None = None
+        self, rate: CrawlRate, *, respects_robots: bool = False, count_left: Callable[[], int] | None = None
     ) -> None:
-        """`hosts_are_heard`: a host may want a longer gap, which is known when its first page was read.
-        `left`: pages of the job that have not ended, where that is known.
+        """Create an empty schedule.
+
+        Args:
+            rate: Concurrency of the job.
+            respects_robots: True if a host may require a longer gap, known after its first page.
+            count_left: Returns the pages of the job that have not ended, if that is known.
         """
-        self._pace = pace
-        self._gap_s = None if hosts_are_heard else pace.gap_s
+        self._rate = rate
+        self._gap_s = None if respects_robots else rate.gap_s
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
-        """May be asked now, most pages first; checked again when taken."""
-        self._resting: list[tuple[float, int, _Host]] = []
+        """Hosts that may be asked now, most pages first; checked again when taken."""
+        self._paused: list[tuple[float, int, _Host]] = []
         self._numbers = itertools.count()
-        """Of two hosts that are alike, the one that came first."""
-        self._wanting: dict[str, None] = {}
-        self._left = left
-        self._under_way = 0
+        """Order of hosts with equally many pages."""
+        self._needs_pages: dict[str, None] = {}
+        self._count_left = count_left
+        self._in_progress = 0
         self._largest: _Host | None = None
-        self._taken_until_look = 0
+        self._until_recheck = 0
 
     def __len__(self) -> int:
+        """Return the number of hosts."""
         return len(self._hosts)
 
-    def longest_s(self) -> float:
-        """How long the host that has most left takes at the least, by its gap alone."""
-        gap_s = self._pace.gap_s
+    def minimum_s(self) -> float:
+        """Return the seconds that the host with the most pages left takes by its gap alone."""
+        gap_s = self._rate.gap_s
         return max((host.unread * (host.gap_s or gap_s) for host in self._hosts.values()), default=0.0)
 
-    def enter(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
-        """Take a host in, which has so many pages left and is not to be asked before `free_at`."""
+    def add_host(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
+        """Add a host with `unread` pages left that may not be asked before `free_at`."""
         host = self._hosts[name] = _Host(name, unread, gap_s=self._gap_s, free_at=free_at)
-        self._note_wanting(host)
+        self._check_supply(host)
 
-    def supply(self, name: str, pages: Iterable[JobPage], *, now: float) -> None:
-        """Lay pages of a host at hand."""
+    def add_pages(self, name: str, pages: Iterable[JobPage], *, now: float) -> None:
+        """Add pages of a host."""
         host = self._hosts[name]
         host.pages.extend(pages)
-        self._offer(host, now)
+        self._enqueue(host, now)
 
-    def wanting(self) -> list[str]:
-        """Hosts of which more pages should be laid at hand; each is named once."""
-        names = list(self._wanting)
-        self._wanting.clear()
+    def pop_hosts_needing_pages(self) -> list[str]:
+        """Return the hosts that need more pages, each once."""
+        names = list(self._needs_pages)
+        self._needs_pages.clear()
         return names
 
-    def take(self, now: float) -> JobPage | None:
-        """The page to begin now; None: nobody may be asked."""
-        while self._resting and self._resting[0][0] <= now:
-            _, number, host = heapq.heappop(self._resting)
+    def take_page(self, now: float) -> JobPage | None:
+        """Return the page to start now, or None if no host may be asked."""
+        while self._paused and self._paused[0][0] <= now:
+            _, number, host = heapq.heappop(self._paused)
             heapq.heappush(self._free, (-host.unread, number, host))
         while self._free:
             _, _, host = heapq.heappop(self._free)
-            host.offered = False
-            if self._may_ask(host) and host.free_at <= now:
+            host.is_queued = False
+            if self._can_start(host) and host.free_at <= now:
                 if not self._has_room(host, now):
-                    self._offer(host, now)
+                    self._enqueue(host, now)
                     return None
-                return self._taken(host, now)
-            self._offer(host, now)
+                return self._start_page(host, now)
+            self._enqueue(host, now)
         return None
 
     def wait_s(self, now: float) -> float:
-        """Until a host that rests may be asked; infinite when there is none."""
-        return max(0.0, self._resting[0][0] - now) if self._resting else math.inf
+        """Return the seconds until a paused host may be asked, or infinity if none is paused."""
+        return max(0.0, self._paused[0][0] - now) if self._paused else math.inf
 
-    def done(self, page: JobPage, *, asked_at: float | None, now: float, gap_s: float | None = None) -> None:
-        """A page came to its end; `asked_at`: by when its request had arrived, None: none was made.
+    def finish_page(
+        self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None
+    ) -> None:
+        """Remove a page that has ended.
 
-        `gap_s`: what its host asks for, where that is known.
+        Args:
+            page: The page.
+            requested_at: Time by which its request had reached the host; None if none was made.
+            now: Current time.
+            gap_s: Gap that the host requires, if known.
         """
         host = self._hosts[page.host]
-        self._ended(host, asked_at, gap_s)
-        if not host.unread and not host.under_way:
+        self._end_page(host, requested_at, gap_s)
+        if not host.unread and not host.in_progress:
             del self._hosts[host.name]
             return
-        self._offer(host, now)
+        self._enqueue(host, now)
 
-    def again(
+    def retry_page(
         self,
         page: JobPage,
         *,
-        asked_at: float | None,
+        requested_at: float | None,
         not_before: float,
         now: float,
         gap_s: float | None = None,
     ) -> None:
-        """A page is to be read once more, behind its host's others; its host rests until then."""
+        """Add a page again after the other pages of its host, which pauses until `not_before`."""
         host = self._hosts[page.host]
-        self._ended(host, asked_at, gap_s)
+        self._end_page(host, requested_at, gap_s)
         host.unread += 1
         host.pages.append(page)
         host.free_at = max(host.free_at, not_before)
-        self._offer(host, now)
+        self._enqueue(host, now)
 
     def _has_room(self, host: _Host, now: float) -> bool:
-        """Whether a page of this host may be begun beside those of the host with most pages."""
-        if self._left is None:
+        """Return True if a page of this host may start beside those of the host with the most pages."""
+        if self._count_left is None:
             return True
         largest = self._largest_host()
-        rests = largest.gap_s != 0 or largest.free_at > now
-        if host is largest or rests or not largest.name:
+        is_paused = largest.gap_s != 0 or largest.free_at > now
+        if host is largest or is_paused or not largest.name:
             return True
-        its_own = max(1, largest.unread + largest.under_way)
-        needed = (self._left() - its_own) * self._pace.per_host / its_own
-        return self._under_way - largest.under_way < max(1.0, ROOM * needed)
+        its_own = max(1, largest.unread + largest.in_progress)
+        needed = (self._count_left() - its_own) * self._rate.per_host / its_own
+        return self._in_progress - largest.in_progress < max(1.0, MARGIN * needed)
 
     def _largest_host(self) -> _Host:
         largest = self._largest
-        if largest is None or not self._taken_until_look or largest.name not in self._hosts:
+        if largest is None or not self._until_recheck or largest.name not in self._hosts:
             largest = self._largest = max(self._hosts.values(), key=lambda host: host.unread)
-            self._taken_until_look = LOOK_AFTER
+            self._until_recheck = RECHECK_AFTER
         return largest
 
-    def _taken(self, host: _Host, now: float) -> JobPage:
+    def _start_page(self, host: _Host, now: float) -> JobPage:
         page = host.pages.popleft()
-        # With pauses between them, none would find anything left of the one before.
-        if host.gap_s == 0 and (host.unread > 1 or host.under_way):
-            page = replace(page, has_company=True)
+        # With pauses between pages, nothing of the previous page could be reused.
+        if host.gap_s == 0 and (host.unread > 1 or host.in_progress):
+            page = replace(page, is_batched=True)
         host.unread -= 1
-        host.under_way += 1
-        self._under_way += 1
-        self._taken_until_look -= 1
-        self._note_wanting(host)
-        self._offer(host, now)
+        host.in_progress += 1
+        self._in_progress += 1
+        self._until_recheck -= 1
+        self._check_supply(host)
+        self._enqueue(host, now)
         return page
 
-    def _ended(self, host: _Host, asked_at: float | None, gap_s: float | None) -> None:
-        host.under_way -= 1
-        self._under_way -= 1
+    def _end_page(self, host: _Host, requested_at: float | None, gap_s: float | None) -> None:
+        host.in_progress -= 1
+        self._in_progress -= 1
         if gap_s is not None:
-            # Of several sites of one name each may say something else.
-            host.gap_s = max(host.gap_s or 0.0, gap_s, self._pace.gap_s)
-        if asked_at is not None:
-            host.free_at = max(host.free_at, asked_at + (host.gap_s or self._pace.gap_s))
+            # Several sites with one host name may require different gaps.
+            host.gap_s = max(host.gap_s or 0.0, gap_s, self._rate.gap_s)
+        if requested_at is not None:
+            host.free_at = max(host.free_at, requested_at + (host.gap_s or self._rate.gap_s))
 
-    def _note_wanting(self, host: _Host) -> None:
-        if len(host.pages) < min(LOW, host.unread):
-            self._wanting[host.name] = None
+    def _check_supply(self, host: _Host) -> None:
+        if len(host.pages) < min(LOW_PAGES, host.unread):
+            self._needs_pages[host.name] = None
 
-    def _may_ask(self, host: _Host) -> bool:
-        # Lines that name no host ask nobody.
-        return bool(host.pages) and (host.under_way < self._at_once(host) or not host.name)
+    def _can_start(self, host: _Host) -> bool:
+        # Lines without a host cause no request.
+        return bool(host.pages) and (host.in_progress < self._get_concurrency(host) or not host.name)
 
-    def _at_once(self, host: _Host) -> int:
-        # When a request arrives is known when its page is read: until then nobody can keep a distance to it.
-        return self._pace.per_host if host.gap_s == 0 else 1
+    def _get_concurrency(self, host: _Host) -> int:
+        # The time of a request is known only when its page is read, so a gap to it cannot be kept before.
+        return self._rate.per_host if host.gap_s == 0 else 1
 
-    def _offer(self, host: _Host, now: float) -> None:
-        if host.offered or not self._may_ask(host):
+    def _enqueue(self, host: _Host, now: float) -> None:
+        if host.is_queued or not self._can_start(host):
             return
-        host.offered = True
+        host.is_queued = True
         if host.free_at > now:
-            heapq.heappush(self._resting, (host.free_at, next(self._numbers), host))
+            heapq.heappush(self._paused, (host.free_at, next(self._numbers), host))
         else:
             heapq.heappush(self._free, (-host.unread, next(self._numbers), host))

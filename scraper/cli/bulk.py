@@ -95,7 +95,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     from scraper.bulk.errors import BulkError
-    from scraper.bulk.report import as_text
+    from scraper.bulk.report import format_report
 
     try:
         report = asyncio.run(_run(order, settings, cluster))
@@ -110,7 +110,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
             # Ray has threads of its own, which the interpreter would wait for.
             os._exit(_INTERRUPTED)
         return _INTERRUPTED
-    click.echo(as_text(report), nl=False)
+    click.echo(format_report(report), nl=False)
     if report.complete:
         return 0
     left = report.pages - report.written
@@ -122,7 +122,7 @@ def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings)
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s = options["gap"]
-    pace = CrawlRate(
+    rate = CrawlRate(
         options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s
     )
     hours = options["max_age_h"]
@@ -130,7 +130,7 @@ def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings)
         source=urls,
         folder=folder,
         format=Format(options["form"]),
-        pace=pace,
+        rate=rate,
         render=options["render"],
         max_age_s=None if hours is None else hours * _HOUR_S,
         deadline_s=options["deadline"],
@@ -139,12 +139,12 @@ def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings)
 
 
 async def _run(order: JobSpec, settings: Settings, cluster: str | None) -> Report:
-    from scraper.bulk.run import bulk as run
+    from scraper.bulk.run import run_bulk
 
     stop = asyncio.Event()
     watcher = _Watcher()
     with _stopped_by_signals(stop, watcher):
-        return await run(order, settings, cluster=cluster, watcher=watcher, stop=stop)
+        return await run_bulk(order, settings, cluster=cluster, watcher=watcher, stop=stop)
 
 
 class _Watcher:
@@ -160,21 +160,21 @@ class _Watcher:
     @contextlib.asynccontextmanager
     async def watch(self, job: BulkJob) -> AsyncIterator[None]:
         """Show how the job stands while the block runs."""
-        before = job.tally.done_before
+        before = job.stats.done_before
         if before:
-            self.say(f"Going on with job {job.run}: {before:,} of {job.tally.total:,} pages are written.")
+            self.say(f"Going on with job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
         task = asyncio.create_task(self._tell(job))
         try:
             yield
         finally:
             task.cancel()
             await asyncio.wait({task})
-            self.say(job.tally.line(time.monotonic()))
+            self.say(job.stats.format_line(time.monotonic()))
 
     async def _tell(self, job: BulkJob) -> None:
         while True:
             await asyncio.sleep(_TERMINAL_S if self._is_terminal else _PLAIN_S)
-            line = job.tally.line(time.monotonic())
+            line = job.stats.format_line(time.monotonic())
             click.echo(f"{self._erase()}{line}", err=True, nl=not self._is_terminal)
 
     def _erase(self) -> str:

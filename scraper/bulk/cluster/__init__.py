@@ -1,1 +1,1 @@
-"""The same job read by many machines: blocks of whole hosts, given out by Ray Data. Nobody else knows Ray."""
+"""Read a job on a Ray cluster: Ray Data distributes blocks of whole hosts. Only this package imports Ray."""

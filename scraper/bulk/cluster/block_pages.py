@@ -1,4 +1,8 @@
-"""Reads blocks in one process of a cluster: all their pages in one schedule, each host at its own pace."""
+"""Read blocks in one process of a cluster, and collect the outcomes of all processes in one actor.
+
+The collector lives as long as a run. If a process dies, its block is given to another process, which asks the
+collector and reads only the remaining pages. The process that started the job keeps its files.
+"""
 
 from __future__ import annotations
 
@@ -17,51 +21,57 @@ from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
 
 WAITING_BYTES = 128 << 20
-"""Handed in and not collected; beyond, whoever hands in waits."""
+"""Bytes submitted but not collected; beyond this, `submit` waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockStart:
-    """What of a block is to be read."""
+    """Answer to the start of a block."""
 
-    left: tuple[int, ...]
-    again: bool
-    """Somebody has begun it before, and may have asked its hosts just now."""
+    remaining: tuple[int, ...]
+    """Numbers of the pages to read."""
+    was_started: bool
+    """True if another process has started it before and may have asked its hosts just now."""
 
 
 class RowCollector:
-    """Its methods are called over the network, several at once, in one event loop."""
+    """Ray actor; its methods are called over the network, several at once, in one event loop."""
 
-    def __init__(self, rest_s: float = 0.0) -> None:
-        """`rest_s`: so long hosts are to be left alone, because somebody may have asked them just now."""
-        self._rested_at = time.monotonic() + rest_s
-        self._handed_in = IdSet()
-        self._begun = IdSet()
+    def __init__(self, pause_s: float = 0.0) -> None:
+        """Start with no outcomes.
+
+        Args:
+            pause_s: Seconds during which hosts may not be asked, since an earlier run may have asked them
+                just now.
+        """
+        self._paused_until = time.monotonic() + pause_s
+        self._submitted = IdSet()
+        self._started = IdSet()
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
         self._changed = asyncio.Condition()
-        self._stopped = False
+        self._is_stopped = False
 
-    async def begin(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
-        """Begin a block, or go on with it; nothing is left when the job was told to stop."""
-        again = block in self._begun or time.monotonic() < self._rested_at
-        self._begun.add(block)
-        left = () if self._stopped else tuple(one for one in numbers if one not in self._handed_in)
-        return BlockStart(left, again)
+    async def start_block(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
+        """Start or continue a block; no page remains if the job was stopped."""
+        was_started = block in self._started or time.monotonic() < self._paused_until
+        self._started.add(block)
+        remaining = () if self._is_stopped else tuple(one for one in numbers if one not in self._submitted)
+        return BlockStart(remaining, was_started)
 
-    async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        """Take outcomes, packed; whether to go on."""
+    async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+        """Add packed outcomes and return False if the job was stopped."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES or self._stopped)
+            await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES or self._is_stopped)
             for number in numbers:
-                self._handed_in.add(number)
+                self._submitted.add(number)
             self._waiting.append(packed)
             self._bytes += len(packed)
             self._changed.notify_all()
-        return not self._stopped
+        return not self._is_stopped
 
     async def collect(self, wait_s: float) -> list[bytes]:
-        """What was handed in since the last time; waits for the first."""
+        """Return the outcomes submitted since the last call; wait for the first one."""
         async with self._changed:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
@@ -72,90 +82,103 @@ class RowCollector:
             self._changed.notify_all()
         return found
 
-    async def going_on(self) -> bool:
-        """Whether pages are to be read."""
-        return not self._stopped
+    async def is_running(self) -> bool:
+        """Return True unless the job was stopped."""
+        return not self._is_stopped
 
     async def stop(self) -> None:
-        """Let everybody end what is under way, and no more."""
+        """Let all processes finish the pages in progress and start no more."""
         async with self._changed:
-            self._stopped = True
+            self._is_stopped = True
             self._changed.notify_all()
 
 
 GATHER_S = 0.2
-"""How long outcomes are gathered before they are handed in."""
-GATHERED = 64
-HELD = 2 * GATHERED
-"""Outcomes that may wait while others are handed in; beyond, no page is begun."""
-ASK_S = 2.0
-"""Between two looks whether the job was told to stop."""
+"""Seconds during which outcomes are gathered before they are submitted."""
+BATCH = 64
+"""Outcomes that are submitted without further delay."""
+OUTCOMES_LIMIT = 2 * BATCH
+"""Outcomes that may wait while others are submitted; beyond this, no page is started."""
+POLL_S = 2.0
+"""Seconds between two checks whether the job was stopped."""
 
 
 class RowCollectorClient(Protocol):
-    """The desk, from afar."""
+    """Methods of the collector, called from another process."""
 
-    def begin(self, block: int, numbers: tuple[int, ...]) -> Awaitable[BlockStart]: ...
+    def start_block(self, block: int, numbers: tuple[int, ...]) -> Awaitable[BlockStart]:
+        """Call `RowCollector.start_block`."""
 
-    def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> Awaitable[bool]: ...
+    def submit(self, numbers: tuple[int, ...], packed: bytes) -> Awaitable[bool]:
+        """Call `RowCollector.submit`."""
 
-    def going_on(self) -> Awaitable[bool]: ...
+    def is_running(self) -> Awaitable[bool]:
+        """Call `RowCollector.is_running`."""
 
 
 class _Block:
-    """A block under work."""
+    """A block in progress."""
 
     def __init__(self, pages: int) -> None:
-        self.left = pages
+        self.remaining = pages
         self.done = asyncio.Event()
         if not pages:
             self.done.set()
 
-    def handed_in(self) -> None:
-        """One page less."""
-        self.left -= 1
-        if not self.left:
+    def count_submitted(self) -> None:
+        """Count one submitted page."""
+        self.remaining -= 1
+        if not self.remaining:
             self.done.set()
 
 
 class BlockPageRunner:
-    """All blocks of this process."""
+    """All blocks of this process, read in one schedule so that each host keeps its own pace."""
 
     def __init__(
         self,
-        desk: RowCollectorClient,
+        collector: RowCollectorClient,
         read: ReadPage,
-        pace: CrawlRate,
+        rate: CrawlRate,
         *,
         concurrency: int,
-        hosts_are_heard: bool = False,
-        on_again: Callable[[], None] = lambda: None,
+        respects_robots: bool = False,
+        on_restarted_block: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_again`: is told when a block comes that somebody else has begun."""
-        self._desk = desk
-        self._pace = pace
-        self._on_again = on_again
-        self._schedule = Schedule(pace, hosts_are_heard=hosts_are_heard)
+        """Create a runner.
+
+        Args:
+            collector: Receives the outcomes.
+            read: Reads a page.
+            rate: Concurrency of the job.
+            concurrency: Pages read at once in this process.
+            respects_robots: True if a host may require a gap between requests.
+            on_restarted_block: Called for a block that another process has started before.
+        """
+        self._collector = collector
+        self._rate = rate
+        self._on_restarted_block = on_restarted_block
+        self._schedule = Schedule(rate, respects_robots=respects_robots)
         self._pages = PageRunner(
             self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
         )
         self._blocks: dict[int, _Block] = {}
-        """By page."""
-        self._gathered: list[PageOutcome] = []
-        self._some = asyncio.Event()
-        self._room = asyncio.Event()
-        self._stopped = False
-        self._over = False
-        """Nobody reads any more: stopped, or failed."""
+        """Block by page number."""
+        self._outcomes: list[PageOutcome] = []
+        self._has_outcomes = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._is_stopped = False
+        self._is_over = False
+        """True after the run was stopped or has failed."""
         self._fault: BaseException | None = None
 
     async def run(self) -> None:
-        """Read what blocks bring, until cancelled or stopped."""
-        beside = [asyncio.create_task(self._hand_in()), asyncio.create_task(self._look())]
+        """Read the pages of blocks until cancelled or stopped."""
+        beside = [asyncio.create_task(self._submit_repeatedly()), asyncio.create_task(self._poll_running())]
         for task in beside:
             task.add_done_callback(self._on_end)
         try:
-            await self._pages.run(lambda: self._stopped)
+            await self._pages.run(lambda: self._is_stopped)
             await self._flush()
         except BaseException as fault:
             self._fault = fault
@@ -164,82 +187,84 @@ class BlockPageRunner:
             for task in beside:
                 task.cancel()
             await asyncio.wait(beside)
-            self._over = True
+            self._is_over = True
             for block in self._blocks.values():
                 block.done.set()
 
     async def read(self, number: int, pages: Sequence[JobPage]) -> int:
-        """Read one block to its end; how many of its pages this process read.
+        """Read one block and return how many of its pages this process has read.
 
         Raises:
-            BaseException: it cannot be read here.
+            BaseException: The run has failed.
         """
-        begun = await self._desk.begin(number, tuple(page.number for page in pages))
-        if self._over:
-            return self._result(0)
-        if begun.again:
-            self._on_again()
-        left = set(begun.left)
-        wanted = [page for page in pages if page.number in left]
-        block = _Block(len(wanted))
-        self._take_up(wanted, block, rest=begun.again)
+        start = await self._collector.start_block(number, tuple(page.number for page in pages))
+        if self._is_over:
+            return self._check_fault(0)
+        if start.was_started:
+            self._on_restarted_block()
+        remaining = set(start.remaining)
+        requested = [page for page in pages if page.number in remaining]
+        block = _Block(len(requested))
+        self._add_pages(requested, block, pauses_hosts=start.was_started)
         await block.done.wait()
-        return self._result(len(wanted) - block.left)
+        return self._check_fault(len(requested) - block.remaining)
 
-    def _result(self, read: int) -> int:
+    def _check_fault(self, read: int) -> int:
         if self._fault is not None:
             raise self._fault
         return read
 
-    def _take_up(self, pages: Sequence[JobPage], block: _Block, *, rest: bool) -> None:
+    def _add_pages(self, pages: Sequence[JobPage], block: _Block, *, pauses_hosts: bool) -> None:
         by_host: dict[str, list[JobPage]] = defaultdict(list)
         for page in pages:
             by_host[page.host].append(page)
             self._blocks[page.number] = block
         now = time.monotonic()
-        for host, of_host in by_host.items():
-            self._schedule.enter(host, len(of_host), free_at=now + self._pace.gap_s if rest else -math.inf)
-            self._schedule.supply(host, of_host, now=now)
-        self._schedule.wanting()
-        self._pages.look()
+        for host, host_pages in by_host.items():
+            self._schedule.add_host(
+                host, len(host_pages), free_at=now + self._rate.gap_s if pauses_hosts else -math.inf
+            )
+            self._schedule.add_pages(host, host_pages, now=now)
+        self._schedule.pop_hosts_needing_pages()
+        self._pages.notify()
 
     async def _deliver(self, outcome: PageOutcome) -> None:
-        # Where nobody hands in any more, whoever waits here is cancelled.
-        while len(self._gathered) >= HELD:
-            self._room.clear()
-            await self._room.wait()
-        self._gathered.append(outcome)
-        self._some.set()
+        # If submitting ends, the tasks that wait here are cancelled.
+        while len(self._outcomes) >= OUTCOMES_LIMIT:
+            self._has_room.clear()
+            await self._has_room.wait()
+        self._outcomes.append(outcome)
+        self._has_outcomes.set()
 
-    async def _hand_in(self) -> None:
+    async def _submit_repeatedly(self) -> None:
         while True:
-            await self._some.wait()
-            if len(self._gathered) < GATHERED:
+            await self._has_outcomes.wait()
+            if len(self._outcomes) < BATCH:
                 await asyncio.sleep(GATHER_S)
             await self._flush()
 
     async def _flush(self) -> None:
-        outcomes, self._gathered = self._gathered, []
-        self._some.clear()
-        self._room.set()
+        outcomes, self._outcomes = self._outcomes, []
+        self._has_outcomes.clear()
+        self._has_room.set()
         if not outcomes:
             return
         numbers = tuple(outcome.page.number for outcome in outcomes)
         packed = await asyncio.to_thread(pickle.dumps, outcomes, pickle.HIGHEST_PROTOCOL)
-        if not await self._desk.hand_in(numbers, packed):
+        if not await self._collector.submit(numbers, packed):
             self._stop()
         for number in numbers:
-            self._blocks.pop(number).handed_in()
+            self._blocks.pop(number).count_submitted()
 
-    async def _look(self) -> None:
-        while not self._stopped:
-            await asyncio.sleep(ASK_S)
-            if not await self._desk.going_on():
+    async def _poll_running(self) -> None:
+        while not self._is_stopped:
+            await asyncio.sleep(POLL_S)
+            if not await self._collector.is_running():
                 self._stop()
 
     def _stop(self) -> None:
-        self._stopped = True
-        self._pages.look()
+        self._is_stopped = True
+        self._pages.notify()
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:

@@ -1,4 +1,4 @@
-"""What Ray Data calls in each process of a cluster: services opened once, blocks read by them."""
+"""Class that Ray Data runs in each process of a cluster: it opens the services once and reads blocks."""
 
 from __future__ import annotations
 
@@ -23,28 +23,39 @@ from scraper.settings import Settings
 T = TypeVar("T")
 
 OPEN_LIMIT_S = 60.0
+"""Seconds to open the services."""
 CLOSE_LIMIT_S = 10.0
+"""Seconds to close the services."""
 
 
 class BlockReader:
-    """One in each process; called by several threads at once."""
+    """Reader of blocks, one in each process; called by several threads at once."""
 
     def __init__(
         self,
-        order: JobSpec,
+        spec: JobSpec,
         settings: Settings,
-        desk: ActorHandle[Any],
+        collector: ActorHandle[Any],
         *,
         keep_snapshots: bool,
-        resumed: bool,
+        is_resumed: bool,
     ) -> None:
-        # Ray's own lines are many; a page that fails stands in the output.
+        # Ray logs many lines; failed pages are in the output.
+        """Open the services.
+
+        Args:
+            spec: The job.
+            settings: Settings of this process.
+            collector: Actor that receives the outcomes.
+            keep_snapshots: True if the output stores responses.
+            is_resumed: True if an earlier run may have asked any host just now.
+        """
         logging.basicConfig(level=logging.ERROR)
-        self._order = order
+        self._spec = spec
         self._settings = settings
-        self._desk = _Desk(desk)
+        self._collector = _CollectorActor(collector)
         self._keep_snapshots = keep_snapshots
-        self._resumed = resumed
+        self._resumed = is_resumed
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
@@ -52,13 +63,13 @@ class BlockReader:
         self._pages: BlockPageRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
 
     def __call__(self, block: pa.Table) -> dict[str, list[int]]:
-        """Read one block; what of it was read here."""
+        """Read one block and return how many of its pages were read here."""
         number = block.column("block")[0].as_py()
-        read = self._submit(self._pages.read(number, _pages_of(block))).result()
+        read = self._submit(self._pages.read(number, _load_pages(block))).result()
         return {"block": [number], "read": [read]}
 
     def __del__(self) -> None:
-        """Ray lets go of it at the end of a job."""
+        """Close the services; Ray drops the object at the end of a job."""
         with contextlib.suppress(FutureTimeout, RuntimeError):
             self._submit(self._services.aclose()).result(CLOSE_LIMIT_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -68,43 +79,43 @@ class BlockReader:
 
     async def _open(self) -> BlockPageRunner:
         app = await self._services.enter_async_context(App.open(self._settings))
-        reader = JobPageReader(app.fetcher, app.workers, self._order, keep_snapshots=self._keep_snapshots)
+        reader = JobPageReader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
         if self._resumed:
             app.fetcher.assume_recent_requests()
-        at_once = self._order.pace.concurrency or self._settings.peek_slots + self._settings.render_slots
+        concurrency = self._spec.rate.concurrency or self._settings.peek_slots + self._settings.render_slots
         pages = BlockPageRunner(
-            self._desk,
+            self._collector,
             reader.read,
-            self._order.pace,
-            concurrency=at_once,
-            hosts_are_heard=self._settings.robots != "off",
-            on_again=app.fetcher.assume_recent_requests,
+            self._spec.rate,
+            concurrency=concurrency,
+            respects_robots=self._settings.robots != "off",
+            on_restarted_block=app.fetcher.assume_recent_requests,
         )
-        await self._services.enter_async_context(_running(pages))
+        await self._services.enter_async_context(_run_in_background(pages))
         return pages
 
 
-class _Desk:
-    """The desk, spoken to through Ray."""
+class _CollectorActor:
+    """Client of the collector over Ray."""
 
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor
 
-    async def begin(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
-        begun: BlockStart = await self._actor.begin.remote(block, numbers)
-        return begun
+    async def start_block(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
+        start: BlockStart = await self._actor.start_block.remote(block, numbers)
+        return start
 
-    async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        going_on: bool = await self._actor.hand_in.remote(numbers, packed)
-        return going_on
+    async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+        is_running: bool = await self._actor.submit.remote(numbers, packed)
+        return is_running
 
-    async def going_on(self) -> bool:
-        going_on: bool = await self._actor.going_on.remote()
-        return going_on
+    async def is_running(self) -> bool:
+        is_running: bool = await self._actor.is_running.remote()
+        return is_running
 
 
 @contextlib.asynccontextmanager
-async def _running(pages: BlockPageRunner) -> AsyncIterator[None]:
+async def _run_in_background(pages: BlockPageRunner) -> AsyncIterator[None]:
     task = asyncio.create_task(pages.run(), name="bulk pages")
     try:
         yield
@@ -113,8 +124,8 @@ async def _running(pages: BlockPageRunner) -> AsyncIterator[None]:
         await asyncio.wait({task})
 
 
-def table_of(number: int, pages: list[JobPage]) -> pa.Table:
-    """A block as Ray Data carries it."""
+def make_table(number: int, pages: list[JobPage]) -> pa.Table:
+    """Return a block as a table for Ray Data."""
     return pa.table(
         {
             "block": pa.array([number] * len(pages), pa.int64()),
@@ -126,6 +137,6 @@ def table_of(number: int, pages: list[JobPage]) -> pa.Table:
     )
 
 
-def _pages_of(block: pa.Table) -> list[JobPage]:
+def _load_pages(block: pa.Table) -> list[JobPage]:
     columns = (block.column(name).to_pylist() for name in ("number", "url", "host", "problem"))
     return [JobPage(*values) for values in zip(*columns, strict=True)]

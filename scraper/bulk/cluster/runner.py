@@ -1,4 +1,4 @@
-"""Reads a job on a Ray cluster: blocks out through Ray Data, rows back over the desk to the job."""
+"""Read a job on a Ray cluster: Ray Data distributes blocks, the collector returns rows to the job."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from scraper.bulk.cluster.block_pages import RowCollector
-from scraper.bulk.cluster.block_reader import BlockReader, table_of
-from scraper.bulk.cluster.ray_connection import aside, connected, first_line
+from scraper.bulk.cluster.block_reader import BlockReader, make_table
+from scraper.bulk.cluster.ray_connection import connect_cluster, get_first_line, run_in_daemon_thread
 from scraper.bulk.errors import BulkError
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
@@ -28,42 +28,43 @@ from scraper.settings import Settings
 
 log = logging.getLogger(__name__)
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
-CPUS = 2.0
-"""Of one process: what its browser and its readers of pages keep busy."""
-PEEKS_A_CPU, RENDERS_A_CPU = 4, 2
-"""Pages at once, as the settings take them for a whole machine."""
-BLOCKS_AT_ONCE = 8
-"""In one process: a block may be of one host alone, which is asked for few pages at once."""
-COLLECT_S = 1.0
-PASSES = 3
-"""A block whose process died again and again is left; what is missing is given out once more."""
+PROCESS_CPUS = 2.0
+"""CPUs of one process: its browser and its workers keep two busy."""
+PEEKS_PER_CPU, RENDERS_PER_CPU = 4, 2
+"""Pages read and rendered at once per CPU, as in the settings of a whole machine."""
+BLOCKS_PER_PROCESS = 8
+"""Blocks read at once in one process: a block may be one host, which is asked for few pages at once."""
+COLLECT_WAIT_S = 1.0
+"""Seconds that one call waits for outcomes."""
+PASSES_LIMIT = 3
+"""Passes over the remaining pages. A block whose process dies repeatedly is left to the next pass."""
 
 
 async def run_on_cluster(
-    job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, say: Say
+    job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify
 ) -> None:
-    """Read until the list is at its end or `stop` is set.
+    """Read until the list is complete or `stop` is set.
 
     Raises:
-        BulkError: the cluster cannot be reached or used, or what is read cannot be written.
+        BulkError: The cluster is unavailable, or rows cannot be written.
     """
-    async with connected(address):
-        processes, cpus = await asyncio.to_thread(_room)
-        say(f"{processes} processes of {cpus:g} CPUs on the cluster")
-        job.tally.at_least_s = await _at_least_s(job)
-        run = _Run(job, _for_process(settings, job, cpus), stop, processes, cpus)
+    async with connect_cluster(address):
+        processes, cpus = await asyncio.to_thread(_plan_processes)
+        notify(f"{processes} processes of {cpus:g} CPUs on the cluster")
+        job.stats.minimum_s = await _make_minimum_s(job)
+        run = _Run(job, _make_process_settings(settings, job, cpus), stop, processes, cpus)
         try:
-            for _ in range(PASSES):
-                before = job.tally.delivered
-                if await run.one_pass() or stop.is_set():
+            for _ in range(PASSES_LIMIT):
+                before = job.stats.delivered
+                if await run.run_pass() or stop.is_set():
                     return
-                if job.tally.delivered == before:
+                if job.stats.delivered == before:
                     break
         except RayError as error:
             raise BulkError(
-                f"The cluster was lost: {first_line(error)} "
+                f"The cluster was lost: {get_first_line(error)} "
                 "What was written is safe: the same command goes on."
             ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
@@ -79,85 +80,85 @@ class _Run:
         self._stop = stop
         self._processes = processes
         self._cpus = cpus
-        self._resumed = job.resumed
-        """Somebody may have asked any host just now."""
+        self._resumed = job.is_resumed
+        """True if any host may have been asked just now."""
 
-    async def one_pass(self) -> bool:
-        """Give out all that is left, and write what comes back; whether everything came."""
+    async def run_pass(self) -> bool:
+        """Distribute the remaining pages and write the outcomes; return True if the list is complete."""
         counts = await self._job.counts()
         if counts.done >= counts.pages:
             return True
-        desk = self._new_desk()
+        collector = self._create_collector()
         try:
-            dataset = await self._dataset(desk, counts.pages - counts.done)
+            dataset = await self._make_dataset(collector, counts.pages - counts.done)
             self._resumed = True
-            working = aside(lambda: _consume(dataset), name="blocks")
+            working = run_in_daemon_thread(lambda: _run_dataset(dataset), name="blocks")
             try:
-                await self._collected(desk, working)
+                await self._collect_until_done(collector, working)
             finally:
-                # Where it is to end at once, nobody waits for it.
+                # After a cancellation, the thread is not waited for.
                 working.cancel()
-            await self._collect_rest(desk)
+            await self._collect_remaining(collector)
         finally:
-            ray.kill(desk)
-        await self._job.settled()
+            ray.kill(collector)
+        await self._job.flush()
         counts = await self._job.counts()
         return counts.done >= counts.pages
 
-    def _new_desk(self) -> Any:
-        """On the node where the job is: no other that dies takes it along. It waits most of the time."""
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        rest_s = self._job.order.pace.gap_s if self._resumed else 0.0
-        return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=here).remote(rest_s)
+    def _create_collector(self) -> Any:
+        """Start the collector on the node of the job, so that no other node's failure ends it."""
+        on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        pause_s = self._job.spec.rate.gap_s if self._resumed else 0.0
+        return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
 
-    async def _dataset(self, desk: ActorHandle[Any], pages: int) -> ray.data.Dataset:
+    async def _make_dataset(self, collector: ActorHandle[Any], pages: int) -> ray.data.Dataset:
         number = 0
         references: list[Any] = []
-        async for block in blocks(self._job, size=block_size(pages, self._processes)):
-            references.append(ray.put(table_of(number, block)))
+        async for block in iter_blocks(self._job, size=block_size(pages, self._processes)):
+            references.append(ray.put(make_table(number, block)))
             number += 1
         return ray.data.from_arrow_refs(references).map_batches(
             BlockReader,
             batch_size=None,
             batch_format="pyarrow",
-            fn_constructor_args=(self._job.order, self._settings, desk),
+            fn_constructor_args=(self._job.spec, self._settings, collector),
             fn_constructor_kwargs={
-                "keep_snapshots": self._job.wants_snapshots,
-                "resumed": self._resumed,
+                "keep_snapshots": self._job.needs_snapshots,
+                "is_resumed": self._resumed,
             },
             compute=ray.data.ActorPoolStrategy(
                 size=min(self._processes, number),
-                max_tasks_in_flight_per_actor=BLOCKS_AT_ONCE,
-                max_concurrent_calls_per_actor=BLOCKS_AT_ONCE,
+                max_tasks_in_flight_per_actor=BLOCKS_PER_PROCESS,
+                max_concurrent_calls_per_actor=BLOCKS_PER_PROCESS,
                 enable_true_multi_threading=True,
             ),
             num_cpus=self._cpus,
         )
 
-    async def _collect(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+    async def _collect_while(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
         while not working.done():
             if self._stop.is_set():
-                await desk.stop.remote()
-            await self._write(await desk.collect.remote(COLLECT_S))
+                await collector.stop.remote()
+            await self._write(await collector.collect.remote(COLLECT_WAIT_S))
 
-    async def _collected(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        """Write what is handed in until there is no more."""
+    async def _collect_until_done(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+        """Write outcomes until there are no more."""
         try:
-            await self._collect(desk, working)
+            await self._collect_while(collector, working)
         except asyncio.CancelledError:
             raise
         except BaseException:
-            await self._stopped(desk, working)
+            await self._stop_processes(collector, working)
             raise
-        await self._stopped(desk, working)
+        await self._stop_processes(collector, working)
 
-    async def _stopped(self, desk: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        """Let everybody end what is under way, and wait for it."""
-        await desk.stop.remote()
-        self.problem = await _problem_of(working)
+    async def _stop_processes(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+        """Let all processes finish the pages in progress, and wait for them."""
+        await collector.stop.remote()
+        self.problem = await _wait_for_problem(working)
 
-    async def _collect_rest(self, desk: ActorHandle[Any]) -> None:
-        while packed := await desk.collect.remote(0.0):
+    async def _collect_remaining(self, collector: ActorHandle[Any]) -> None:
+        while packed := await collector.collect.remote(0.0):
             await self._write(packed)
 
     async def _write(self, packed: list[bytes]) -> None:
@@ -167,40 +168,40 @@ class _Run:
                 await self._job.deliver(outcome)
 
 
-async def _at_least_s(job: BulkJob) -> Callable[[], float]:
-    """How long the host with most pages still takes by its gap alone."""
-    most = max((host.waiting for host in await job.hosts()), default=0)
-    ends_at = time.monotonic() + most * job.order.pace.gap_s
+async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
+    """Return a function for the seconds that the host with the most pages still takes by its gap."""
+    max_waiting = max((host.waiting for host in await job.hosts()), default=0)
+    ends_at = time.monotonic() + max_waiting * job.spec.rate.gap_s
     return lambda: max(0.0, ends_at - time.monotonic())
 
 
-def _room() -> tuple[int, float]:
-    """How many processes the cluster has room for, and the CPUs of each."""
+def _plan_processes() -> tuple[int, float]:
+    """Return the number of processes that fit on the cluster, and the CPUs of each."""
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
     machines = [float(node["Resources"].get("CPU", 0.0)) for node in nodes if node["Alive"]]
     with_cpus = [cpus for cpus in machines if cpus >= 1] or [1.0]
-    each = min(CPUS, *with_cpus) if len(with_cpus) > 1 else min(CPUS, with_cpus[0])
+    each = min(PROCESS_CPUS, *with_cpus) if len(with_cpus) > 1 else min(PROCESS_CPUS, with_cpus[0])
     return max(1, sum(math.floor(cpus / each) for cpus in with_cpus)), each
 
 
-def _for_process(settings: Settings, job: BulkJob, cpus: float) -> Settings:
-    """The settings of one process: what the driver's machine would take is not what each may."""
-    if job.order.pace.concurrency is not None:
+def _make_process_settings(settings: Settings, job: BulkJob, cpus: float) -> Settings:
+    """Return the settings of one process, which may use less than the whole machine of the job."""
+    if job.spec.rate.concurrency is not None:
         return settings
     return dataclasses.replace(
         settings,
-        peek_slots=max(1, round(PEEKS_A_CPU * cpus)),
-        render_slots=max(1, round(RENDERS_A_CPU * cpus)),
+        peek_slots=max(1, round(PEEKS_PER_CPU * cpus)),
+        render_slots=max(1, round(RENDERS_PER_CPU * cpus)),
     )
 
 
-def _consume(dataset: ray.data.Dataset) -> None:
+def _run_dataset(dataset: ray.data.Dataset) -> None:
     for _ in dataset.iter_batches(batch_size=None):
         pass
 
 
-async def _problem_of(working: asyncio.Future[None]) -> str:
-    """Why Ray gave up, if it did."""
+async def _wait_for_problem(working: asyncio.Future[None]) -> str:
+    """Return why Ray gave up, or an empty string."""
     await asyncio.wait({working})
     fault = working.exception()
     if fault is None:
@@ -208,34 +209,36 @@ async def _problem_of(working: asyncio.Future[None]) -> str:
     if not isinstance(fault, RayError):
         raise fault
     log.error("the cluster gave up", exc_info=fault)
-    return first_line(fault)
+    return get_first_line(fault)
 
 
-LEAST, MOST = 16, 256
-"""Pages of a block of small hosts: few enough to spread the end of a job, many enough to cost little."""
-BLOCKS_A_PROCESS = 32
-HOSTS_AT_ONCE = 200
+MIN_BLOCK_PAGES, MAX_BLOCK_PAGES = 16, 256
+"""Pages of a block of small hosts: few enough to spread the end of a job, many enough to be cheap."""
+TOTAL_BLOCKS_PER_PROCESS = 32
+"""Blocks for each process, if hosts are small enough."""
+HOSTS_PER_LOOKUP = 200
+"""Hosts looked up at once."""
 
 
 def block_size(pages: int, processes: int) -> int:
-    """How many pages make a block, where hosts are small enough."""
-    return max(LEAST, min(MOST, pages // (processes * BLOCKS_A_PROCESS)))
+    """Return how many pages make a block, if hosts are small enough."""
+    return max(MIN_BLOCK_PAGES, min(MAX_BLOCK_PAGES, pages // (processes * TOTAL_BLOCKS_PER_PROCESS)))
 
 
-async def blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
-    """The pages that are left, largest hosts first: they are what a job ends with."""
-    gathered: list[JobPage] = []
+async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
+    """Iterate over the remaining pages in blocks of whole hosts, largest hosts first."""
+    block_pages: list[JobPage] = []
     hosts = await job.hosts()
-    for start in range(0, len(hosts), HOSTS_AT_ONCE):
-        for pages in await _pages(job, hosts[start : start + HOSTS_AT_ONCE]):
-            gathered += pages
-            if len(gathered) >= size:
-                yield gathered
-                gathered = []
-    if gathered:
-        yield gathered
+    for start in range(0, len(hosts), HOSTS_PER_LOOKUP):
+        for pages in await _list_pages(job, hosts[start : start + HOSTS_PER_LOOKUP]):
+            block_pages += pages
+            if len(block_pages) >= size:
+                yield block_pages
+                block_pages = []
+    if block_pages:
+        yield block_pages
 
 
-async def _pages(job: BulkJob, hosts: list[HostBacklog]) -> list[list[JobPage]]:
-    most = max(host.waiting for host in hosts)
-    return await job.waiting([(host.number, 0) for host in hosts], count=most)
+async def _list_pages(job: BulkJob, hosts: list[HostBacklog]) -> list[list[JobPage]]:
+    max_waiting = max(host.waiting for host in hosts)
+    return await job.list_pages([(host.number, 0) for host in hosts], count=max_waiting)

@@ -1,1 +1,4 @@
-"""How rows become files: each format behind one protocol, cut back to where the job knows them to be safe."""
+"""Output formats of a job behind one protocol.
+
+After a crash, files are truncated to the last recorded position.
+"""

@@ -1,4 +1,4 @@
-"""What a job expects of a format."""
+"""Protocol of output formats, and numbered files that are appended to and truncated after a crash."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from scraper.bulk.model import OutputPosition, PageOutcome
 
 
 class Output(Protocol):
-    """Writes rows; used from one thread. What is behind the place that it was opened at is gone."""
+    """Writer of rows, used from one thread. Opening it removes everything behind the recorded position."""
 
     @property
-    def wants_snapshots(self) -> bool:
-        """Whether the responses themselves are written, not only what was read in them."""
+    def needs_snapshots(self) -> bool:
+        """True if responses are written too, not only the text that was read."""
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows, and say how far the output is safe with them.
+        """Write rows and return the new position.
 
         Raises:
-            OSError: the disk does not take them.
+            OSError: The disk does not accept them.
         """
 
-    def turned(self) -> OutputPosition | None:
-        """Begin a new file where the present one is large enough; None: not yet.
+    def rotate(self) -> OutputPosition | None:
+        """Start a new file if the current one is large enough, and return its position; else return None.
 
-        To be called when the last place has been noted, and noted in its turn.
+        Call it after the last position was recorded; then record the returned position.
         """
 
-    def tidied(self) -> None:
-        """Remove what the noted place has made needless."""
+    def remove_obsolete(self) -> None:
+        """Delete files that the recorded position has made obsolete."""
 
-    def finished(self) -> OutputPosition:
-        """Make everything readable: the list is at its end."""
+    def finish(self) -> OutputPosition:
+        """Make all rows readable when the list is complete, and return the position."""
 
     def close(self) -> None:
-        """Let go of the files as they are."""
+        """Close the files without changing them."""
 
 
 class AppendOnlyFile:
-    """One file under work; what was behind the place at which it is opened is cut off."""
+    """A file that is only appended to; opening it truncates it at `offset`."""
 
     def __init__(self, path: Path, offset: int = 0) -> None:
-        """Open it, or make it.
+        """Open or create the file.
 
         Raises:
-            OSError: it cannot be opened, or is shorter than it should be.
+            OSError: It cannot be opened, or is shorter than `offset`.
         """
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -58,26 +58,28 @@ class AppendOnlyFile:
                 raise OSError(0, "it is shorter than it was: somebody changed it", str(path))
             os.ftruncate(self._file, offset)
             os.lseek(self._file, offset, os.SEEK_SET)
-            # Its name too: what is noted of it must not outlast it when the power goes.
-            to_disk(path.parent)
+            # Sync its name too: after a power failure, a recorded position must not refer to a missing file.
+            sync_to_disk(path.parent)
         except BaseException:
             os.close(self._file)
             raise
         self.offset = offset
 
     def __enter__(self) -> Self:
+        """Return the file."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the file."""
         self.close()
 
     def append(self, data: bytes) -> None:
-        """Write behind what is there, to the disk; where that fails, the file is as it was.
+        """Append data and sync it to disk; on failure, the file is unchanged.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: The disk does not accept the data.
         """
         left = memoryview(data)
         try:
@@ -91,12 +93,12 @@ class AppendOnlyFile:
         self.offset += len(data)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         os.close(self._file)
 
 
-def to_disk(path: Path) -> None:
-    """Return when a file's content, or the names in a folder, are on the disk."""
+def sync_to_disk(path: Path) -> None:
+    """Wait until the content of a file, or the names in a folder, are on the disk."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(file)
@@ -104,58 +106,67 @@ def to_disk(path: Path) -> None:
         os.close(file)
 
 
-def remove_behind(folder: Path, place: OutputPosition, *patterns: re.Pattern[str]) -> None:
-    """Remove files whose number, the pattern's first group, is beyond the place: they were never noted."""
+def remove_later_files(folder: Path, position: OutputPosition, *patterns: re.Pattern[str]) -> None:
+    """Delete files whose number, the first group of the pattern, is above that of the position."""
     for path in folder.iterdir():
         for pattern in patterns:
             found = pattern.fullmatch(path.name)
-            if found is not None and int(found[1]) > place.file:
+            if found is not None and int(found[1]) > position.file:
                 path.unlink()
 
 
 Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
-"""Rows as they go behind what is in the file."""
+"""Converts rows into the bytes to append."""
 
 
 class RollingOutput:
-    """The `Output` protocol over `pages-NNNNN` and an ending; each format says which bytes its rows are."""
+    """The `Output` protocol over files `pages-NNNNN`; each format converts rows into bytes."""
 
     def __init__(
-        self, folder: Path, place: OutputPosition, ending: str, encode: Encode, file_bytes: int
+        self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int
     ) -> None:
+        """Open the file at the position.
+
+        Args:
+            folder: Folder of the files.
+            position: Recorded position.
+            suffix: End of the file names.
+            encode: Converts rows into bytes.
+            file_bytes: Size above which a new file is started.
+        """
         self._folder = folder
         self._encode = encode
-        self._ending = ending
+        self._suffix = suffix
         self._file_bytes = file_bytes
-        self._number = place.file
-        remove_behind(folder, place, re.compile(rf"pages-([0-9]{{5,}}){re.escape(ending)}"))
-        self._file = AppendOnlyFile(self._path(place.file), place.offset)
+        self._number = position.file
+        remove_later_files(folder, position, re.compile(rf"pages-([0-9]{{5,}}){re.escape(suffix)}"))
+        self._file = AppendOnlyFile(self._path(position.file), position.offset)
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows, and say how far the output is safe with them."""
+        """Write rows and return the new position."""
         self._file.append(self._encode(outcomes, self._file))
         return OutputPosition(self._number, self._file.offset)
 
-    def turned(self) -> OutputPosition | None:
-        """Begin a new file where the present one is large enough."""
+    def rotate(self) -> OutputPosition | None:
+        """Start a new file if the current one is large enough."""
         if self._file.offset < self._file_bytes:
             return None
-        following = AppendOnlyFile(self._path(self._number + 1))
+        next_file = AppendOnlyFile(self._path(self._number + 1))
         self._file.close()
-        self._file = following
+        self._file = next_file
         self._number += 1
         return OutputPosition(self._number)
 
-    def tidied(self) -> None:
-        """Nothing is needless."""
+    def remove_obsolete(self) -> None:
+        """Do nothing: no file becomes obsolete."""
 
-    def finished(self) -> OutputPosition:
-        """Everything is readable already."""
+    def finish(self) -> OutputPosition:
+        """Return the position: all rows are readable at any time."""
         return OutputPosition(self._number, self._file.offset)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _path(self, number: int) -> Path:
-        return self._folder / f"pages-{number:05d}{self._ending}"
+        return self._folder / f"pages-{number:05d}{self._suffix}"

@@ -1,4 +1,4 @@
-"""Rows as lines of JSON."""
+"""Output as JSON lines."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 
 FILE_BYTES = 1 << 30
-"""Above this a new file is begun, for tools that take a file whole."""
+"""Bytes above which a new file is started, for tools that load a whole file."""
 
 
 class JsonlOutput(RollingOutput):
     """The `Output` protocol over `pages-NNNNN.jsonl`."""
 
-    wants_snapshots = False
+    needs_snapshots = False
 
-    def __init__(self, folder: Path, place: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        super().__init__(folder, place, ".jsonl", _encoded, file_bytes)
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+        """Open the file at the position."""
+        super().__init__(folder, position, ".jsonl", _encode, file_bytes)
 
 
-def as_object(row: OutputRow) -> dict[str, Any]:
-    """The row as JSON has it."""
+def row_to_dict(row: OutputRow) -> dict[str, Any]:
+    """Return the row as a JSON object."""
     return {
         "url": row.url,
         "final_url": row.final_url,
@@ -41,11 +42,11 @@ def as_object(row: OutputRow) -> dict[str, Any]:
     }
 
 
-def _encoded(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
-    return b"".join(_line(outcome.row) for outcome in outcomes)
+def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
+    return b"".join(_encode_line(outcome.row) for outcome in outcomes)
 
 
-def _line(row: OutputRow) -> bytes:
-    text = json.dumps(as_object(row), ensure_ascii=False, separators=(",", ":"))
-    # A page's script can leave half a surrogate pair in its text, which no encoding can carry.
+def _encode_line(row: OutputRow) -> bytes:
+    text = json.dumps(row_to_dict(row), ensure_ascii=False, separators=(",", ":"))
+    # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
     return text.encode("utf-8", "replace") + b"\n"

@@ -1,6 +1,6 @@
-"""Rows as Parquet: gathered in a file that can be cut back, then written in row groups of a useful size.
+"""Output as Parquet: rows are gathered in an Arrow stream, then written in row groups of a useful size.
 
-A Parquet file can be read only when it is complete: a killed process would lose all that stood in one.
+A Parquet file is readable only when it is complete, so a killed process would lose all rows of an open one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.files import AppendOnlyFile, remove_behind, to_disk
+from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, sync_to_disk
 
 try:
     import pyarrow as pa
@@ -22,11 +22,11 @@ except ImportError:
     raise MissingExtraError("--format parquet", "pyarrow") from None
 
 GROUP_BYTES = 64 << 20
-"""Of a row group, before compression: what readers of Parquet take into memory at once."""
+"""Bytes of a row group before compression: Parquet readers load one at once."""
 FILE_BYTES = 4 * GROUP_BYTES
-"""Of rows gathered for one file, before compression."""
-_LEVEL = 3
-"""Of zstd; 9 takes four times as long for a twentieth less."""
+"""Bytes of gathered rows for one file, before compression."""
+_COMPRESSION_LEVEL = 3
+"""Level of zstd; 9 takes four times as long for a twentieth less."""
 
 _GATHERED = "gathered-{:05d}.arrows"
 _NAME = "pages-{:05d}.parquet"
@@ -37,7 +37,7 @@ _PATTERNS = (
 )
 
 _LINK = pa.struct([("url", pa.string()), ("text", pa.string())])
-_FAULT = pa.struct([("code", pa.string()), ("message", pa.string())])
+_ERROR = pa.struct([("code", pa.string()), ("message", pa.string())])
 _STAGES = ("queued_s", "response_s", "judged_s", "settled_s", "captured_s", "total_s")
 SCHEMA = pa.schema(
     [
@@ -50,7 +50,7 @@ SCHEMA = pa.schema(
         ("markdown", pa.string()),
         ("json_ld", pa.string()),
         ("links", pa.list_(_LINK)),
-        ("error", _FAULT),
+        ("error", _ERROR),
         ("timings", pa.struct([(stage, pa.float64()) for stage in _STAGES])),
         ("hash", pa.string()),
     ]
@@ -60,70 +60,73 @@ SCHEMA = pa.schema(
 class ParquetOutput:
     """The `Output` protocol over `pages-NNNNN.parquet`."""
 
-    wants_snapshots = False
+    needs_snapshots = False
 
-    def __init__(self, folder: Path, place: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+        """Open the gathered rows at the position."""
         self._folder = folder
-        self._number = place.file
+        self._number = position.file
         self._file_bytes = file_bytes
-        # A Parquet file of the present number was made, but not noted: its rows are still gathered.
-        (folder / _NAME.format(place.file)).unlink(missing_ok=True)
-        remove_behind(folder, place, *_PATTERNS)
-        self._gathered = self._opened(place.offset)
-        self.tidied()
+        # A Parquet file with the current number was not recorded: its rows are still gathered.
+        (folder / _NAME.format(position.file)).unlink(missing_ok=True)
+        remove_later_files(folder, position, *_PATTERNS)
+        self._gathered = self._open_gathered(position.offset)
+        self.remove_obsolete()
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows, and say how far the output is safe with them."""
-        batch = pa.RecordBatch.from_pylist([_values(outcome.row) for outcome in outcomes], schema=SCHEMA)
+        """Write rows and return the new position."""
+        batch = pa.RecordBatch.from_pylist([_make_values(outcome.row) for outcome in outcomes], schema=SCHEMA)
         head = b"" if self._gathered.offset else SCHEMA.serialize().to_pybytes()
         self._gathered.append(head + batch.serialize().to_pybytes())
         return OutputPosition(self._number, self._gathered.offset)
 
-    def turned(self) -> OutputPosition | None:
-        """Make a Parquet file where enough is gathered."""
-        return self._written() if self._gathered.offset >= self._file_bytes else None
+    def rotate(self) -> OutputPosition | None:
+        """Write a Parquet file if enough rows are gathered."""
+        return self._write_file() if self._gathered.offset >= self._file_bytes else None
 
-    def tidied(self) -> None:
-        """Remove gathered rows that stand in Parquet files."""
+    def remove_obsolete(self) -> None:
+        """Delete gathered rows that are in Parquet files."""
         for path in self._folder.glob("gathered-*.arrows"):
             found = _PATTERNS[0].fullmatch(path.name)
             if found is not None and int(found[1]) < self._number:
                 path.unlink()
 
-    def finished(self) -> OutputPosition:
-        """Make a Parquet file of what is gathered; of nothing at all one with the columns alone."""
+    def finish(self) -> OutputPosition:
+        """Write a Parquet file of the gathered rows; without any row, one with the columns only."""
         has_none = self._number == OutputPosition().file
-        return self._written() if self._gathered.offset or has_none else OutputPosition(self._number)
+        return self._write_file() if self._gathered.offset or has_none else OutputPosition(self._number)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._gathered.close()
 
-    def _opened(self, offset: int) -> AppendOnlyFile:
+    def _open_gathered(self, offset: int) -> AppendOnlyFile:
         return AppendOnlyFile(self._folder / _GATHERED.format(self._number), offset)
 
-    def _written(self) -> OutputPosition:
+    def _write_file(self) -> OutputPosition:
         path = self._folder / _NAME.format(self._number)
         part = path.with_name(path.name + ".part")
         try:
-            with parquet.ParquetWriter(part, SCHEMA, compression="zstd", compression_level=_LEVEL) as writer:
-                for table in _groups(self._gathered.path) if self._gathered.offset else ():
+            with parquet.ParquetWriter(
+                part, SCHEMA, compression="zstd", compression_level=_COMPRESSION_LEVEL
+            ) as writer:
+                for table in _read_groups(self._gathered.path) if self._gathered.offset else ():
                     writer.write_table(table, row_group_size=table.num_rows)
-            to_disk(part)
+            sync_to_disk(part)
         except OSError:
             part.unlink(missing_ok=True)
             raise
         part.replace(path)
         self._number += 1
-        # With whose name that of the finished file goes to the disk.
-        following = self._opened(0)
+        # Opening the next file syncs the folder, and with it the name of the finished file.
+        next_file = self._open_gathered(0)
         self._gathered.close()
-        self._gathered = following
+        self._gathered = next_file
         return OutputPosition(self._number)
 
 
-def _groups(path: Path) -> Iterator[pa.Table]:
-    """What is gathered, in tables of the size of a row group."""
+def _read_groups(path: Path) -> Iterator[pa.Table]:
+    """Iterate over the gathered rows as tables of the size of a row group."""
     batches: list[pa.RecordBatch] = []
     size = 0
     with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
@@ -137,23 +140,27 @@ def _groups(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches(batches)
 
 
-def _values(row: OutputRow) -> dict[str, Any]:
+def _make_values(row: OutputRow) -> dict[str, Any]:
     return {
-        "url": _clean(row.url),
-        "final_url": _clean(row.final_url),
+        "url": _replace_surrogates(row.url),
+        "final_url": _replace_surrogates(row.final_url),
         "status": row.status,
         "method": row.method,
         "fetched_at": row.fetched_at,
-        "title": _clean(row.title),
-        "markdown": _clean(row.markdown),
-        "json_ld": None if row.json_ld is None else _clean(json.dumps(row.json_ld, ensure_ascii=False)),
-        "links": None if row.links is None else [{"url": _clean(u), "text": _clean(t)} for u, t in row.links],
-        "error": row.error and {"code": row.error.code, "message": _clean(row.error.message)},
+        "title": _replace_surrogates(row.title),
+        "markdown": _replace_surrogates(row.markdown),
+        "json_ld": None
+        if row.json_ld is None
+        else _replace_surrogates(json.dumps(row.json_ld, ensure_ascii=False)),
+        "links": None
+        if row.links is None
+        else [{"url": _replace_surrogates(u), "text": _replace_surrogates(t)} for u, t in row.links],
+        "error": row.error and {"code": row.error.code, "message": _replace_surrogates(row.error.message)},
         "timings": dict(row.timings),
         "hash": row.hash,
     }
 
 
-def _clean(text: str | None) -> str | None:
-    """The text without halves of surrogate pairs, which scripts can leave and no encoding can carry."""
+def _replace_surrogates(text: str | None) -> str | None:
+    """Replace halves of surrogate pairs, which scripts can leave and UTF-8 cannot represent."""
     return None if text is None else text.encode("utf-8", "replace").decode()

@@ -19,7 +19,7 @@ def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more:
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "urls.txt"
     source.write_text("\n".join(urls))
-    return JobSpec(str(source), folder / "out", form, more.pop("pace", CrawlRate()), **more)
+    return JobSpec(str(source), folder / "out", form, more.pop("rate", CrawlRate()), **more)
 
 
 def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: bool = False) -> PageOutcome:

@@ -16,9 +16,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.block_pages import HELD, BlockPageRunner, RowCollector
-from scraper.bulk.cluster.ray_connection import aside
-from scraper.bulk.cluster.runner import block_size, blocks
+from scraper.bulk.cluster.block_pages import OUTCOMES_LIMIT, BlockPageRunner, RowCollector
+from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
+from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome
@@ -43,7 +43,7 @@ async def test_a_host_stands_whole_in_one_block(tmp_path: Path) -> None:
     urls = [f"http://large.example/{number}" for number in range(300)]
     urls += [f"http://host{number % 30}.example/{number}" for number in range(300)]
     async with BulkJob.open(order_of(tmp_path, urls)) as job:
-        found = [block async for block in blocks(job, size=32)]
+        found = [block async for block in iter_blocks(job, size=32)]
     assert sum(map(len, found)) == 600
     where = Counter(host for block in found for host in {page.host for page in block})
     assert set(where.values()) == {1}
@@ -59,22 +59,22 @@ def test_blocks_are_small_and_many() -> None:
 
 async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> None:
     desk = RowCollector()
-    first = await desk.begin(7, (1, 2, 3))
-    assert (first.left, first.again) == ((1, 2, 3), False)
-    assert await desk.hand_in((2,), b"two")
-    again = await desk.begin(7, (1, 2, 3))
-    assert (again.left, again.again) == ((1, 3), True)
+    first = await desk.start_block(7, (1, 2, 3))
+    assert (first.remaining, first.was_started) == ((1, 2, 3), False)
+    assert await desk.submit((2,), b"two")
+    was_started = await desk.start_block(7, (1, 2, 3))
+    assert (was_started.remaining, was_started.was_started) == ((1, 3), True)
     assert await desk.collect(1.0) == [b"two"]
     await desk.stop()
-    assert (await desk.begin(8, (9,))).left == ()
-    assert not await desk.hand_in((1,), b"one")
+    assert (await desk.start_block(8, (9,))).remaining == ()
+    assert not await desk.submit((1,), b"one")
 
 
 async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.row_collector.WAITING_BYTES", 10)
+    monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
     desk = RowCollector()
-    await desk.hand_in((1,), bytes(20))
-    second = asyncio.create_task(desk.hand_in((2,), b"x"))
+    await desk.submit((1,), bytes(20))
+    second = asyncio.create_task(desk.submit((2,), b"x"))
     done, _ = await asyncio.wait({second}, timeout=0.05)
     assert not done
     assert await desk.collect(0.0) == [bytes(20)]
@@ -85,10 +85,10 @@ async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: p
 async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.row_collector.WAITING_BYTES", 10)
+    monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
     desk = RowCollector()
-    await desk.hand_in((1,), bytes(20))
-    second = asyncio.create_task(desk.hand_in((2,), b"x"))
+    await desk.submit((1,), bytes(20))
+    second = asyncio.create_task(desk.submit((2,), b"x"))
     await asyncio.sleep(0)
     await desk.stop()
     async with asyncio.timeout(60):
@@ -97,8 +97,8 @@ async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
 
 
 async def test_hosts_of_a_job_that_was_cut_off_are_given_their_rest() -> None:
-    assert not (await RowCollector().begin(1, (1,))).again
-    assert (await RowCollector(rest_s=60.0).begin(1, (1,))).again
+    assert not (await RowCollector().start_block(1, (1,))).was_started
+    assert (await RowCollector(pause_s=60.0).start_block(1, (1,))).was_started
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -110,21 +110,21 @@ async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
 
     # Ray itself asks such an address for ever.
     over = threading.Event()
-    monkeypatch.setattr(ray_connection, "_join", lambda _: over.wait(60))
-    monkeypatch.setattr(ray_connection, "JOIN_S", 0.05)
+    monkeypatch.setattr(ray_connection, "_connect", lambda _: over.wait(60))
+    monkeypatch.setattr(ray_connection, "CONNECT_LIMIT_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         if not answers:
             listener.close()
         with pytest.raises(BulkError, match=f"^The cluster at {address} cannot be reached: "):
-            async with ray_connection.connected(address):
+            async with ray_connection.connect_cluster(address):
                 pass
         over.set()
 
 
 def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
     pytest.importorskip("ray")
-    from scraper.bulk.cluster.ray_connection import _take_back_signals
+    from scraper.bulk.cluster.ray_connection import _restore_sigterm
 
     libc = ctypes.CDLL(None)
     libc.signal.argtypes, libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
@@ -134,7 +134,7 @@ def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
         # As Ray does it: beneath Python, which goes on believing that its own handler is in place.
         ignore = 1
         libc.signal(signal.SIGTERM, ignore)
-        _take_back_signals()
+        _restore_sigterm()
         signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -161,8 +161,10 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
 
 async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked_just_now() -> None:
     desk, told = RowCollector(), list[None]()
-    await desk.begin(1, (1, 2))
-    blocks_of = BlockPageRunner(desk, Pages(), CrawlRate(), concurrency=2, on_again=lambda: told.append(None))
+    await desk.start_block(1, (1, 2))
+    blocks_of = BlockPageRunner(
+        desk, Pages(), CrawlRate(), concurrency=2, on_restarted_block=lambda: told.append(None)
+    )
     working = asyncio.create_task(blocks_of.run())
     assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
     assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
@@ -177,9 +179,9 @@ class Slow(RowCollector):
         super().__init__()
         self.free = asyncio.Event()
 
-    async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+    async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
         await self.free.wait()
-        return await super().hand_in(numbers, packed)
+        return await super().submit(numbers, packed)
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
@@ -188,9 +190,9 @@ async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: 
     blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=4)
     working = asyncio.create_task(blocks_of.run())
     reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
-    await until(lambda: pages.read.total() > HELD)
+    await until(lambda: pages.read.total() > OUTCOMES_LIMIT)
     await asyncio.sleep(0.5)
-    assert pages.read.total() <= 2 * HELD + 4
+    assert pages.read.total() <= 2 * OUTCOMES_LIMIT + 4
     if not cancelled:
         desk.free.set()
         async with asyncio.timeout(60):
@@ -202,7 +204,7 @@ async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: 
 
 async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
     class Gone(RowCollector):
-        async def hand_in(self, numbers: tuple[int, ...], packed: bytes) -> bool:
+        async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
 
     blocks_of = BlockPageRunner(Gone(), Pages(), CrawlRate(), concurrency=2)
@@ -293,15 +295,15 @@ async def test_who_is_told_to_end_at_once_waits_for_no_block(
     async def dataset(*_: object) -> None:
         return None
 
-    monkeypatch.setattr(runner._Run, "_new_desk", lambda _: desk)
-    monkeypatch.setattr(runner._Run, "_dataset", dataset)
-    monkeypatch.setattr(runner, "_consume", lambda _: over.wait(600))
+    monkeypatch.setattr(runner._Run, "_create_collector", lambda _: desk)
+    monkeypatch.setattr(runner._Run, "_make_dataset", dataset)
+    monkeypatch.setattr(runner, "_run_dataset", lambda _: over.wait(600))
     monkeypatch.setattr("ray.kill", killed.append)
     stop = asyncio.Event()
     try:
         async with BulkJob.open(order_of(tmp_path, ["http://a.example/"])) as job:
             run = runner._Run(job, Settings(), stop, 1, 1.0)
-            working = asyncio.create_task(run.one_pass())
+            working = asyncio.create_task(run.run_pass())
             async with asyncio.timeout(60):
                 await desk.asked.wait()
                 stop.set()
@@ -319,7 +321,7 @@ async def test_work_aside_tells_what_came_of_it(fails: bool) -> None:
         if fails:
             raise ZeroDivisionError
 
-    done = aside(work, name="work")
+    done = run_in_daemon_thread(work, name="work")
     async with asyncio.timeout(60):
         await asyncio.wait({done})
     assert isinstance(done.exception(), ZeroDivisionError) == fails
@@ -332,6 +334,6 @@ async def test_nobody_need_wait_for_work_aside() -> None:
         over.wait(60)
         ended.set()
 
-    aside(work, name="work").cancel()
+    run_in_daemon_thread(work, name="work").cancel()
     over.set()
     assert await asyncio.to_thread(ended.wait, 60)

@@ -13,7 +13,7 @@ import pytest
 
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import STDIN, Format, JobSpec
-from scraper.bulk.run import run_here
+from scraper.bulk.run import read_locally
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_job import URLS, Pages
 
@@ -22,11 +22,11 @@ def piped(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
 
 
-async def run(order: JobSpec) -> list[str]:
+async def run(spec: JobSpec) -> list[str]:
     """Run a job to its end; what was said on the way."""
     said: list[str] = []
-    async with BulkJob.open(order, tell=said.append) as job:
-        await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+    async with BulkJob.open(spec, notify=said.append) as job:
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
         await job.finish()
     return said
 
@@ -37,32 +37,32 @@ async def test_a_folder_of_an_empty_list_takes_the_list_that_was_meant(
 ) -> None:
     pytest.importorskip("pyarrow")
     pytest.importorskip("warcio")
-    order = dataclasses.replace(order_of(tmp_path, [], form), source=STDIN)
+    spec = dataclasses.replace(order_of(tmp_path, [], form), source=STDIN)
     for _ in range(2):
         piped(monkeypatch, "# nothing")
-        assert await run(order) == ["There is no URL in the list."]
-        assert rows_in(order.folder, form) == []
+        assert await run(spec) == ["There is no URL in the list."]
+        assert rows_in(spec.folder, form) == []
     piped(monkeypatch, *URLS[:3])
-    assert await run(order) == []
-    assert numbers_in(order.folder, form) == Counter(URLS[:3])
-    assert await run(dataclasses.replace(order, source=STDIN)) == [
+    assert await run(spec) == []
+    assert numbers_in(spec.folder, form) == Counter(URLS[:3])
+    assert await run(dataclasses.replace(spec, source=STDIN)) == [
         "Standard input is not read: the list of this job is in the folder."
     ]
-    assert numbers_in(order.folder, form) == Counter(URLS[:3])
+    assert numbers_in(spec.folder, form) == Counter(URLS[:3])
 
 
 async def test_another_file_may_come_in_place_of_an_empty_one(tmp_path: Path) -> None:
-    order = order_of(tmp_path, [])
-    assert await run(order) == ["There is no URL in the list."]
-    Path(order.source).write_text("\n".join(URLS))
-    assert await run(dataclasses.replace(order, render="http")) == []
-    assert numbers_in(order.folder, Format.JSONL) == Counter(URLS)
+    spec = order_of(tmp_path, [])
+    assert await run(spec) == ["There is no URL in the list."]
+    Path(spec.source).write_text("\n".join(URLS))
+    assert await run(dataclasses.replace(spec, render="http")) == []
+    assert numbers_in(spec.folder, Format.JSONL) == Counter(URLS)
 
 
 async def test_parquet_of_an_empty_list_has_its_columns(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    order = order_of(tmp_path, [], Format.PARQUET)
-    await run(order)
-    (file,) = order.folder.glob("pages-*.parquet")
+    spec = order_of(tmp_path, [], Format.PARQUET)
+    await run(spec)
+    (file,) = spec.folder.glob("pages-*.parquet")
     table = parquet.read_table(file)
     assert table.num_rows == 0 and {"url", "markdown", "error"} <= set(table.column_names)

@@ -52,14 +52,14 @@ def test_where_the_output_goes_on_is_on_the_disk_before_what_it_replaces_is_remo
 ) -> None:
     frontier = Frontier(tmp_path)
     try:
-        frontier.add([ListLine("http://a.example/1"), ListLine("http://a.example/2")])
+        frontier.add_lines([ListLine("http://a.example/1"), ListLine("http://a.example/2")])
         disk.brought.clear()
-        frontier.finish([outcome_of(1)], OutputPosition(1, 100))
+        frontier.mark_done([outcome_of(1)], OutputPosition(1, 100))
         assert not disk.brought  # several times a second; what it could lose is read again
-        frontier.move_to(OutputPosition(2))
+        frontier.set_position(OutputPosition(2))
         assert any(name.endswith("-wal") for name in disk.brought)
         disk.brought.clear()
-        frontier.finish([outcome_of(2)], OutputPosition(2, 100))
-        assert not disk.brought and frontier.place == OutputPosition(2, 100)
+        frontier.mark_done([outcome_of(2)], OutputPosition(2, 100))
+        assert not disk.brought and frontier.position == OutputPosition(2, 100)
     finally:
         frontier.close()

@@ -28,7 +28,7 @@ from scraper.bulk.errors import (
     MissingExtraError,
     UrlListError,
 )
-from scraper.bulk.frontier import LINES_AT_ONCE
+from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import (
     STDIN,
@@ -42,7 +42,7 @@ from scraper.bulk.model import (
 )
 from scraper.bulk.outputs.jsonl import JsonlOutput
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.run import run_here
+from scraper.bulk.run import read_locally
 from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 
@@ -67,16 +67,16 @@ class Pages:
         self.at_once[page.host] -= 1
         if self.stop_after is not None and self.read.total() >= self.stop_after[0]:
             self.stop_after[1].set()
-        asked_at = asyncio.get_running_loop().time()
+        requested_at = asyncio.get_running_loop().time()
         if page.problem:
             row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
             return PageResult(PageOutcome(page, row, 0.0), None)
         if self.failing.get(page.url):
             error = self.failing[page.url].pop(0)
             row = OutputRow(page.url, error=PageFailure(error.code, str(error)))
-            return PageResult(PageOutcome(page, row, 0.1), asked_at, error)
+            return PageResult(PageOutcome(page, row, 0.1), requested_at, error)
         return PageResult(
-            PageOutcome(page, OutputRow(page.url, markdown=f"text of {page.url}"), 0.1), asked_at
+            PageOutcome(page, OutputRow(page.url, markdown=f"text of {page.url}"), 0.1), requested_at
         )
 
 
@@ -86,7 +86,7 @@ async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format
     pytest.importorskip("warcio")
     pages = Pages()
     async with BulkJob.open(order_of(tmp_path, [*URLS, URLS[0], "no url", ""], form)) as job:
-        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
         counts = await job.counts()
     assert (counts.pages, counts.done, counts.lines, counts.repeated) == (201, 201, 202, 1)
@@ -98,7 +98,7 @@ async def test_a_page_is_read_at_the_address_that_stands_first_in_the_list(tmp_p
     pages = Pages()
     asked = ["http://a.example/page#part", "http://a.example/page", "http://a.example/other"]
     async with BulkJob.open(order_of(tmp_path, asked)) as job:
-        await run_here(job, pages, asyncio.Event(), concurrency=4)
+        await read_locally(job, pages, asyncio.Event(), concurrency=4)
         await job.finish()
         assert (await job.counts()).repeated == 1
     assert pages.read == Counter([asked[0], asked[2]])
@@ -106,18 +106,18 @@ async def test_a_page_is_read_at_the_address_that_stands_first_in_the_list(tmp_p
 
 
 async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
+    spec = order_of(tmp_path, URLS)
     pages, stop = Pages(), asyncio.Event()
     pages.stop_after = (50, stop)
-    async with BulkJob.open(order) as job:
-        await run_here(job, pages, stop, concurrency=4)
+    async with BulkJob.open(spec) as job:
+        await read_locally(job, pages, stop, concurrency=4)
         await job.finish()
     first = numbers_in(tmp_path / "out", Format.JSONL)
     assert 50 <= len(first) < 100
     pages.stop_after = None
-    async with BulkJob.open(order) as job:
-        assert job.tally.done_before == len(first)
-        await run_here(job, pages, asyncio.Event(), concurrency=4)
+    async with BulkJob.open(spec) as job:
+        assert job.stats.done_before == len(first)
+        await read_locally(job, pages, asyncio.Event(), concurrency=4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
     assert set(pages.read.values()) == {1}
@@ -132,9 +132,9 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
         URLS[9]: [errors.OverloadedError("Leave me alone for a week.", retry_after_s=600_000)],
     }
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
-        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
-        assert job.tally.tried_again == 4
+        assert job.stats.retried == 4
     rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
     failed = {url: row["error"]["code"] for url, row in rows.items() if row["error"]}
     assert failed == {URLS[5]: "http_error", URLS[9]: "busy"}
@@ -145,143 +145,143 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
 async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.run.HOSTS", hosts)
-    monkeypatch.setattr("scraper.bulk.run.PAGES", 2)
+    monkeypatch.setattr("scraper.bulk.run.HOSTS_AT_ONCE", hosts)
+    monkeypatch.setattr("scraper.bulk.run.PAGES_AT_ONCE", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
-            await run_here(job, Pages(), asyncio.Event(), concurrency=16)
+            await read_locally(job, Pages(), asyncio.Event(), concurrency=16)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
 
 async def test_only_the_first_of_a_list_are_read_until_more_is_asked_for(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS, limit=30)
+    spec = order_of(tmp_path, URLS, limit=30)
     for limit in (30, 60):
-        async with BulkJob.open(dataclasses.replace(order, limit=limit)) as job:
-            await run_here(job, Pages(), asyncio.Event(), concurrency=16)
+        async with BulkJob.open(dataclasses.replace(spec, limit=limit)) as job:
+            await read_locally(job, Pages(), asyncio.Event(), concurrency=16)
             await job.finish()
         assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:limit])
 
 
 async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
-    async with BulkJob.open(order):
+    spec = order_of(tmp_path, URLS)
+    async with BulkJob.open(spec):
         pass
     with pytest.raises(JobMismatchError, match="begun with --format jsonl, not warc"):
-        async with BulkJob.open(dataclasses.replace(order, format=Format.WARC)):
+        async with BulkJob.open(dataclasses.replace(spec, format=Format.WARC)):
             pass
     with pytest.raises(JobMismatchError, match="begun with --render auto, not browser"):
-        async with BulkJob.open(dataclasses.replace(order, render="browser")):
+        async with BulkJob.open(dataclasses.replace(spec, render="browser")):
             pass
-    Path(order.source).write_text("http://other.example/\n")
+    Path(spec.source).write_text("http://other.example/\n")
     with pytest.raises(JobMismatchError, match=r"its list \(.*urls\.txt\) was another, or has changed since"):
-        async with BulkJob.open(order):
+        async with BulkJob.open(spec):
             pass
 
 
 async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
-    order.folder.mkdir()
-    (order.folder / "pages-00001.jsonl").write_text("{}\n")
+    spec = order_of(tmp_path, URLS)
+    spec.folder.mkdir()
+    (spec.folder / "pages-00001.jsonl").write_text("{}\n")
     with pytest.raises(JobMismatchError, match="not the job that wrote them"):
-        async with BulkJob.open(order):
+        async with BulkJob.open(spec):
             pass
-    assert (order.folder / "pages-00001.jsonl").read_text() == "{}\n"
+    assert (spec.folder / "pages-00001.jsonl").read_text() == "{}\n"
 
 
 async def test_two_processes_do_not_work_in_one_folder(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
-    async with BulkJob.open(order):
+    spec = order_of(tmp_path, URLS)
+    async with BulkJob.open(spec):
         with pytest.raises(JobInUseError, match="Another process is at work"):
-            async with BulkJob.open(order):
+            async with BulkJob.open(spec):
                 pass
 
 
 async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
-    order = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
+    spec = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
     with pytest.raises(UrlListError, match=r"none\.txt cannot be read: No such file"):
-        async with BulkJob.open(order):
+        async with BulkJob.open(spec):
             pass
-    assert not order.folder.exists()
+    assert not spec.folder.exists()
 
 
 async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text(f"address\n{URLS[0]}\n")
-    order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
+    spec = dataclasses.replace(order_of(tmp_path, []), source=str(source))
     with pytest.raises(UrlListError):
-        async with BulkJob.open(order):
+        async with BulkJob.open(spec):
             pass
-    assert not order.folder.exists()
+    assert not spec.folder.exists()
     source.write_text(f"url\n{URLS[0]}\n")
-    async with BulkJob.open(order) as job:
+    async with BulkJob.open(spec) as job:
         assert (await job.counts()).pages == 1
 
 
 async def test_a_format_whose_library_is_not_there_leaves_nothing_in_the_way_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = order_of(tmp_path, URLS, Format.PARQUET)
+    spec = order_of(tmp_path, URLS, Format.PARQUET)
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "pyarrow", None)
         patched.delitem(sys.modules, "scraper.bulk.outputs.parquet", raising=False)
         with pytest.raises(MissingExtraError, match="--format parquet needs pyarrow"):
-            async with BulkJob.open(order):
+            async with BulkJob.open(spec):
                 pass
-    async with BulkJob.open(dataclasses.replace(order, format=Format.JSONL)) as job:
+    async with BulkJob.open(dataclasses.replace(spec, format=Format.JSONL)) as job:
         assert (await job.counts()).pages == len(URLS)
 
 
 async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
-    lines = "".join(f"http://a.example/{number}\n" for number in range(3 * LINES_AT_ONCE))
+    lines = "".join(f"http://a.example/{number}\n" for number in range(3 * LINES_PER_TRANSACTION))
     packed = gzip.compress(lines.encode())
     source.write_bytes(packed[: len(packed) * 3 // 4])
-    order = dataclasses.replace(order_of(tmp_path, []), source=str(source))
+    spec = dataclasses.replace(order_of(tmp_path, []), source=str(source))
     with pytest.raises(UrlListError, match="cannot be read"):
-        async with BulkJob.open(order):
+        async with BulkJob.open(spec):
             pass
     source.write_bytes(gzip.compress(URLS[0].encode()))
-    async with BulkJob.open(order) as job:
+    async with BulkJob.open(spec) as job:
         assert (await job.counts()).pages == 1 and len(await job.hosts()) == 1
 
 
 async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = order_of(tmp_path, URLS)
+    spec = order_of(tmp_path, URLS)
     taken_in = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def endless(source: str) -> Iterator[ListLine]:
         for number in itertools.count():
             yield ListLine(URLS[number % len(URLS)])
-            if number == LINES_AT_ONCE:
+            if number == LINES_PER_TRANSACTION:
                 loop.call_soon_threadsafe(taken_in.set)
 
     with monkeypatch.context() as patched:
-        patched.setattr("scraper.bulk.url_lists.read", endless)
-        opening = asyncio.create_task(BulkJob.open(order).__aenter__())
+        patched.setattr("scraper.bulk.url_lists.read_lines", endless)
+        opening = asyncio.create_task(BulkJob.open(spec).__aenter__())
         async with asyncio.timeout(60):
             await taken_in.wait()
             opening.cancel()
             await asyncio.wait({opening})
     assert opening.cancelled()
-    async with BulkJob.open(order) as job:
+    async with BulkJob.open(spec) as job:
         assert (await job.counts()).pages == len(URLS)
 
 
 async def test_what_came_by_standard_input_need_not_come_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
+    spec = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
     piped = io.TextIOWrapper(io.BytesIO("\n".join([*URLS[:3], json.dumps({"url": URLS[3]})]).encode()))
     monkeypatch.setattr(sys, "stdin", piped)
-    async with BulkJob.open(order) as job:
+    async with BulkJob.open(spec) as job:
         assert (await job.counts()).pages == 4
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    async with BulkJob.open(order) as job:
-        await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+    async with BulkJob.open(spec) as job:
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
 
@@ -291,24 +291,24 @@ async def test_a_list_that_cannot_be_read_on_with_ends_the_job(
 ) -> None:
     pages = Pages()
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
-        waiting = job.waiting
+        list_pages = job.list_pages
 
         async def breaks(*asked: Any, count: int) -> list[list[JobPage]]:
             if pages.read.total() > 50:
                 raise BulkError("The disk is gone.")
-            return await waiting(*asked, count=16)
+            return await list_pages(*asked, count=16)
 
-        monkeypatch.setattr(job, "waiting", breaks)
+        monkeypatch.setattr(job, "list_pages", breaks)
         with pytest.raises(BulkError, match="The disk is gone"):
             async with asyncio.timeout(60):
-                await run_here(job, pages, asyncio.Event(), concurrency=4)
+                await read_locally(job, pages, asyncio.Event(), concurrency=4)
 
 
 @pytest.mark.parametrize("fault", [None, OSError(errno.ENOSPC, "No space left on device")])
 async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError | None
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.job.BEHIND_ROWS", 3)
+    monkeypatch.setattr("scraper.bulk.job.BATCH_ROWS", 3)
     free = threading.Event()
     append = JsonlOutput.append
 
@@ -341,36 +341,36 @@ async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
     async with asyncio.timeout(60):
         with pytest.raises(BulkError, match="fault of ours: ValueError: Nobody foresaw this"):
             async with BulkJob.open(order_of(tmp_path, URLS)) as job:
-                await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+                await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
                 await job.finish()
 
 
 async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
+    spec = order_of(tmp_path, URLS)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    async with BulkJob.open(order):
+    async with BulkJob.open(spec):
         pass
     resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, hard))
     try:
         with pytest.raises(BulkError) as caught:
-            async with BulkJob.open(order) as job:
-                await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+            async with BulkJob.open(spec) as job:
+                await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
                 await job.finish()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(caught.value, DiskFullError)
     assert "make room, and the same command goes on" in str(caught.value)
-    async with BulkJob.open(order) as job:
-        await run_here(job, Pages(), asyncio.Event(), concurrency=4)
+    async with BulkJob.open(spec) as job:
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
 
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    order = order_of(tmp_path, URLS)
+    spec = order_of(tmp_path, URLS)
     (tmp_path / "file").write_text("")
     with pytest.raises(BulkError, match="cannot be used: Not a directory"):
-        async with BulkJob.open(dataclasses.replace(order, folder=tmp_path / "file" / "out")):
+        async with BulkJob.open(dataclasses.replace(spec, folder=tmp_path / "file" / "out")):
             pass
 
 
@@ -386,10 +386,10 @@ async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
 async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
     pages = Pages()
-    order = order_of(tmp_path, lines, pace=CrawlRate(gap_s=60.0))
-    async with BulkJob.open(order) as job:
+    spec = order_of(tmp_path, lines, rate=CrawlRate(gap_s=60.0))
+    async with BulkJob.open(spec) as job:
         async with asyncio.timeout(60):
-            await run_here(job, pages, asyncio.Event(), concurrency=16)
+            await read_locally(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == 3_000
 
@@ -400,7 +400,7 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
     dead = [f"http://dead.example/{number}" for number in range(500)]
     pages.failing = {url: [errors.HostDownError("Nobody is there.", retryable=True)] * 2 for url in dead}
     async with BulkJob.open(order_of(tmp_path, [*dead, *URLS])) as job:
-        await run_here(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=16)
         await job.finish()
     assert sum(count for url, count in pages.read.items() if url in pages.failing) < 20
     rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
@@ -427,7 +427,7 @@ async def test_who_is_told_to_end_at_once_waits_for_no_page(
         for stopped_before in (False, True):
             stop = asyncio.Event()
             under_way.clear()
-            working = asyncio.create_task(run_here(job, never, stop, concurrency=4))
+            working = asyncio.create_task(read_locally(job, never, stop, concurrency=4))
             async with asyncio.timeout(60):
                 await under_way.wait()
                 if stopped_before:

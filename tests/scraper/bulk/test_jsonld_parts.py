@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers.model import Snapshot
-from scraper.bulk.page_reader import part_with_json_ld
+from scraper.bulk.page_reader import extract_json_ld_part
 from scraper.extract import structured
 
 THING = '{"@type": "Thing", "name": "a < b", "url": "/thing"}'
@@ -30,17 +30,17 @@ PAGES = {
 @pytest.mark.parametrize("name", PAGES)
 def test_a_part_tells_what_the_page_tells(name: str) -> None:
     whole = Snapshot("https://site.example/", "", 200, media_type="text/html", html=PAGES[name])
-    part = part_with_json_ld(whole.html)
+    part = extract_json_ld_part(whole.html)
     light = Snapshot("https://site.example/", "", 200, media_type="text/html", html=part)
     told = structured.extract_basic(light).json_ld if part else ()
     assert told == structured.extract_basic(whole).json_ld
 
 
 def test_a_page_without_is_no_work() -> None:
-    assert part_with_json_ld("<p>words</p>" * 1_000) == ""
+    assert extract_json_ld_part("<p>words</p>" * 1_000) == ""
 
 
 @pytest.mark.parametrize("noise", ["<!--", "<script>", "<base ", "<script type=ld+json", "</script"])
 def test_hostile_pages_take_no_time(noise: str) -> None:
     html = noise * 200_000 + "ld+json"
-    assert len(part_with_json_ld(html)) <= len(html) + 100
+    assert len(extract_json_ld_part(html)) <= len(html) + 100

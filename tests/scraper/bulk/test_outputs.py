@@ -37,7 +37,7 @@ def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
     output = opened(form, tmp_path, OutputPosition())
     output.append([outcome_of(1), outcome_of(2, failed=True)])
     output.append([outcome_of(3, rendered=True)])
-    output.finished()
+    output.finish()
     output.close()
     first, second, third = rows_in(tmp_path, form)
     assert (first["url"], first["status"], first["title"]) == ("http://host1.example/1", 200, "Page 1")
@@ -68,7 +68,7 @@ def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
     for number in range(1, 3):
         output.append([outcome_of(number)])
         assert {path.name for path in tmp_path.iterdir()} <= synced[-1]
-    output.finished()
+    output.finish()
     output.close()
     written = list(tmp_path.glob("pages-*"))
     assert {path.name for path in written} <= synced[-1]
@@ -80,7 +80,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     output = opened(Format.PARQUET, tmp_path, OutputPosition())
     output.append([outcome_of(1)])
-    output.finished()
+    output.finish()
     output.close()
     (file,) = tmp_path.glob("pages-*.parquet")
     row = parquet.read_table(file).to_pylist()[0]
@@ -100,7 +100,7 @@ def test_parquet_has_row_groups_of_the_size_that_readers_like(
     output = opened(Format.PARQUET, tmp_path, OutputPosition())
     for number in range(0, 40, 4):
         output.append([outcome_of(number + k, text=f"{number + k} " * 2_000) for k in range(4)])
-    output.finished()
+    output.finish()
     output.close()
     (file,) = tmp_path.glob("pages-*.parquet")
     found = parquet.ParquetFile(file).metadata
@@ -187,7 +187,7 @@ def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format)
     output.close()
     output = opened(form, tmp_path, noted)
     output.append([outcome_of(3)])
-    output.finished()
+    output.finish()
     output.close()
     assert numbers_in(tmp_path, form) == {"http://host1.example/1": 1, "http://host0.example/3": 1}
 
@@ -199,13 +199,13 @@ def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
 ) -> None:
     output = opened(form, tmp_path, OutputPosition(), file_bytes=1)
     before = output.append([outcome_of(1), outcome_of(2)])
-    after = output.turned()
+    after = output.rotate()
     assert after is not None and after.file == before.file + 1
     output.close()  # killed here: what the turn left behind was not tidied
     output = opened(form, tmp_path, after if noted_turn else before, file_bytes=1)
     place = output.append([outcome_of(3)])
     assert place.file == (2 if noted_turn else 1)
-    output.finished()
+    output.finish()
     output.close()
     assert sorted(numbers_in(tmp_path, form).values()) == [1, 1, 1]
 
@@ -222,6 +222,6 @@ def test_a_disk_that_takes_no_more_costs_only_what_did_not_fit(tmp_path: Path, f
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     output.append([outcome_of(30)])
-    output.finished()
+    output.finish()
     output.close()
     assert len(rows_in(tmp_path, form)) == 2

@@ -16,6 +16,7 @@ from scraper import errors
 from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
+from scraper.reading.fetcher import Fetcher
 from scraper.workers import WorkerPool
 
 URL = "http://a.example/page"
@@ -25,8 +26,8 @@ SNAPSHOT = Snapshot(
 )
 
 
-class Fetcher:
-    """Gives what it was given, and remembers how it was asked."""
+class FakeFetcher:
+    """Return a prepared answer and record the arguments."""
 
     def __init__(self, answer: Reading | BaseException, snapshot: Snapshot | None = None) -> None:
         self.request: ReadRequest | None = None
@@ -50,33 +51,33 @@ def reading(*, cached: bool = False) -> Reading:
     return Reading(document, URL, URL, 200, "http", cached, datetime(2026, 5, 1, tzinfo=UTC))
 
 
-def reader_of(fetcher: Fetcher, *, keep_snapshots: bool = False) -> JobPageReader:
-    order = JobSpec(
+def reader_of(fetcher: FakeFetcher, *, keep_snapshots: bool = False) -> JobPageReader:
+    spec = JobSpec(
         "urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0
     )
-    return JobPageReader(cast(Any, fetcher), cast(WorkerPool, None), order, keep_snapshots=keep_snapshots)
+    return JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, None), spec, keep_snapshots=keep_snapshots)
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
 async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_have_of_it(
     keep_snapshots: bool,
 ) -> None:
-    fetcher = Fetcher(reading(), SNAPSHOT)
+    fetcher = FakeFetcher(reading(), SNAPSHOT)
     read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
     reuse = Reuse.NONE if keep_snapshots else Reuse.STORED
     assert fetcher.request == ReadRequest(
         URL, render="http", cache=CachePolicy(60.0, reuse), deadline_s=7.0, batch=None
     )
     assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
-    assert (await read.whole()).row.json_ld == ()
+    assert (await read.get_outcome()).row.json_ld == ()
 
 
 async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch() -> None:
-    fetcher = Fetcher(reading(), SNAPSHOT)
+    fetcher = FakeFetcher(reading(), SNAPSHOT)
     reader = reader_of(fetcher)
     batches = []
     for number in range(2):
-        await reader.read(dataclasses.replace(PAGE, number=number, has_company=True))
+        await reader.read(dataclasses.replace(PAGE, number=number, is_batched=True))
         assert fetcher.request is not None
         batches.append(fetcher.request.batch)
     assert batches[0] == batches[1] and isinstance(batches[0], str)
@@ -84,14 +85,16 @@ async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch
 
 async def test_a_request_counts_from_when_its_response_began() -> None:
     before = time.monotonic()
-    read = await reader_of(Fetcher(reading(), SNAPSHOT)).read(PAGE)
-    assert read.asked_at is not None
-    assert before - 2.0 <= read.asked_at <= time.monotonic() - 2.0
+    read = await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(PAGE)
+    assert read.requested_at is not None
+    assert before - 2.0 <= read.requested_at <= time.monotonic() - 2.0
 
 
 async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
-    read = await reader_of(Fetcher(reading(cached=True))).read(PAGE)
-    assert read.asked_at is None and read.outcome.cached and (await read.whole()).row.json_ld is None
+    read = await reader_of(FakeFetcher(reading(cached=True))).read(PAGE)
+    assert (
+        read.requested_at is None and read.outcome.cached and (await read.get_outcome()).row.json_ld is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,16 +106,16 @@ async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
     ],
 )
 async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperError, asked: bool) -> None:
-    read = await reader_of(Fetcher(error)).read(PAGE)
+    read = await reader_of(FakeFetcher(error)).read(PAGE)
     assert read.error is error and read.outcome.code == error.code
-    assert (read.asked_at is not None) == asked
+    assert (read.requested_at is not None) == asked
     assert read.gap_s == 7.5
 
 
 async def test_how_often_its_host_wants_to_be_asked_is_told_of_each_page() -> None:
-    assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
+    assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
     elsewhere = JobPage(2, "http://b.example/", "b.example")
-    assert (await reader_of(Fetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
+    assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
 
 
 class BrokenWorkers:
@@ -124,20 +127,20 @@ class BrokenWorkers:
 
 async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
-    fetcher = Fetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
-    order = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
-    reader = JobPageReader(cast(Any, fetcher), cast(WorkerPool, BrokenWorkers()), order, keep_snapshots=False)
-    outcome = await (await reader.read(PAGE)).whole()
+    fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
+    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
+    reader = JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False)
+    outcome = await (await reader.read(PAGE)).get_outcome()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 
 
 async def test_a_fault_of_ours_costs_its_page_alone() -> None:
-    read = await reader_of(Fetcher(ZeroDivisionError("a secret"))).read(PAGE)
+    read = await reader_of(FakeFetcher(ZeroDivisionError("a secret"))).read(PAGE)
     assert read.outcome.code == "internal" and read.outcome.row.error is not None
     assert "secret" not in read.outcome.row.error.message
 
 
 async def test_a_line_that_names_no_page_asks_nobody() -> None:
-    fetcher = Fetcher(reading())
+    fetcher = FakeFetcher(reading())
     read = await reader_of(fetcher).read(JobPage(1, "no url", "", "It is no URL."))
-    assert (read.outcome.code, read.asked_at, fetcher.request) == ("bad_url", None, None)
+    assert (read.outcome.code, read.requested_at, fetcher.request) == ("bad_url", None, None)

@@ -14,51 +14,51 @@ def outcomes(count: int, code: str = "") -> list[PageOutcome]:
 
 
 def tally_of(pages: int, done: int = 0) -> ProgressStats:
-    tally = ProgressStats()
-    tally.begin(FrontierCounts(pages=pages, done=done), 0.0)
-    return tally
+    stats = ProgressStats()
+    stats.start(FrontierCounts(pages=pages, done=done), 0.0)
+    return stats
 
 
 def test_nothing_is_foretold_before_anything_was_written() -> None:
-    assert tally_of(10).line(5.0) == "0 of 10 pages, 0.0 a second, 0 failed"
+    assert tally_of(10).format_line(5.0) == "0 of 10 pages, 0.0 a second, 0 failed"
 
 
 def test_failures_are_pages_that_are_done_and_are_told_by_kind() -> None:
-    tally = tally_of(1_000)
-    tally.written(outcomes(80), 5.0)
-    tally.written([*outcomes(15, "unreachable"), *outcomes(5, "http_error")], 10.0)
+    stats = tally_of(1_000)
+    stats.count_written(outcomes(80), 5.0)
+    stats.count_written([*outcomes(15, "unreachable"), *outcomes(5, "http_error")], 10.0)
     expected = "100 of 1,000 pages, 10.0 a second, 20 failed (unreachable 15, http_error 5), 1:30 left"
-    assert tally.line(10.0) == expected
+    assert stats.format_line(10.0) == expected
 
 
 def test_what_an_earlier_run_wrote_counts_as_done_and_not_as_quick() -> None:
-    tally = tally_of(1_000, done=900)
-    tally.written(outcomes(10), 10.0)
-    assert tally.line(10.0) == "910 of 1,000 pages, 1.0 a second, 0 failed, 1:30 left"
+    stats = tally_of(1_000, done=900)
+    stats.count_written(outcomes(10), 10.0)
+    assert stats.format_line(10.0) == "910 of 1,000 pages, 1.0 a second, 0 failed, 1:30 left"
 
 
 def test_the_rate_is_that_of_the_last_minute() -> None:
-    tally = tally_of(100_000)
+    stats = tally_of(100_000)
     for second in range(1, 200):
-        tally.written(outcomes(100 if second <= 100 else 1), float(second))
-    assert 0.9 < tally.rate(199.0) < 1.2
+        stats.count_written(outcomes(100 if second <= 100 else 1), float(second))
+    assert 0.9 < stats.pages_per_s(199.0) < 1.2
 
 
 def test_while_nothing_is_written_the_end_moves_away() -> None:
-    tally = tally_of(200)
-    tally.written(outcomes(100), 10.0)
-    assert (tally.left_s(10.0), tally.left_s(100.0)) == (10.0, 100.0)
+    stats = tally_of(200)
+    stats.count_written(outcomes(100), 10.0)
+    assert (stats.remaining_s(10.0), stats.remaining_s(100.0)) == (10.0, 100.0)
 
 
 def test_the_end_is_not_before_the_largest_host_by_its_gap() -> None:
-    tally = tally_of(200)
-    tally.at_least_s = lambda: 3_723.0
-    tally.written(outcomes(100), 10.0)
-    assert tally.line(10.0).endswith("1:02:03 left")
+    stats = tally_of(200)
+    stats.minimum_s = lambda: 3_723.0
+    stats.count_written(outcomes(100), 10.0)
+    assert stats.format_line(10.0).endswith("1:02:03 left")
 
 
 def test_at_the_end_nothing_is_left_however_slow_it_was() -> None:
-    tally = tally_of(100, done=99)
-    tally.at_least_s = lambda: 60.0
-    tally.written(outcomes(1), 10.0)
-    assert tally.line(1_000.0).endswith("0:00 left")
+    stats = tally_of(100, done=99)
+    stats.minimum_s = lambda: 60.0
+    stats.count_written(outcomes(1), 10.0)
+    assert stats.format_line(1_000.0).endswith("0:00 left")

@@ -15,14 +15,20 @@ THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0
 
 def filled(folder: Path) -> Frontier:
     frontier = Frontier(folder)
-    frontier.note({"run": "20260501T000000-00000000"})
-    frontier.add([*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")])
-    frontier.add([ListLine("http://host0.example/0")])
+    frontier.set_facts({"run": "20260501T000000-00000000"})
+    frontier.add_lines(
+        [*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")]
+    )
+    frontier.add_lines([ListLine("http://host0.example/0")])
     return frontier
 
 
 def finish(frontier: Frontier) -> None:
-    found = [page for host in frontier.hosts() for page in frontier.waiting(host.number, after=0, count=9)]
+    found = [
+        page
+        for host in frontier.list_hosts()
+        for page in frontier.list_waiting(host.number, after=0, count=9)
+    ]
     outcomes = []
     for page in sorted(found, key=lambda page: page.number):
         fault = PageFailure("bad_url", page.problem) if page.problem else None
@@ -32,13 +38,13 @@ def finish(frontier: Frontier) -> None:
             page.url, method=None if fault else "http", markdown=None if fault else "x" * 10, error=fault
         )
         outcomes.append(PageOutcome(page, row, page.number / 10, cached=page.number == 3))
-    frontier.finish(outcomes[:2] + outcomes[3:], OutputPosition(1, 100))
+    frontier.mark_done(outcomes[:2] + outcomes[3:], OutputPosition(1, 100))
 
 
 def test_a_report_counts_by_outcome_host_and_time(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
-    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    found = report.build_report(frontier, tmp_path, THIS_RUN)
     frontier.close()
     assert (found.pages, found.written, found.read, found.failed) == (6, 5, 3, 2)
     assert not found.complete
@@ -56,9 +62,9 @@ def test_a_report_counts_by_outcome_host_and_time(tmp_path: Path) -> None:
 def test_a_report_is_written_for_programs_and_for_people(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
-    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    found = report.build_report(frontier, tmp_path, THIS_RUN)
     frontier.close()
-    report.written(found, tmp_path)
+    report.write_report(found, tmp_path)
     assert json.loads((tmp_path / "report.json").read_text())["this_run"] == THIS_RUN
     text = (tmp_path / "report.txt").read_text()
     assert "5 of 6 pages written: 3 read (3 http), 2 failed" in text
@@ -68,7 +74,7 @@ def test_a_report_is_written_for_programs_and_for_people(tmp_path: Path) -> None
 def test_a_line_of_the_list_does_not_speak_to_the_terminal(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
-    text = report.as_text(report.gathered(frontier, tmp_path, THIS_RUN))
+    text = report.format_report(report.build_report(frontier, tmp_path, THIS_RUN))
     frontier.close()
     assert "\x1b" not in text
     assert "[31mred" in text
@@ -79,6 +85,6 @@ def test_a_report_with_a_lower_limit_than_before_still_adds_up(tmp_path: Path) -
     finish(frontier)
     frontier.close()
     frontier = Frontier(tmp_path, limit=2)
-    found = report.gathered(frontier, tmp_path, THIS_RUN)
+    found = report.build_report(frontier, tmp_path, THIS_RUN)
     frontier.close()
     assert (found.complete, found.pages, found.written, found.read + found.failed) == (True, 5, 5, 5)

@@ -7,9 +7,9 @@ import pytest
 from scraper import errors
 from scraper.bulk.model import JobPage
 from scraper.bulk.retry_policy import (
+    BROWSER_TRIES,
     BUSY_TRIES,
-    IN_A_ROW,
-    OWN_TRIES,
+    DEAD_AFTER,
     SILENT_ROBOTS,
     SITE_PAUSE_S,
     SITE_PAUSES,
@@ -27,56 +27,61 @@ def refused() -> errors.HostDownError:
 
 def test_a_site_that_failed_is_tried_once_more_and_its_pauses_grow() -> None:
     tries = RetryPolicy()
-    pauses = [tries.after_s(page_of(number), refused()) for number in range(IN_A_ROW - 1)]
-    assert pauses == [SITE_PAUSE_S * min(number, SITE_PAUSES) for number in range(1, IN_A_ROW)]
-    assert tries.after_s(page_of(0), refused()) is None
+    pauses = [tries.get_retry_delay_s(page_of(number), refused()) for number in range(DEAD_AFTER - 1)]
+    assert pauses == [SITE_PAUSE_S * min(number, SITE_PAUSES) for number in range(1, DEAD_AFTER)]
+    assert tries.get_retry_delay_s(page_of(0), refused()) is None
 
 
 def test_a_site_at_which_nobody_is_time_after_time_is_not_asked_for_its_other_pages() -> None:
     tries = RetryPolicy()
-    for number in range(IN_A_ROW):
-        assert tries.lost(page_of(99)) is None
-        tries.after_s(page_of(number), refused())
-    assert "refused the connection" in str(tries.lost(page_of(99)))
-    assert tries.lost(page_of(99, "b.example")) is None
-    assert tries.lost(page_of(99, scheme="https")) is None
+    for number in range(DEAD_AFTER):
+        assert tries.get_site_error(page_of(99)) is None
+        tries.get_retry_delay_s(page_of(number), refused())
+    assert "refused the connection" in str(tries.get_site_error(page_of(99)))
+    assert tries.get_site_error(page_of(99, "b.example")) is None
+    assert tries.get_site_error(page_of(99, scheme="https")) is None
 
 
 def test_one_answer_among_the_failures_begins_the_count_anew() -> None:
     tries = RetryPolicy()
-    for number in range(3 * IN_A_ROW):
-        tries.after_s(page_of(number), refused())
-        if number % (IN_A_ROW - 1) == 0:
-            tries.after_s(page_of(1_000 + number), None)
-    assert tries.lost(page_of(99)) is None
+    for number in range(3 * DEAD_AFTER):
+        tries.get_retry_delay_s(page_of(number), refused())
+        if number % (DEAD_AFTER - 1) == 0:
+            tries.get_retry_delay_s(page_of(1_000 + number), None)
+    assert tries.get_site_error(page_of(99)) is None
 
 
 def test_a_name_that_does_not_exist_is_given_up_without_a_pause() -> None:
     tries = RetryPolicy()
     gone = errors.HostDownError("There is no host named a.example.")
-    assert [tries.after_s(page_of(number), gone) for number in range(IN_A_ROW)] == [None] * IN_A_ROW
-    assert tries.lost(page_of(99)) is gone
+    assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER)] == [
+        None
+    ] * DEAD_AFTER
+    assert tries.get_site_error(page_of(99)) is gone
 
 
 def test_a_host_that_was_waited_for_is_not_waited_for_again() -> None:
     tries = RetryPolicy()
-    assert [tries.after_s(page_of(number), refused(), 10.1) for number in range(IN_A_ROW)] == [
+    assert [tries.get_retry_delay_s(page_of(number), refused(), 10.1) for number in range(DEAD_AFTER)] == [
         None
-    ] * IN_A_ROW
-    assert tries.lost(page_of(99)) is not None
+    ] * DEAD_AFTER
+    assert tries.get_site_error(page_of(99)) is not None
     assert (
-        RetryPolicy().after_s(page_of(1), errors.FetchTimeoutError("It took too long."), 60.0) == SITE_PAUSE_S
+        RetryPolicy().get_retry_delay_s(page_of(1), errors.FetchTimeoutError("It took too long."), 60.0)
+        == SITE_PAUSE_S
     )
 
 
 def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -> None:
     tries = RetryPolicy()
-    for number in range(IN_A_ROW):
-        tries.after_s(page_of(number), errors.HttpStatusError("It broke.", status=500))
-    assert tries.after_s(page_of(50), errors.HttpStatusError("It broke.", status=500)) is None
-    assert tries.lost(page_of(99)) is None
-    tries.after_s(page_of(51), errors.HttpStatusError("No such page.", status=404))
-    assert tries.after_s(page_of(52), errors.HttpStatusError("It broke.", status=500)) == SITE_PAUSE_S
+    for number in range(DEAD_AFTER):
+        tries.get_retry_delay_s(page_of(number), errors.HttpStatusError("It broke.", status=500))
+    assert tries.get_retry_delay_s(page_of(50), errors.HttpStatusError("It broke.", status=500)) is None
+    assert tries.get_site_error(page_of(99)) is None
+    tries.get_retry_delay_s(page_of(51), errors.HttpStatusError("No such page.", status=404))
+    assert (
+        tries.get_retry_delay_s(page_of(52), errors.HttpStatusError("It broke.", status=500)) == SITE_PAUSE_S
+    )
 
 
 def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_shows() -> None:
@@ -85,10 +90,12 @@ def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_sho
         "a.example limits how often it may be asked.", reason="rate_limit"
     )
     empty = errors.HttpStatusError("a.example answered 429 Too Many Requests.", status=429)
-    assert tries.after_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
-    assert tries.after_s(page_of(2), empty) == 2 * SITE_PAUSE_S
+    assert tries.get_retry_delay_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
+    assert tries.get_retry_delay_s(page_of(2), empty) == 2 * SITE_PAUSE_S
     assert (
-        tries.after_s(page_of(3), errors.BlockedBySiteError("a.example asks for a login.", reason="login"))
+        tries.get_retry_delay_s(
+            page_of(3), errors.BlockedBySiteError("a.example asks for a login.", reason="login")
+        )
         is None
     )
 
@@ -102,11 +109,13 @@ def silent_robots(host: str = "a.example", again_s: float | None = 300.0) -> err
 
 def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_again() -> None:
     tries = RetryPolicy()
-    pauses = [tries.after_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)]
+    pauses = [
+        tries.get_retry_delay_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)
+    ]
     assert pauses == [300.0] * (SILENT_ROBOTS - 1) + [None, None]
-    tries.after_s(page_of(50), None)
-    assert [tries.after_s(page_of(60), silent_robots()) for _ in range(2)] == [300.0, None]
-    assert tries.lost(page_of(99)) is None
+    tries.get_retry_delay_s(page_of(50), None)
+    assert [tries.get_retry_delay_s(page_of(60), silent_robots()) for _ in range(2)] == [300.0, None]
+    assert tries.get_site_error(page_of(99)) is None
 
 
 @pytest.mark.parametrize(
@@ -114,8 +123,8 @@ def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_a
 )
 def test_no_site_rests_for_a_word_that_is_final_or_anothers(error: errors.RobotsDisallowedError) -> None:
     tries = RetryPolicy()
-    assert tries.after_s(page_of(1), error) is None
-    assert tries.after_s(page_of(2), refused()) == SITE_PAUSE_S
+    assert tries.get_retry_delay_s(page_of(1), error) is None
+    assert tries.get_retry_delay_s(page_of(2), refused()) == SITE_PAUSE_S
 
 
 def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
@@ -124,9 +133,13 @@ def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
         errors.OverloadedError("Full.", retry_after_s=7.0),
         errors.BrowserFailedError("The browser died."),
     )
-    assert [tries.after_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (BUSY_TRIES - 1) + [None]
-    assert [tries.after_s(page_of(2), broken) for _ in range(OWN_TRIES)] == [1.0] * (OWN_TRIES - 1) + [None]
-    assert tries.after_s(page_of(3), refused()) == SITE_PAUSE_S
+    assert [tries.get_retry_delay_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (
+        BUSY_TRIES - 1
+    ) + [None]
+    assert [tries.get_retry_delay_s(page_of(2), broken) for _ in range(BROWSER_TRIES)] == [1.0] * (
+        BROWSER_TRIES - 1
+    ) + [None]
+    assert tries.get_retry_delay_s(page_of(3), refused()) == SITE_PAUSE_S
 
 
 def test_a_wait_for_its_turn_is_no_try_of_a_page() -> None:
@@ -135,18 +148,18 @@ def test_a_wait_for_its_turn_is_no_try_of_a_page() -> None:
         errors.HostBusyError("Not now.", retry_after_s=7.0),
         errors.HttpStatusError("It broke.", status=503),
     )
-    assert [tries.after_s(page_of(1), error) for error in (busy, failed, busy, failed)] == [
+    assert [tries.get_retry_delay_s(page_of(1), error) for error in (busy, failed, busy, failed)] == [
         7.0,
         5.0,
         7.0,
         None,
     ]
-    assert tries.of(page_of(1)) == 4
-    assert tries.after_s(page_of(1), failed) is not None
+    assert tries.pop_tries(page_of(1)) == 4
+    assert tries.get_retry_delay_s(page_of(1), failed) is not None
 
 
 def test_a_line_that_is_no_url_has_no_site() -> None:
     line = JobPage(1, "no url", "", "It is no URL.")
     tries = RetryPolicy()
-    assert tries.lost(line) is None
-    assert tries.after_s(line, None) is None
+    assert tries.get_site_error(line) is None
+    assert tries.get_retry_delay_s(line, None) is None

@@ -19,7 +19,7 @@ from scraper.bulk import run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage
 from scraper.bulk.page_reader import JobPageReader, PageResult
-from scraper.bulk.run import PageFeeder, run_here, settings_for
+from scraper.bulk.run import PageFeeder, make_job_settings, read_locally
 from scraper.bulk.schedule import Schedule
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
@@ -66,22 +66,22 @@ class Door:
 
 @pytest.mark.parametrize("policy", ["warn", "obey"])
 async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path: Path, policy: str) -> None:
-    order = order_of(tmp_path, [*SLOW, *QUICK])
-    settings = settings_for(order, Settings(robots=policy))
+    spec = order_of(tmp_path, [*SLOW, *QUICK])
+    settings = make_job_settings(spec, Settings(robots=policy))
     stop = asyncio.Event()
     door = Door(stop)
     workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), settings)
-    reader = JobPageReader(fetcher, workers, order, keep_snapshots=True)
+    reader = JobPageReader(fetcher, workers, spec, keep_snapshots=True)
     begun: Counter[str] = Counter()
 
     def read(page: JobPage) -> Awaitable[PageResult]:
         begun[page.host] += 1
         return reader.read(page)
 
-    async with BulkJob.open(order) as job:
-        await run_here(job, read, stop, concurrency=PLACES, hosts_are_heard=True)
-        left_s = job.tally.at_least_s()
+    async with BulkJob.open(spec) as job:
+        await read_locally(job, read, stop, concurrency=PLACES, respects_robots=True)
+        left_s = job.stats.minimum_s()
     await fetcher.close()
     # Nobody waits at a host with a place that others could have.
     assert begun == door.pages == {"slow0.example": 1, "slow1.example": 1, "quick.example": len(QUICK)}
@@ -101,7 +101,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # More than either run reads before its door ends it.
-    order = order_of(tmp_path, [*SLOW, *(f"http://quick.example/{number}" for number in range(90))])
+    spec = order_of(tmp_path, [*SLOW, *(f"http://quick.example/{number}" for number in range(90))])
     doors: list[Door] = []
     for _ in range(2):
         stop = asyncio.Event()
@@ -116,7 +116,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
 
         monkeypatch.setattr(App, "open", opened)
         async with asyncio.timeout(60):
-            await run.bulk(order, Settings(robots="obey"), stop=stop)
+            await run.run_bulk(spec, Settings(robots="obey"), stop=stop)
     first, again = (door.pages for door in doors)
     assert first["slow0.example"] == first["slow1.example"] == 1
     # Whoever was cut off may have asked them just now.
@@ -125,17 +125,17 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
 
 
 async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> None:
-    order = order_of(tmp_path, QUICK, pace=CrawlRate(gap_s=3_600))
-    for resumed in (False, True):
-        async with BulkJob.open(order) as job:
-            assert job.resumed == resumed
-            schedule, supplied = Schedule(order.pace), asyncio.Event()
-            feeding = asyncio.create_task(PageFeeder(job, schedule, on_supply=supplied.set).run())
+    spec = order_of(tmp_path, QUICK, rate=CrawlRate(gap_s=3_600))
+    for is_resumed in (False, True):
+        async with BulkJob.open(spec) as job:
+            assert job.is_resumed == is_resumed
+            schedule, supplied = Schedule(spec.rate), asyncio.Event()
+            feeding = asyncio.create_task(PageFeeder(job, schedule, on_pages=supplied.set).run())
             async with asyncio.timeout(60):
                 await supplied.wait()
             now = time.monotonic()
-            assert (schedule.take(now) is None) == resumed
-            assert not resumed or schedule.wait_s(now) > 3_000
+            assert (schedule.take_page(now) is None) == is_resumed
+            assert not is_resumed or schedule.wait_s(now) > 3_000
             feeding.cancel()
             await asyncio.wait({feeding})
 
@@ -161,12 +161,12 @@ async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
-    order, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
+    spec, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with WorkerPool() as workers:
         fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings())
-        reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
-        async with BulkJob.open(order) as job:
-            await run_here(job, reader.read, asyncio.Event(), concurrency=1)
+        reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
+        async with BulkJob.open(spec) as job:
+            await read_locally(job, reader.read, asyncio.Event(), concurrency=1)
             await job.finish()
         await fetcher.close()
     (row,) = rows_in(tmp_path / "out", Format.JSONL)
@@ -189,12 +189,12 @@ async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_t
 ) -> None:
     monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
-    order, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
+    spec, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
-    reader = JobPageReader(fetcher, workers, order, keep_snapshots=False)
-    async with BulkJob.open(order) as job:
-        await run_here(job, reader.read, asyncio.Event(), concurrency=4, hosts_are_heard=True)
+    reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
+    async with BulkJob.open(spec) as job:
+        await read_locally(job, reader.read, asyncio.Event(), concurrency=4, respects_robots=True)
         await job.finish()
     await fetcher.close()
     assert [row["error"] for row in rows_in(tmp_path / "out", Format.JSONL)] == [None] * 30

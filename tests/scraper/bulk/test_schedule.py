@@ -13,81 +13,81 @@ def pages(host: str, count: int, first: int = 1) -> list[JobPage]:
     return [JobPage(first + number, f"http://{host}/{number}", host) for number in range(count)]
 
 
-def schedule_of(pace: CrawlRate, hosts: dict[str, int]) -> Schedule:
-    schedule = Schedule(pace)
+def schedule_of(rate: CrawlRate, hosts: dict[str, int]) -> Schedule:
+    schedule = Schedule(rate)
     first = 1
     for host, count in hosts.items():
-        schedule.enter(host, count)
-        schedule.supply(host, pages(host, count, first), now=0.0)
+        schedule.add_host(host, count)
+        schedule.add_pages(host, pages(host, count, first), now=0.0)
         first += count
     return schedule
 
 
 def test_the_host_with_most_pages_left_goes_first() -> None:
     schedule = schedule_of(CrawlRate(per_host=1), {"small": 1, "large": 3, "middle": 2})
-    hosts = [page.host for _ in range(3) if (page := schedule.take(0.0)) is not None]
+    hosts = [page.host for _ in range(3) if (page := schedule.take_page(0.0)) is not None]
     assert hosts == ["large", "middle", "small"]
 
 
 def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
     schedule = schedule_of(CrawlRate(per_host=2), {"one": 5})
-    taken = [schedule.take(0.0) for _ in range(5)]
+    taken = [schedule.take_page(0.0) for _ in range(5)]
     assert [page is not None for page in taken] == [True, True, False, False, False]
     assert taken[0] is not None
-    schedule.done(taken[0], asked_at=0.0, now=0.1)
-    assert schedule.take(0.1) is not None
-    assert schedule.take(0.1) is None
+    schedule.finish_page(taken[0], requested_at=0.0, now=0.1)
+    assert schedule.take_page(0.1) is not None
+    assert schedule.take_page(0.1) is None
 
 
 def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=1.0), {"one": 2})
-    first = schedule.take(0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    schedule.done(first, asked_at=0.4, now=0.6)
-    assert schedule.take(1.3) is None
+    schedule.finish_page(first, requested_at=0.4, now=0.6)
+    assert schedule.take_page(1.3) is None
     assert math.isclose(schedule.wait_s(1.3), 0.1)
-    assert schedule.take(1.4) is not None
+    assert schedule.take_page(1.4) is not None
 
 
 def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request_arrived() -> None:
     schedule = schedule_of(CrawlRate(per_host=2, gap_s=1.0), {"one": 3})
-    first = schedule.take(0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    assert schedule.take(1.5) is None
-    schedule.done(first, asked_at=1.4, now=1.6)
+    assert schedule.take_page(1.5) is None
+    schedule.finish_page(first, requested_at=1.4, now=1.6)
     assert math.isclose(schedule.wait_s(1.6), 0.8)
-    second = schedule.take(2.4)
-    assert second is not None and schedule.take(2.4) is None
+    second = schedule.take_page(2.4)
+    assert second is not None and schedule.take_page(2.4) is None
 
 
 def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
     schedule = schedule_of(CrawlRate(per_host=2, gap_s=60.0), {"one": 2})
-    first = schedule.take(0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    schedule.again(first, asked_at=0.5, not_before=5.0, now=0.6)
-    assert schedule.take(60.4) is None
-    assert schedule.take(60.5) is not None
+    schedule.retry_page(first, requested_at=0.5, not_before=5.0, now=0.6)
+    assert schedule.take_page(60.4) is None
+    assert schedule.take_page(60.5) is not None
 
 
 def test_who_was_not_asked_need_not_rest() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=60.0), {"one": 2})
-    first = schedule.take(0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    schedule.done(first, asked_at=None, now=0.1)
-    assert schedule.take(0.1) is not None
+    schedule.finish_page(first, requested_at=None, now=0.1)
+    assert schedule.take_page(0.1) is not None
 
 
 def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -> None:
     schedule = schedule_of(CrawlRate(per_host=1), {"one": 2})
-    first = schedule.take(0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    schedule.again(first, asked_at=0.0, not_before=5.0, now=0.0)
-    assert schedule.take(4.9) is None
-    second = schedule.take(5.0)
+    schedule.retry_page(first, requested_at=0.0, not_before=5.0, now=0.0)
+    assert schedule.take_page(4.9) is None
+    second = schedule.take_page(5.0)
     assert second is not None and second.number != first.number
-    schedule.done(second, asked_at=5.0, now=5.0)
-    assert schedule.take(5.0) == first
-    schedule.done(first, asked_at=5.0, now=5.0)
+    schedule.finish_page(second, requested_at=5.0, now=5.0)
+    assert schedule.take_page(5.0) == first
+    schedule.finish_page(first, requested_at=5.0, now=5.0)
     assert not schedule
 
 
@@ -95,9 +95,9 @@ def test_a_resting_host_holds_up_nobody_else() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
     now, seen = 0.0, Counter[str]()
     while schedule and now < 1_000:
-        while (page := schedule.take(now)) is not None:
+        while (page := schedule.take_page(now)) is not None:
             seen[page.host] += 1
-            schedule.done(page, asked_at=now, now=now)
+            schedule.finish_page(page, requested_at=now, now=now)
         if schedule:
             now += min(schedule.wait_s(now), 1_000)
     assert seen == {"large": 50, "small": 3}
@@ -106,64 +106,64 @@ def test_a_resting_host_holds_up_nobody_else() -> None:
 
 def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
     schedule = Schedule(CrawlRate(per_host=1))
-    schedule.enter("one", 40)
-    assert schedule.wanting() == ["one"]
-    schedule.supply("one", pages("one", 20), now=0.0)
-    assert schedule.wanting() == []
+    schedule.add_host("one", 40)
+    assert schedule.pop_hosts_needing_pages() == ["one"]
+    schedule.add_pages("one", pages("one", 20), now=0.0)
+    assert schedule.pop_hosts_needing_pages() == []
     for _ in range(5):
-        page = schedule.take(0.0)
+        page = schedule.take_page(0.0)
         assert page is not None
-        schedule.done(page, asked_at=0.0, now=0.0)
-    assert schedule.wanting() == ["one"]
+        schedule.finish_page(page, requested_at=0.0, now=0.0)
+    assert schedule.pop_hosts_needing_pages() == ["one"]
 
 
 def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -> None:
     schedule = Schedule(CrawlRate(per_host=1, gap_s=2.0))
-    schedule.enter("one", 1, free_at=2.0)
-    schedule.supply("one", pages("one", 1), now=0.0)
-    assert schedule.take(1.9) is None
-    assert schedule.take(2.0) is not None
+    schedule.add_host("one", 1, free_at=2.0)
+    schedule.add_pages("one", pages("one", 1), now=0.0)
+    assert schedule.take_page(1.9) is None
+    assert schedule.take_page(2.0) is not None
 
 
 def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() -> None:
-    schedule = Schedule(CrawlRate(per_host=2), hosts_are_heard=True)
-    schedule.enter("one", 4)
-    schedule.supply("one", pages("one", 4), now=0.0)
-    first = schedule.take(0.0)
-    assert first is not None and schedule.take(0.0) is None
-    schedule.done(first, asked_at=0.5, now=1.0, gap_s=0.0)
-    both = [schedule.take(1.0), schedule.take(1.0)]
+    schedule = Schedule(CrawlRate(per_host=2), respects_robots=True)
+    schedule.add_host("one", 4)
+    schedule.add_pages("one", pages("one", 4), now=0.0)
+    first = schedule.take_page(0.0)
+    assert first is not None and schedule.take_page(0.0) is None
+    schedule.finish_page(first, requested_at=0.5, now=1.0, gap_s=0.0)
+    both = [schedule.take_page(1.0), schedule.take_page(1.0)]
     assert None not in both
 
 
 def test_the_gap_that_a_host_asks_for_is_kept() -> None:
-    schedule = Schedule(CrawlRate(per_host=2, gap_s=1.0), hosts_are_heard=True)
-    schedule.enter("one", 4)
-    schedule.supply("one", pages("one", 4), now=0.0)
-    first = schedule.take(0.0)
+    schedule = Schedule(CrawlRate(per_host=2, gap_s=1.0), respects_robots=True)
+    schedule.add_host("one", 4)
+    schedule.add_pages("one", pages("one", 4), now=0.0)
+    first = schedule.take_page(0.0)
     assert first is not None
-    schedule.again(first, asked_at=0.5, not_before=0.6, now=0.6, gap_s=30.0)
+    schedule.retry_page(first, requested_at=0.5, not_before=0.6, now=0.6, gap_s=30.0)
     assert math.isclose(schedule.wait_s(0.6), 29.9)
-    assert schedule.longest_s() == 120.0
-    second = schedule.take(30.5)
-    assert second is not None and schedule.take(40.0) is None
+    assert schedule.minimum_s() == 120.0
+    second = schedule.take_page(30.5)
+    assert second is not None and schedule.take_page(40.0) is None
     # Another site of the same name asks for less.
-    schedule.done(second, asked_at=31.0, now=40.0, gap_s=0.0)
-    assert schedule.take(60.9) is None and schedule.take(61.0) is not None
+    schedule.finish_page(second, requested_at=31.0, now=40.0, gap_s=0.0)
+    assert schedule.take_page(60.9) is None and schedule.take_page(61.0) is not None
 
 
 def skewed(hosts: dict[str, int]) -> Schedule:
     left = sum(hosts.values())
-    schedule = Schedule(CrawlRate(per_host=2), left=lambda: left)
+    schedule = Schedule(CrawlRate(per_host=2), count_left=lambda: left)
     for host, count in hosts.items():
-        schedule.enter(host, count)
-        schedule.supply(host, pages(host, count), now=0.0)
+        schedule.add_host(host, count)
+        schedule.add_pages(host, pages(host, count), now=0.0)
     return schedule
 
 
 def begun(schedule: Schedule, now: float = 0.0) -> Counter[str]:
     found = Counter[str]()
-    while (page := schedule.take(now)) is not None:
+    while (page := schedule.take_page(now)) is not None:
         found["large" if page.host == "large" else "others"] += 1
     return found
 
@@ -178,9 +178,9 @@ def test_beside_a_host_that_ends_last_the_others_get_what_lets_them_end_with_it(
 
 def test_while_the_host_that_ends_last_rests_the_others_get_all_places() -> None:
     schedule = skewed({"large": 200, **{f"host{number}": 10 for number in range(20)}})
-    page = schedule.take(0.0)
+    page = schedule.take_page(0.0)
     assert page is not None and page.host == "large"
-    schedule.again(page, asked_at=0.0, not_before=30.0, now=0.0)
+    schedule.retry_page(page, requested_at=0.0, not_before=30.0, now=0.0)
     assert begun(schedule) == {"others": 40}
 
 
@@ -189,17 +189,17 @@ def test_every_page_is_begun_however_few_places_the_others_get() -> None:
     under_way: list[JobPage] = []
     ended = 0
     while schedule:
-        while (page := schedule.take(0.0)) is not None:
+        while (page := schedule.take_page(0.0)) is not None:
             under_way.append(page)
         assert under_way
-        schedule.done(under_way.pop(0), asked_at=0.0, now=0.0)
+        schedule.finish_page(under_way.pop(0), requested_at=0.0, now=0.0)
         ended += 1
     assert ended == 70
 
 
 def test_a_page_knows_whether_others_of_its_host_are_read_beside_it() -> None:
     schedule = schedule_of(CrawlRate(per_host=2), {"one": 3, "two": 1})
-    taken = [page for _ in range(3) if (page := schedule.take(0.0)) is not None]
-    assert [(page.host, page.has_company) for page in taken] == [("one", True), ("one", True), ("two", False)]
-    apart = schedule_of(CrawlRate(per_host=2, gap_s=5.0), {"one": 2}).take(0.0)
-    assert apart is not None and not apart.has_company
+    taken = [page for _ in range(3) if (page := schedule.take_page(0.0)) is not None]
+    assert [(page.host, page.is_batched) for page in taken] == [("one", True), ("one", True), ("two", False)]
+    apart = schedule_of(CrawlRate(per_host=2, gap_s=5.0), {"one": 2}).take_page(0.0)
+    assert apart is not None and not apart.is_batched

@@ -19,7 +19,7 @@ from scraper.bulk.url_lists import ListLine
 def test_a_text_has_a_url_a_line_and_comments(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt"
     source.write_bytes(b"\xef\xbb\xbfhttp://a.example/\r\n\r\n# not this\n  http://b.example/  \nno url\n")
-    assert list(url_lists.read(str(source))) == [
+    assert list(url_lists.read_lines(str(source))) == [
         ListLine("http://a.example/"),
         ListLine("http://b.example/"),
         ListLine("no url"),
@@ -31,7 +31,7 @@ def test_a_line_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) 
     source.write_text(
         '{"url": "http://a.example/", "x": 1}\n{"url": \n{"link": 1}\n{"url": "http://b.example/"}\n'
     )
-    found = list(url_lists.read(str(source)))
+    found = list(url_lists.read_lines(str(source)))
     assert [line.text for line in found if not line.problem] == ["http://a.example/", "http://b.example/"]
     assert [line.problem for line in found if line.problem] == [
         "The line is not JSON.",
@@ -46,7 +46,7 @@ def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str
     source = tmp_path / name
     rows = [["id", "URL"], ["1", "http://a.example/"], ["2", ""], ["3"], ["4", "http://b.example/"]]
     source.write_text("\n".join(separator.join(row) for row in rows))
-    found = list(url_lists.read(str(source)))
+    found = list(url_lists.read_lines(str(source)))
     assert [line.text for line in found if not line.problem] == ["http://a.example/", "http://b.example/"]
     assert len(found) == 4
 
@@ -54,14 +54,14 @@ def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str
 def test_a_field_with_the_separator_or_a_line_break_in_it_is_one_field(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_bytes(b'\xef\xbb\xbf"note, long","url"\r\n"two\r\nlines","http://a.example/?q=1,2"\r\n\r\n')
-    assert list(url_lists.read(str(source))) == [ListLine("http://a.example/?q=1,2")]
+    assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/?q=1,2")]
 
 
 def test_a_line_that_is_no_csv_is_told_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(url_lists, "_MAX_FIELD", 30)
     source = tmp_path / "urls.csv"
     source.write_text(f"url\nhttp://a.example/\nhttp://b.example/{'x' * 40}\nhttp://c.example/\n")
-    found = list(url_lists.read(str(source)))
+    found = list(url_lists.read_lines(str(source)))
     assert [line.text for line in found] == ["http://a.example/", "line 3", "http://c.example/"]
     assert found[1].problem.startswith("The line is not CSV: field larger than field limit")
 
@@ -71,7 +71,7 @@ def test_a_list_is_read_line_by_line(tmp_path: Path) -> None:
     source.write_bytes(gzip.compress((b"http://a.example/" + b"x" * 500 + b"\n") * 30_000))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in url_lists.read(str(source))) == 30_000
+        assert sum(1 for _ in url_lists.read_lines(str(source))) == 30_000
         assert tracemalloc.get_traced_memory()[1] < 3_000_000
     finally:
         tracemalloc.stop()
@@ -81,19 +81,19 @@ def test_a_table_without_the_column_cannot_be_used(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text("id,address\n1,http://a.example/\n")
     with pytest.raises(UrlListError, match=r"has no column `url`; its first line is 'id, address'"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 def test_a_compressed_text_is_read(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
     source.write_bytes(gzip.compress(b"http://a.example/\n"))
-    assert list(url_lists.read(str(source))) == [ListLine("http://a.example/")]
+    assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/")]
 
 
 def test_bytes_of_another_encoding_cost_their_own_line_alone(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt"
     source.write_bytes(b"http://a.example/\xe4\nhttp://b.example/\n")
-    assert list(url_lists.read(str(source)))[1] == ListLine("http://b.example/")
+    assert list(url_lists.read_lines(str(source)))[1] == ListLine("http://b.example/")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -103,13 +103,13 @@ def test_what_windows_calls_unicode_is_read(tmp_path: Path, encoding: str) -> No
     expected = [ListLine("http://a.example/"), ListLine("http://b.example/ż")]
     for name, content in (("urls.txt", written), ("urls.txt.gz", gzip.compress(written))):
         (tmp_path / name).write_bytes(content)
-        assert list(url_lists.read(str(tmp_path / name))) == expected
+        assert list(url_lists.read_lines(str(tmp_path / name))) == expected
 
 
 def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbfhttp://a.example/\n"))
     monkeypatch.setattr(sys, "stdin", stream)
-    assert list(url_lists.read("-")) == [ListLine("http://a.example/")]
+    assert list(url_lists.read_lines("-")) == [ListLine("http://a.example/")]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_standard_input_is_read_in_the_forms_of_files(
     monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    assert list(url_lists.read("-")) == [ListLine("http://a.example/"), ListLine("http://b.example/")]
+    assert list(url_lists.read_lines("-")) == [ListLine("http://a.example/"), ListLine("http://b.example/")]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_standard_input_that_has_no_lines_is_refused(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with pytest.raises(UrlListError, match=said):
-        list(url_lists.read("-"))
+        list(url_lists.read_lines("-"))
 
 
 def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path)
     # A block of the kind that does not exist, behind a good head.
     source.write_bytes(gzip.compress(b"http://a.example/\n")[:10] + b"\xff" * 40)
     with pytest.raises(UrlListError, match="cannot be read: Error -3 while decompressing"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 @pytest.mark.parametrize("kind", ["binary", "large_binary", "large_string", "string_view", "dictionary"])
@@ -163,7 +163,7 @@ def test_parquet_of_every_type_of_text_is_read(tmp_path: Path, kind: str) -> Non
     column = text.dictionary_encode() if kind == "dictionary" else text.cast(getattr(pa, kind)())
     source = tmp_path / "urls.parquet"
     parquet.write_table(pa.table({"n": [1], "URL": column}), source)
-    assert list(url_lists.read(str(source))) == [ListLine("http://a.example/")]
+    assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/")]
 
 
 def test_parquet_without_the_column_tells_those_it_has(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_parquet_without_the_column_tells_those_it_has(tmp_path: Path) -> None:
     source = tmp_path / "urls.parquet"
     parquet.write_table(pa.table({"link": ["http://a.example/"], "n": [1]}), source)
     with pytest.raises(UrlListError, match="has no column `url`; its columns are 'link, n'"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 def test_parquet_is_read_by_its_column(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_parquet_is_read_by_its_column(tmp_path: Path) -> None:
 
     source = tmp_path / "urls.parquet"
     parquet.write_table(pa.table({"url": ["http://a.example/", None], "n": [1, 2]}), source)
-    assert list(url_lists.read(str(source))) == [
+    assert list(url_lists.read_lines(str(source))) == [
         ListLine("http://a.example/"),
         ListLine("row 2", "The line has no `url`."),
     ]
@@ -193,18 +193,18 @@ def test_what_is_called_parquet_and_is_none_cannot_be_used(tmp_path: Path) -> No
     source = tmp_path / "urls.parquet"
     source.write_text("http://a.example/\n")
     with pytest.raises(UrlListError, match="is no Parquet"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(UrlListError, match=r"/nowhere/urls\.txt cannot be read: No such file"):
-        list(url_lists.read("/nowhere/urls.txt"))
+        list(url_lists.read_lines("/nowhere/urls.txt"))
 
 
 def test_json_texts_are_urls_too(tmp_path: Path) -> None:
     source = tmp_path / "urls.jsonl"
     source.write_text('"http://a.example/\\u00e4"\n"http://b.example/\n')
-    assert list(url_lists.read(str(source))) == [
+    assert list(url_lists.read_lines(str(source))) == [
         ListLine("http://a.example/ä"),
         ListLine('"http://b.example/', "The line is not JSON."),
     ]
@@ -217,7 +217,7 @@ def test_an_array_of_json_is_told_how_to_become_lines(tmp_path: Path, text: str)
     source = tmp_path / "urls.json"
     source.write_text(text)
     with pytest.raises(UrlListError, match=r"one JSON array: make a line of each URL, as `jq -c '\.\[\]' /"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 @pytest.mark.parametrize("name", ["urls.xlsx", "urls.csv", "urls.txt.gz"])
@@ -226,17 +226,17 @@ def test_a_file_that_is_no_text_is_refused_before_its_lines_become_rows(tmp_path
     content = b"PK\x03\x04\x14\x00\x06\x00\n\x00\xff\n"
     source.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     with pytest.raises(UrlListError, match="is no text: a list is text, CSV, JSON lines or Parquet"):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 def test_a_table_without_names_says_how_else_it_can_be_given(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text("http://a.example/\nhttp://b.example/\n")
     with pytest.raises(UrlListError, match=r"give the URLs alone, as lines of a \.txt file\."):
-        list(url_lists.read(str(source)))
+        list(url_lists.read_lines(str(source)))
 
 
 def test_a_pipe_that_has_a_name_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "urls.txt")
     with pytest.raises(UrlListError, match="is no file: give what another program writes as standard input"):
-        url_lists.fingerprint(str(tmp_path / "urls.txt"))
+        url_lists.compute_fingerprint(str(tmp_path / "urls.txt"))
