@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -129,7 +129,9 @@ async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
     spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
-    reader = JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False)
+    reader = JobPageReader(
+        cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False
+    )
     outcome = await (await reader.read(PAGE)).get_outcome()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 

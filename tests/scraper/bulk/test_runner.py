@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -71,7 +71,7 @@ async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path
     stop = asyncio.Event()
     door = Door(stop)
     workers = cast(WorkerPool, ScriptedWorkers())
-    fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), settings)
+    fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), settings)
     reader = JobPageReader(fetcher, workers, spec, keep_snapshots=True)
     begun: Counter[str] = Counter()
 
@@ -163,7 +163,7 @@ async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     spec, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with WorkerPool() as workers:
-        fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings())
+        fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), Settings())
         reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
         async with BulkJob.open(spec) as job:
             await read_locally(job, reader.read, asyncio.Event(), concurrency=1)
@@ -191,7 +191,7 @@ async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_t
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     spec, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())
-    fetcher = Fetcher(door, workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
+    fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
     reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
     async with BulkJob.open(spec) as job:
         await read_locally(job, reader.read, asyncio.Event(), concurrency=4, respects_robots=True)
