@@ -1,4 +1,4 @@
-"""The one door to the web: a URL goes out through `Browsers.visit` and comes back as a `Snapshot`."""
+"""Visit web pages with Chromium: a URL goes in through `Browsers.visit` and a `Snapshot` comes back."""
 
 from browsers.client import Browsers
 from browsers.model import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import tenacity
+from cachetools import LRUCache
 
 from browsers import errors
 from browsers.cdp.session import Event
@@ -25,27 +25,27 @@ from browsers.settings import BrowserSettings
 
 MAX_PEEKS_PER_HOST = 4
 MAX_RENDERS_PER_HOST = 2
-"""What one host is asked for at once: more is rude, and holds up the other hosts."""
+"""Simultaneous visits to one host. More would overload the host and delay visits to others."""
 
 MAX_SCRIPTED_HOSTS = 4096
 
 MAX_ATTEMPTS = 2
-"""A visit that failed for a passing reason is made once more, within its deadline."""
-_ASKED_LONG = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError)
-"""Not where nobody answered: TCP has asked four times by then, and the name's failure is remembered."""
+"""Attempts of a visit that fails for a temporary reason, within its deadline."""
+_NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError)
+"""Not retried: TCP has already retransmitted four times, and DNS failures are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """How the door stands."""
+    """State of the browsers, for health checks and metrics."""
 
     ready: bool
     active: int
     queued: int
     queue_s: float
-    """How long a page that is asked for now would wait for a free slot."""
+    """Seconds that a new visit would wait for a free slot."""
     longest_wait_s: float
-    """How long the page that waits longest has waited, for a slot or for its host's turn."""
+    """Seconds that the longest waiting visit has waited, for a slot or for its host."""
     peek_slots: int
     render_slots: int
     rendering: int
@@ -55,17 +55,19 @@ class PoolStatus:
 
 
 class Browsers:
-    """A pool of Chromium behind an egress wall.
+    """A pool of Chromium browsers behind an egress proxy.
 
-    `async with Browsers(settings) as browsers:` returns at once; the browser starts in the background and
+    `async with Browsers(settings) as browsers:` returns at once. The browser starts in the background and
     visits wait for it.
     """
 
     def __init__(self, settings: BrowserSettings | None = None, egress: EgressProxy | None = None) -> None:
-        """`egress` stands in for the wall that `settings` describe, e.g. with names of one's own.
+        """Set up the pool.
+
+        `egress` replaces the proxy that `settings` describe, for example with other DNS names.
 
         Raises:
-            ValueError: a proxy, network or test host makes no sense; says what to correct.
+            ValueError: a proxy, network or test host is invalid. The message says how to correct it.
         """
         self._settings = settings or BrowserSettings()
         self._egress = egress or EgressProxy(self._settings)
@@ -76,10 +78,10 @@ class Browsers:
         self._renders = FairSemaphore(
             self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit
         )
-        self._scripted_hosts: dict[str, None] = {}
-        """Hosts whose last page needed its scripts, oldest first."""
+        self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
+        """Hosts whose last page was rendered."""
         self._active = 0
-        """Visits from their call to their answer, queued ones included."""
+        """Running visits, including queued ones."""
 
     async def __aenter__(self) -> Browsers:
         await self._pool.__aenter__()
@@ -90,20 +92,20 @@ class Browsers:
         await self.close()
 
     async def close(self) -> None:
-        """End every browser; running visits fail with BrowserGone."""
+        """End every browser. Running visits fail with BrowserGoneError."""
         await self._pool.__aexit__()
         await self._egress.close()
 
     @property
     def folder(self) -> Path:
-        """Where the browsers' profiles lie as long as they live."""
+        """Folder of the browsers' profiles. It exists as long as they run."""
         return self._pool.folder
 
     def status(self) -> PoolStatus:
-        """Numbers for health checks and metrics."""
+        """Return the current state for health checks and metrics."""
         both = (self._peeks, self._renders)
         return PoolStatus(
-            ready=self._pool.ready(),
+            ready=self._pool.is_ready(),
             active=self._active,
             queued=self._peeks.queued + self._renders.queued,
             queue_s=max(slots.queue_s() for slots in both),
@@ -117,23 +119,27 @@ class Browsers:
         )
 
     def start_soon(self, tier: Tier) -> None:
-        """Start that tier's browser in the background, where it does not run: a visit to it is near."""
-        if not self._pool.ready(tier):
+        """Start the browser of a tier in the background, if it does not run, for an expected visit."""
+        if not self._pool.is_ready(tier):
             self._pool.start_soon(tier)
 
     def forget(self, principal: str, site_profile: str) -> bool:
-        """Let a profile's next visit come as a stranger; whether the site had left any cookies."""
+        """Delete the cookies of a site profile and close its tabs.
+
+        Returns:
+            True if there were cookies.
+        """
         self._pool.forget(principal, site_profile)
         return self._profiles.forget(principal, site_profile)
 
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
-        """Visit one URL.
+        """Visit one URL, with one retry after a temporary failure.
 
-        In mode AUTO `enough` is asked whether the response as served is what was wanted; without it the page
-        is rendered.
+        In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is
+        rendered.
 
         Raises:
-            BrowsersError: a typed leaf of browsers.errors, with the URL and the next step.
+            BrowsersError: a subclass from browsers.errors, with the URL and the next step.
         """
         _check_scheme(request.url)
         started_at = time.monotonic()
@@ -146,7 +152,7 @@ class Browsers:
                         return await self._visit_once(request, enough, started_at, deadline_at)
                     except errors.PageCrashedError:
                         if request.mode is Mode.RENDER:
-                            # It may kill its renderer again: then what was served is left.
+                            # The page may crash its renderer again: then return the unrendered response.
                             request, enough = replace(request, mode=Mode.AUTO), None
                         raise
         except errors.BrowsersError as error:
@@ -160,47 +166,46 @@ class Browsers:
         self, request: Request, enough: Enough | None, started_at: float, deadline_at: float
     ) -> Snapshot:
         async with VisitSlot(self._peeks, self._renders, request, deadline_at) as admission:
-            supply = await self._supply(request, deadline_at)
-            async with supply.loan(request) as loan:
-                await self._profiles.load(loan.tab, request)
+            handle = await self._get_handle(request, deadline_at)
+            async with handle.lease(request) as lease:
+                await self._profiles.load(lease.tab, request)
                 visit = Visit(
-                    loan.tab,
+                    lease.tab,
                     request,
-                    supply.chromium.tier,
+                    handle.chromium.tier,
                     started_at=started_at,
                     deadline_at=deadline_at,
                     expects_page=self._expects_page(request),
-                    habits=loan.habits,
+                    patterns=lease.patterns,
                 )
                 snapshot = await visit.run(enough, admission.to_render)
-                self._note(request, snapshot)
-                await self._profiles.save(loan.tab, request)
-                may_rest = snapshot.complete and not visit.leaves_doubt
-                keeps_page = request.site_profile is not None or loan.tab.committed or loan.tab.renewals > 0
+                self._remember_host(request, snapshot)
+                await self._profiles.save(lease.tab, request)
+                may_rest = snapshot.complete and not visit.leaves_unclean_tab
+                keeps_page = request.site_profile is not None or lease.tab.committed or lease.tab.renewals > 0
                 is_clean = may_rest if keeps_page else not visit.prepared
-                loan.reusable = is_clean and not loan.tab.saw_password
+                lease.is_reusable = is_clean and not lease.tab.saw_credentials
                 return snapshot
 
     def _expects_page(self, request: Request) -> bool:
-        """Whether the visit will render: it must, or its host needed it last time."""
+        """Return True if the visit will render: it must, or the last visit to its host did."""
         if request.mode is not Mode.AUTO:
             return request.mode is Mode.RENDER
         return (urlsplit(request.url).hostname or "") in self._scripted_hosts
 
-    def _note(self, request: Request, snapshot: Snapshot) -> None:
+    def _remember_host(self, request: Request, snapshot: Snapshot) -> None:
         if request.mode is not Mode.AUTO:
             return
         host = urlsplit(request.url).hostname or ""
-        self._scripted_hosts.pop(host, None)
         if snapshot.rendered:
             self._scripted_hosts[host] = None
-            while len(self._scripted_hosts) > MAX_SCRIPTED_HOSTS:
-                del self._scripted_hosts[next(iter(self._scripted_hosts))]
+        else:
+            self._scripted_hosts.pop(host, None)
 
-    async def _supply(self, request: Request, deadline_at: float) -> BrowserHandle:
+    async def _get_handle(self, request: Request, deadline_at: float) -> BrowserHandle:
         try:
             async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
-                return await self._pool.supply(request.tier)
+                return await self._pool.get_handle(request.tier)
         except TimeoutError:
             raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
 
@@ -218,7 +223,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
             lambda error: (
                 isinstance(error, errors.BrowsersError)
                 and error.retryable
-                and not isinstance(error, _ASKED_LONG)
+                and not isinstance(error, _NOT_RETRIED)
                 and time.monotonic() < deadline_at
             )
         ),
@@ -228,7 +233,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
 
 
 class VisitSlot:
-    """`async with` waits for the first slot; `to_render` exchanges it."""
+    """Slot of one visit: first a peek slot, then a render slot when it starts to render."""
 
     def __init__(
         self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float
@@ -241,7 +246,11 @@ class VisitSlot:
         self._held = AsyncExitStack()
 
     async def __aenter__(self) -> VisitSlot:
-        """Raises Busy."""
+        """Wait for the first slot.
+
+        Raises:
+            BusyError: the queue is full, or no slot becomes free before the deadline.
+        """
         first = self._renders if self._request.mode is Mode.RENDER else self._peeks
         await self._take(first, self._held, bounded=True)
         return self
@@ -250,10 +259,10 @@ class VisitSlot:
         await self._held.aclose()
 
     async def to_render(self) -> None:
-        """Take a render slot, then let the peek slot go: who holds one may wait past the queue's bound.
+        """Take a render slot, then release the peek slot. The queue limit does not apply here.
 
         Raises:
-            Busy: none became free before the deadline.
+            BusyError: no slot became free before the deadline.
         """
         if self._request.mode is Mode.RENDER:
             return
@@ -274,13 +283,13 @@ MAX_PROFILES = 200
 
 
 class CookieProfiles:
-    """Cookies by (principal, profile) for the life of the process; the least recently used goes first."""
+    """Cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
 
     def __init__(self) -> None:
-        self._cookies: OrderedDict[tuple[str, str], list[Event]] = OrderedDict()
+        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
 
     async def load(self, tab: Tab, request: Request) -> None:
-        """Put the profile's cookies into a fresh tab."""
+        """Set the profile's cookies in a new tab."""
         if request.site_profile is None:
             return
         cookies = self._cookies.get((request.principal, request.site_profile))
@@ -288,23 +297,20 @@ class CookieProfiles:
             await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
 
     def forget(self, principal: str, site_profile: str) -> bool:
-        """Drop a profile's cookies; whether there were any."""
+        """Delete a profile's cookies and return True if there were any."""
         return bool(self._cookies.pop((principal, site_profile), None))
 
     async def save(self, tab: Tab, request: Request) -> None:
-        """Take the profile's cookies out of a tab."""
+        """Store the profile's cookies from a tab."""
         if request.site_profile is None:
             return
         found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
         key = (request.principal, request.site_profile)
         self._cookies[key] = [_settable(cookie) for cookie in found["cookies"]]
-        self._cookies.move_to_end(key)
-        while len(self._cookies) > MAX_PROFILES:
-            self._cookies.popitem(last=False)
 
 
 def _settable(cookie: Event) -> Event:
-    """What `Storage.setCookies` takes back of what `Storage.getCookies` gives."""
+    """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
     kept = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
     settable = {key: cookie[key] for key in kept if key in cookie}
     if not cookie.get("session", False):

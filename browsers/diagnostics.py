@@ -1,4 +1,7 @@
-"""What of the door this machine has, for those who must tell a person; starts nothing but `--version`."""
+"""Find the installed browsers, fonts and proxy settings of this machine, for setup and diagnosis.
+
+Starts no program except browsers with `--version` and fontconfig.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,13 @@ __all__ = [
 FAKE_DNS_NETWORK = "198.18.0.0/15"
 
 _FONT_LIMIT_S = 20.0
-"""fontconfig builds its cache at the first question, which takes seconds on a slow disk."""
+"""Seconds. fontconfig builds its cache at the first query, which takes seconds on a slow disk."""
 _FONTS = {"Chinese": "zh", "Japanese": "ja", "Korean": "ko", "emoji": "und-zsye"}
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledBrowser:
-    """The Chromium of one tier."""
+    """An installed Chromium of one tier."""
 
     tier: Tier
     executable: str
@@ -44,14 +47,17 @@ class InstalledBrowser:
 
 
 def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
-    """Every tier's Chromium that is there and starts far enough to say its version."""
+    """Return the Chromium of each tier that is installed and starts far enough to print its version."""
     located = (locate.find_chromium(tier, path) for tier, path in _paths(settings).items())
     found = (InstalledBrowser(c.tier, c.executable, locate.read_version(c), c.source) for c in located if c)
     return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
 
 
 def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
-    """The paths in the settings at which there is no program; `start`: or one that is no Chromium."""
+    """Return configured paths without an executable program.
+
+    With `start`, paths of programs that are not Chromium are returned too.
+    """
     return {
         tier: path
         for tier, path in _paths(settings).items()
@@ -60,17 +66,17 @@ def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> di
 
 
 def parse_proxy_address(url: str) -> tuple[str, int]:
-    """Where the operator's proxy is.
+    """Return host and port of the operator's proxy.
 
     Raises:
-        ValueError: the URL makes no sense; the message never holds the password.
+        ValueError: the URL is invalid. The message never contains the password.
     """
     proxy = parse_proxy(url)
     return proxy.host, proxy.port
 
 
 def find_fonts() -> dict[str, bool] | None:
-    """Which scripts beyond Latin have a font here; None where the system does not tell."""
+    """Return which scripts beyond Latin have a font, or None if the system cannot tell."""
     lister = shutil.which("fc-list")
     if lister is None:
         return None

@@ -1,43 +1,42 @@
-"""What can go wrong on the way to a page.
+"""Errors of a visit.
 
     BrowsersError
-        Refused             policy said no; never retried, never tried another way
-            BadScheme           not http or https
-            BlockedAddress      the host is, or resolves to, an address that is not public
-            UnsafePort          a port that browsers refuse to speak HTTP on
-        Unreachable         the network said no
-            NameNotResolved     the host does not exist
-            NameLookupTimeout   the name server did not answer
-            ConnectionRefused   nobody listens there
-            HostUnreachable     no route
-            ConnectTimeout      no connection within the limit
-            ConnectionClosed    the server closed without an answer
-            TlsFailed           certificate or handshake
-            TooManyRedirects    a loop, or more hops than the limit
-            UpstreamProxyFailed the operator's proxy refused or broke
-        DeadlineExceeded    the visit ran out of time with nothing to show
-        TooLarge            more bytes than the limit, and nothing usable in them
-        PageCrashed         the renderer died
-        BrowserGone         the browser or its driver died
-        Busy                the queue is full; carries `retry_after_s`
-        NoBrowser           no Chromium on this machine, or it does not start
+        RefusedError                policy refused; never retried in any way
+            BadSchemeError              not http or https
+            BlockedAddressError         the host is, or resolves to, an address that is not public
+            UnsafePortError             a port on which browsers refuse HTTP
+        UnreachableError            the network failed
+            NameNotResolvedError        the host does not exist
+            NameLookupTimeoutError      the name server did not answer
+            RefusedConnectionError      no server on this port
+            HostUnreachableError        no route
+            ConnectTimeoutError         no connection within the limit
+            ConnectionClosedError       the server closed without a response
+            TlsFailedError              certificate or handshake
+            TooManyRedirectsError       a loop, or more redirects than the limit
+            UpstreamProxyError          the operator's proxy refused or failed
+        DeadlineExceededError       the visit ran out of time without a result
+        TooLargeError               more bytes than the limit, and nothing usable in them
+        PageCrashedError            the renderer crashed
+        BrowserGoneError            the browser or its driver crashed
+        BusyError                   the queue is full; carries `retry_after_s`
+        NoBrowserError              no Chromium on this machine, or it does not start
 
-Every error carries the URL, one sentence, the next step, and whether the same call can succeed when it is
-made again.
+Every error carries the URL, one sentence, the next step, and whether a retry of the same call can succeed.
 """
 
 from __future__ import annotations
 
 
 class BrowsersError(Exception):
-    """Root of the tree: `str(error)` is what happened and to which URL, `next_step` what to do about it."""
+    """Base class. `str(error)` says what happened to which URL, and `next_step` what to do about it."""
 
     code: str = "BrowsersError"
-    """Stable name of the kind of error, for logs and metrics."""
+    """Stable name of the error for logs and metrics."""
     retryable: bool = False
     next_step: str = "Try another URL."
     redirected: bool = False
-    """Whether the URL's own host had answered, and sent the visit elsewhere."""
+    """True if the URL's own host answered and redirected the visit."""
 
     def __init__(self, message: str, *, url: str = "", next_step: str | None = None) -> None:
         super().__init__(message)
@@ -47,13 +46,13 @@ class BrowsersError(Exception):
 
 
 class RefusedError(BrowsersError):
-    """Our own policy said no."""
+    """The policy of this server refused."""
 
     code = "Refused"
 
 
 class BadSchemeError(RefusedError):
-    """Only http and https are visited."""
+    """The URL is neither http nor https."""
 
     code = "BadScheme"
     next_step = "Give an absolute http:// or https:// URL."
@@ -74,7 +73,7 @@ class UnsafePortError(RefusedError):
 
 
 class UnreachableError(BrowsersError):
-    """The network said no."""
+    """The network failed."""
 
     code = "Unreachable"
     next_step = "Check the address, or try again later."
@@ -96,7 +95,7 @@ class NameLookupTimeoutError(UnreachableError):
 
 
 class RefusedConnectionError(UnreachableError):
-    """Nobody listens at that address and port."""
+    """No server listens on that address and port."""
 
     code = "ConnectionRefused"
     retryable = True
@@ -112,7 +111,7 @@ class HostUnreachableError(UnreachableError):
 
 
 class ConnectTimeoutError(UnreachableError):
-    """No connection within the limit."""
+    """No connection was made within the limit."""
 
     code = "ConnectTimeout"
     retryable = True
@@ -135,35 +134,35 @@ class TlsFailedError(UnreachableError):
 
 
 class TooManyRedirectsError(UnreachableError):
-    """A redirect loop, or more hops than the limit."""
+    """The site redirects in a loop, or more often than the limit."""
 
     code = "TooManyRedirects"
     next_step = "Try the address that the site redirects to, or another page of it."
 
 
 class UpstreamProxyError(UnreachableError):
-    """The proxy that the operator configured refused or broke."""
+    """The operator's upstream proxy refused or failed."""
 
     code = "UpstreamProxyFailed"
     next_step = "The operator should check SEARCH_MCP_PROXY: host, port, user and password."
 
 
 class DeadlineExceededError(BrowsersError):
-    """Out of time with nothing to show."""
+    """The visit ran out of time without a result."""
 
     code = "DeadlineExceeded"
     next_step = "Try again later: the site is very slow, or never ends its answer."
 
 
 class TooLargeError(BrowsersError):
-    """More bytes than the limit, and nothing usable in them."""
+    """The response has more bytes than the limit and nothing usable in them."""
 
     code = "TooLarge"
     next_step = "Look for a smaller page, or a paged version of this one."
 
 
 class PageCrashedError(BrowsersError):
-    """The page's renderer died, usually from lack of memory."""
+    """The page's renderer crashed, usually from lack of memory."""
 
     code = "PageCrashed"
     retryable = True
@@ -171,7 +170,7 @@ class PageCrashedError(BrowsersError):
 
 
 class BrowserGoneError(BrowsersError):
-    """The browser died under the visit."""
+    """The browser crashed during the visit."""
 
     code = "BrowserGone"
     retryable = True
@@ -179,7 +178,7 @@ class BrowserGoneError(BrowsersError):
 
 
 class BusyError(BrowsersError):
-    """Every slot is taken and the queue is full."""
+    """All slots are in use and the queue is full."""
 
     code = "Busy"
 
@@ -189,7 +188,7 @@ class BusyError(BrowsersError):
 
 
 class NoBrowserError(BrowsersError):
-    """No usable Chromium."""
+    """No usable Chromium was found."""
 
     code = "NoBrowser"
     next_step = "Run `search-mcp install-browser`, then `search-mcp doctor`."

@@ -1,4 +1,4 @@
-"""What goes into a visit and what comes out: frozen data, no I/O."""
+"""Request and result of a visit: immutable data without I/O."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ _EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class Tier(enum.StrEnum):
-    """Which Chromium serves a visit."""
+    """Browser build that serves a visit."""
 
     LIGHT = "light"
-    """chromium-headless-shell: a quarter of the cost."""
+    """chromium-headless-shell. Costs a quarter of the full browser."""
     FULL = "full"
-    """chromium, new headless: what walls let through."""
+    """chromium in new headless mode. Sites that block the headless shell accept it."""
 
 
 class Mode(enum.StrEnum):
-    """How far a visit goes."""
+    """Steps of a visit."""
 
     AUTO = "auto"
-    """Peek, ask `enough`, render when it says no."""
+    """Read the response and render the page only if `enough` returns False."""
     PEEK = "peek"
-    """The response as served; no script runs."""
+    """Read the response only. No script runs."""
     RENDER = "render"
-    """Always render, when the response is HTML; where its renderer dies twice, the response as served."""
+    """Always render an HTML response. If its renderer crashes twice, return the unrendered response."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitLimits:
-    """Bounds of one visit."""
+    """Limits of one visit."""
 
     body_bytes: int = 16 * 1024 * 1024
-    """Decoded bytes of the main response; what is beyond is cut off and the snapshot says `truncated`."""
+    """Decoded bytes of the main response. The rest is cut off and the snapshot is `truncated`."""
     wire_bytes: int = 64 * 1024 * 1024
-    """Bytes off the network for everything the page loads."""
+    """Network bytes of everything that the page loads, in each direction."""
     render_bytes: int = 8 * 1024 * 1024
-    """A larger response is read as served and never rendered: its layout would hold a core for minutes."""
+    """Bytes. A larger response is never rendered: its layout would use a core for minutes."""
     hops: int = 10
     settle_s: float = 8.0
-    """How long a page may keep changing before it is taken as it stands."""
+    """Seconds until a page that keeps changing is captured as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One URL to visit, by whom, how far, and within which bounds."""
+    """One URL to visit, with caller, mode and limits."""
 
     url: str
     method: str = "GET"
@@ -56,24 +56,24 @@ class Request:
     mode: Mode = Mode.AUTO
     principal: str = "local"
     site_profile: str | None = None
-    """Cookies and storage kept between visits under this name, by principal; None keeps nothing."""
+    """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps
+    nothing."""
     batch: str | None = None
-    """Visits of this name that follow each other at once: those of one host may share a process, and nothing
-    that a page leaves."""
+    """Name of a batch of consecutive visits. Visits to one host may share a process, but never page data."""
     language: str = "en-US"
     wait: str | None = None
-    """A CSS selector that must match before the page counts as settled."""
+    """CSS selector that must match before the page counts as ready."""
     json_responses: bool = False
-    """Keep the JSON that the page fetches while it renders."""
+    """True to return the JSON that the page fetches while it renders."""
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
-    """Extra request headers of the main document, e.g. If-None-Match."""
+    """Additional request headers of the main document, such as If-None-Match."""
     deadline_s: float = 30.0
     limits: VisitLimits = field(default_factory=VisitLimits)
 
 
 @dataclass(frozen=True, slots=True)
 class RedirectHop:
-    """One redirect on the way to the final document."""
+    """One redirect before the final document."""
 
     url: str
     status: int
@@ -94,7 +94,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """JSON that the page itself fetched while rendering."""
+    """JSON that the page fetched while it rendered."""
 
     url: str
     status: int
@@ -103,7 +103,7 @@ class JsonResponse:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds spent by stage."""
+    """Seconds from the start of the visit to the end of each stage."""
 
     queued_s: float = 0.0
     response_s: float = 0.0
@@ -115,13 +115,13 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that Chromium saw of one URL.
+    """Result of a visit.
 
-    `body` is the main response as served (content decoding undone, charset not); empty where the page was
-    rendered without a peek. `html` is the body as text, or, when `rendered`, the settled DOM: shadow roots
-    stand in it as `<template shadowrootmode>`, what a person cannot see carries the attribute
-    `data-x-hidden`, and visible frames are in `frames`, their place marked by `data-x-frame`. For a response
-    that is not text `html` is empty. Header names are in lower case.
+    `body` is the main response without content encoding. It is empty if the page was rendered without a peek.
+    `html` is the body as text, or the final DOM if `rendered`: shadow roots are `<template shadowrootmode>`
+    elements, invisible content has the attribute `data-x-hidden`, and visible frames are in `frames`, with
+    their position marked by `data-x-frame`. For a response that is not text, `html` is empty. Header names
+    are in lower case.
     """
 
     url: str
@@ -137,11 +137,11 @@ class Snapshot:
     timing: Timing = field(default_factory=Timing)
     truncated: bool = False
     complete: bool = True
-    """False: the page was still coming or changing at its limit, and was taken as it stood."""
+    """False if the page was still loading or changing at its limit."""
     json_responses: tuple[JsonResponse, ...] = ()
     tier: Tier = Tier.LIGHT
 
     @property
     def is_html(self) -> bool:
-        """Whether the response is a page, rather than a document or data."""
+        """Return True if the response is an HTML page."""
         return self.media_type in {"text/html", "application/xhtml+xml"}

@@ -1,4 +1,4 @@
-"""What an operator can choose about the browsers; read elsewhere, passed in here."""
+"""Settings of the browsers that an operator can choose."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ class BrowserSettings:
     """Settings of one `Browsers`."""
 
     light_executable: str | None = None
-    """chromium-headless-shell; None looks for it."""
+    """Path of chromium-headless-shell. None searches for it."""
     full_executable: str | None = None
-    """chromium; None looks for it."""
+    """Path of chromium. None searches for it."""
     allow_nets: tuple[str, ...] = ()
     """Networks in CIDR form that may be visited although they are not public."""
     test_hosts: tuple[tuple[str, str, int], ...] = ()
-    """(host name, address, port): the name is served from there. For tests and demonstrations only."""
+    """(host name, address, port): the name is served from there. Only for tests and demonstrations."""
     proxy: str | None = None
     """http://, socks5:// URL of an upstream proxy, credentials included."""
     proxy_dns: str = "remote"
-    """`remote`: the upstream resolves names. `local`: we do, and send it the judged address."""
+    """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked
+    address."""
     language: str = "en-US"
     timezone: str | None = None
-    """IANA zone that pages see; None takes the host's, unless that is UTC."""
+    """IANA time zone that pages see. None uses that of the host, unless it is UTC."""
     peek_slots: int = min(4 * _CORES, 16)
-    """Peeks at once: measured flat in CPU up to 32, so more only adds latency."""
+    """Simultaneous peeks. CPU was flat up to 32, so more would only add latency."""
     render_slots: int = min(2 * _CORES, 8)
-    """Renders at once; waits overlap, so twice the cores."""
+    """Simultaneous renders. Their waits overlap, so twice the cores."""
     queue_limit: int = 64
-    """Visits that may wait for a slot; beyond, `Busy`."""
+    """Visits that may wait for a slot. Beyond this number they fail with `Busy`."""
     warm_tabs: int = 2
-    """Finished tabs kept ready per browser (15 MB each)."""
+    """Prepared tabs per browser (15 MB each)."""
     renders_per_browser: int = 500
     peeks_per_browser: int = 5000
     peeks_per_tab: int = 1_000
-    """A peek leaves nothing in its tab (0.12 MB where Chromium makes a frame for each: decision 006)."""
+    """A peek leaves nothing in its tab. It costs 0.12 MB where Chromium creates a frame for each (decision
+    006)."""
     browser_age_s: float = 1800.0
     browser_memory_bytes: int = 1_200_000_000
-    """Proportional set size of a browser's process tree above which it is replaced."""
+    """Proportional set size of the process tree above which a browser is replaced."""
     housekeeping_s: float = 5.0
-    """Between two looks at age, wear and memory of the browsers."""
+    """Seconds between checks of age, use and memory of the browsers."""
     full_idle_s: float = 120.0
-    """The full tier is stopped after this long without work."""
+    """Seconds without visits after which the full tier is stopped."""
     test_key_pin: str | None = None
-    """SHA-256 (base64) of the one public key whose certificate is trusted whoever signed it: that of a server
-    behind `test_hosts`."""
+    """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted
+    regardless of its issuer."""
     ignore_certificate_errors: bool = False
-    """Only ever set by tests that serve TLS under made-up names."""
+    """Only for tests that serve TLS under made-up names."""
     extra_switches: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Chrome DevTools Protocol: sessions with a browser and its tabs, and their transports."""

@@ -1,8 +1,8 @@
-"""Becomes Chromium, after it has handed the pipe from Playwright to the server. Standard library only.
+"""Replace this process by Chromium after it has passed Playwright's pipe to the server.
 
-Run as `python -IS launcher.py SOCKET CHROMIUM SWITCHES...` in Chromium's place: file descriptors 3 and 4 are
-then Playwright's ends of `--remote-debugging-pipe`. They go to the server through SOCKET, which gives two
-others in return, and Chromium takes over this very process.
+Uses only the standard library. Run as `python -IS launcher.py SOCKET CHROMIUM SWITCHES...` in Chromium's
+place: file descriptors 3 and 4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the
+server through SOCKET, which returns two others, and Chromium replaces this process.
 """
 
 import os
@@ -11,10 +11,10 @@ import sys
 
 
 def main() -> None:
-    """Exchange the descriptors and become Chromium."""
-    rendezvous, chromium = sys.argv[1], sys.argv[2]
+    """Exchange the descriptors and execute Chromium."""
+    handshake, chromium = sys.argv[1], sys.argv[2]
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
-        server.connect(rendezvous)
+        server.connect(handshake)
         socket.send_fds(server, [b"p"], [3, 4])
         _, received, _, _ = socket.recv_fds(server, 1, 2)
     commands, answers = received

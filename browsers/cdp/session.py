@@ -1,7 +1,7 @@
-"""The seam to a tab: commands out, events in, nothing that hangs when a renderer or a browser dies.
+"""Send commands to browsers and tabs and receive events. Every wait ends when a renderer or browser crashes.
 
-What carries the messages is a `CdpTransport`, of which there are two (docs/decisions/001-transport.md).
-`Runtime.enable` is never sent: pages can see it.
+A `CdpTransport` carries the messages. There are two (docs/decisions/001-transport.md). `Runtime.enable` is
+never sent, because pages can detect it.
 """
 
 from __future__ import annotations
@@ -17,38 +17,35 @@ Message = dict[str, Any]
 Handler = Callable[[Event], None]
 
 COMMAND_LIMIT_S = 10.0
-"""No command is waited for longer: a renderer that is busy or half dead answers none."""
+"""Seconds. A busy or crashed renderer does not answer."""
 
 NO_PAGE = "javascript:"
-"""What a tab is opened with: an empty script, run in the empty document that every tab begins with.
+"""URL of a new tab: an empty script, run in the initial empty document.
 
-`about:blank` would be a page, let in as any other; the next one then needs a frame of its own, and the tab
-has a history of two. The first page of a tab takes over the empty document's frame with all that was done to
-it, so nothing is (decision 005).
+`about:blank` would be committed like any page. The next page would then need a frame of its own, and the
+tab's history would have two entries. The first page of a tab takes over the empty document's frame with all
+changes made to it, so none are made (decision 005).
 """
 
 
 class CommandFailedError(Exception):
-    """The browser answered a command with an error: the frame, the context or the request is gone."""
+    """The browser answered a command with an error: the frame, context or request no longer exists."""
 
 
 class CdpTransport(Protocol):
-    """Carries messages between a Connection and a browser.
-
-    A session id of None is the browser itself.
-    """
+    """Carries messages between a Connection and a browser. The session id None means the browser itself."""
 
     flat: bool
-    """Whether messages of a target carry its session id, or travel inside messages of the browser."""
+    """True if messages of a target carry its session id, False if they are nested in browser messages."""
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
-        """Where messages go, and whom to tell when there will be no more."""
+        """Set the handlers of messages and of the end of the connection."""
 
     def send(self, session_id: str | None, message: Message) -> None:
-        """Send; never fails: a wire that broke says so through `on_lost`."""
+        """Send a message. This never fails: a broken transport calls `on_lost`."""
 
     def close(self) -> None:
-        """Let go of whatever carries the messages."""
+        """Close the transport."""
 
 
 class Session:
@@ -62,25 +59,25 @@ class Session:
         self._children: dict[str, Session] = {}
         self._dead: errors.BrowsersError | None = None
         self.ended = asyncio.Event()
-        """Set when nobody is left to answer."""
+        """Set when the target no longer exists."""
 
     @property
-    def alive(self) -> bool:
-        """Whether anybody is left to answer."""
+    def is_alive(self) -> bool:
+        """True if the target still exists."""
         return self._dead is None
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call `handler` with the parameters of every such event; one handler an event."""
+        """Call `handler` with the parameters of every such event. Each event has one handler."""
         self._handlers[event] = handler
 
-    def off(self) -> None:
-        """Forget every handler."""
+    def remove_handlers(self) -> None:
+        """Remove all event handlers."""
         self._handlers.clear()
 
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
         """Send a command and return the future of its answer.
 
-        The future fails with CommandFailed, PageCrashed or BrowserGone.
+        The future fails with CommandFailedError, PageCrashedError or BrowserGoneError.
         """
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if self._dead is not None:
@@ -95,24 +92,25 @@ class Session:
         """Send a command and wait for its answer.
 
         Raises:
-            CommandFailed: the browser refused it.
+            CommandFailedError: the browser refused it.
             TimeoutError: no answer within `limit_s`.
-            PageCrashed, BrowserGone: nobody is left to answer.
+            PageCrashedError: the target no longer exists.
+            BrowserGoneError: the browser no longer runs.
         """
         async with asyncio.timeout(limit_s):
             return await self.start(method, **params)
 
     def post(self, method: str, /, **params: Any) -> None:
-        """Send a command whose answer does not matter."""
+        """Send a command and ignore its answer."""
         self.start(method, **params).add_done_callback(_ignore_failure)
 
     def child(self, session_id: str) -> Session:
-        """The session of a target that was attached through this one (a frame in a process of its own)."""
-        session = self._children[session_id] = self._connection.adopt(session_id)
+        """Return the session of a target attached through this one: a frame in a process of its own."""
+        session = self._children[session_id] = self._connection.add_session(session_id)
         return session
 
     def fail(self, error: errors.BrowsersError) -> None:
-        """Nobody is left behind this session: every pending and later command fails with `error`."""
+        """Fail every pending and later command with `error`: the target no longer exists."""
         if self._dead is not None:
             return
         self._dead = error
@@ -126,7 +124,7 @@ class Session:
             self._connection.forget(child, error)
 
     def receive(self, message: Message) -> None:
-        """Take in one message of the target."""
+        """Handle one message from the target."""
         number = message.get("id")
         if number is None:
             self._dispatch(message["method"], message.get("params", {}))
@@ -150,20 +148,20 @@ class Session:
 
 
 class Connection:
-    """One browser: makes contexts and tabs, and tells their messages apart."""
+    """Connection to one browser: creates contexts and tabs, and routes their messages."""
 
-    def __init__(self, wire: CdpTransport) -> None:
+    def __init__(self, transport: CdpTransport) -> None:
         self.closed = asyncio.Event()
-        self.heard = 0
-        """Messages of the browser and its tabs so far."""
-        self._wire = wire
+        self.message_count = 0
+        """Messages received from the browser and its tabs."""
+        self._transport = transport
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
         self._number = 0
-        wire.bind(self._on_message, self.lost)
+        transport.bind(self._on_message, self.lost)
 
     def next_number(self) -> int:
-        """A number that no other command of this browser has."""
+        """Return a command id that is unique for this browser."""
         self._number += 1
         return self._number
 
@@ -171,18 +169,20 @@ class Connection:
         """Send a command to the browser itself.
 
         Raises:
-            CommandFailed, TimeoutError, BrowserGone
+            CommandFailedError: the browser refused it.
+            TimeoutError: no answer within `limit_s`.
+            BrowserGoneError: the browser no longer runs.
         """
         return await self._browser.send(method, limit_s=limit_s, **params)
 
-    def ask(self) -> None:
-        """Make a living browser say something."""
+    def ping(self) -> None:
+        """Send a command that any running browser answers."""
         self._browser.post("Browser.getVersion")
 
     async def open_context(self, proxy_server: str) -> str:
-        """A fresh, private browser context behind its own gate.
+        """Create a private browser context behind its own proxy listener, and return its id.
 
-        `<-loopback>` takes back Chromium's rule that loopback goes past the proxy.
+        `<-loopback>` removes Chromium's rule that loopback bypasses the proxy.
         """
         made = await self.call(
             "Target.createBrowserContext",
@@ -193,48 +193,54 @@ class Connection:
         return str(made["browserContextId"])
 
     async def close_context(self, context_id: str, *, limit_s: float = 2.0) -> None:
-        """Dispose of a context with all its tabs."""
+        """Close a context with all its tabs."""
         await self.call("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
 
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
-        """A blank tab in the context: its target (which is also its main frame's id) and its session."""
-        # Where Playwright is shown each tab, halted, it waits for the first page before it lets go.
+        """Open a blank tab and return its target id, which is also its main frame's id, and its session."""
+        # If Playwright sees each tab paused, it waits for the first page before it detaches.
         url = NO_PAGE if self.flat else "about:blank"
         target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
         attached = await self.call(
-            "Target.attachToTarget", targetId=target["targetId"], flatten=self._wire.flat, limit_s=limit_s
+            "Target.attachToTarget",
+            targetId=target["targetId"],
+            flatten=self._transport.flat,
+            limit_s=limit_s,
         )
-        return target["targetId"], self.adopt(attached["sessionId"])
+        return target["targetId"], self.add_session(attached["sessionId"])
 
     @property
     def flat(self) -> bool:
-        """How targets are to be attached on this wire."""
-        return self._wire.flat
+        """True if targets are attached with flattening."""
+        return self._transport.flat
 
-    def adopt(self, session_id: str) -> Session:
-        """Take messages of that session in."""
+    def add_session(self, session_id: str) -> Session:
+        """Create the session of an attached target."""
         session = self._sessions[session_id] = Session(self, session_id)
         return session
 
     def forget(self, session: Session, error: errors.BrowsersError | None = None) -> None:
-        """Nothing more is wanted of this session."""
+        """Remove a session and fail its commands."""
         self._sessions.pop(session.id, None)
         session.fail(error or errors.BrowserGoneError("The tab was closed."))
 
     def detached(self, session_id: str) -> None:
-        """The browser let go of a session's target."""
+        """Handle the detachment of a session's target."""
         session = self._sessions.get(session_id)
         if session is not None:
             self.forget(session, errors.PageCrashedError("The page's target is gone."))
 
-    def end_tabs(self) -> None:
-        """The browser is about to be ended: who waits for a tab of it is told so, not that a site failed."""
+    def fail_tabs(self) -> None:
+        """Fail the sessions of all tabs before the browser is closed.
+
+        Visits then report the end of the browser, not an error of their site.
+        """
         for session in list(self._sessions.values()):
             if session is not self._browser:
                 self.forget(session, errors.BrowserGoneError("The browser was ended."))
 
     def lost(self) -> None:
-        """The browser or its driver is gone: everything pending fails now."""
+        """Fail everything pending, because the browser or its driver is gone."""
         if self.closed.is_set():
             return
         self.closed.set()
@@ -244,16 +250,16 @@ class Connection:
         self._sessions.clear()
 
     def close(self) -> None:
-        """The end, wanted: what is pending fails, and the wire is let go."""
+        """Close the connection and fail everything pending."""
         self.lost()
-        self._wire.close()
+        self._transport.close()
 
     def transmit(self, session: Session, message: Message) -> None:
-        """Carry one message to a target."""
-        self._wire.send(session.id, message)
+        """Send one message to a target."""
+        self._transport.send(session.id, message)
 
     def _on_message(self, session_id: str | None, message: Message) -> None:
-        self.heard += 1
+        self.message_count += 1
         session = self._sessions.get(session_id)
         if session is not None:
             session.receive(message)

@@ -19,39 +19,42 @@ import shlex
 import socket
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from browsers.cdp.session import Message
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
 
 LAUNCHER = Path(__file__).with_name("pipe_launcher.py")
 ATTACH = 1 << 30
 LEAVE_TABS_ALONE = ATTACH + 1
-"""Numbers of our commands on the root session, whose other numbers are Playwright's, from 1 upwards."""
+"""Ids of our commands on the root session. Playwright uses the ids from 1 upwards."""
 TAIL_BYTES = 80
-"""A session id stands at the very end of a message: `,"sessionId":"32 characters"}`."""
+"""Bytes at the end of a message with the session id: `,"sessionId":"32 characters"}`."""
 _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
-"""`json.dumps` makes an encoder at each call that asks for one of its own."""
-_GONE = "the browser ended at its start"
+"""Reused encoder: `json.dumps` creates one at each call with options."""
+_BROWSER_ENDED = "the browser ended at its start"
 
 
 class PipeHandshake:
-    """Waits where the launcher brings Playwright's ends of the pipe; serves one launch after the other."""
+    """Receives Playwright's ends of the pipe from the launcher, for one launch."""
 
     def __init__(self, folder: Path, chromium: str) -> None:
         self.executable = folder / f"chromium-{os.getpid()}-{id(self):x}"
-        """What Playwright is told to start."""
+        """Script that Playwright starts instead of Chromium."""
         self._address = folder / f"{id(self):x}.sock"
         self._chromium = chromium
         self._listener: socket.socket | None = None
 
     def open(self) -> bool:
-        """Set up; False where the folder's scripts cannot be executed or its path is too long."""
+        """Create the script and the socket. Return False if scripts cannot run or the path is too long."""
         if os.statvfs(self._address.parent).f_flag & getattr(os, "ST_NOEXEC", 8):
             return False
         words = [sys.executable, "-IS", str(LAUNCHER), str(self._address), self._chromium]
-        # A path may hold bytes that are no text.
+        # A path may contain bytes that are not valid text.
         self.executable.write_bytes(os.fsencode(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'))
         self.executable.chmod(0o700)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -65,16 +68,16 @@ class PipeHandshake:
         self._listener = listener
         return True
 
-    async def meet(self) -> PipeTransport:
-        """The wire of the browser that is being launched now."""
+    async def wait_connected(self) -> PipeTransport:
+        """Return the transport of the browser that is being launched."""
         assert self._listener is not None
-        # asyncio's own `sock_accept`, cancelled just when somebody knocks, logs a fault of the closed socket.
+        # asyncio's `sock_accept`, if canceled during a connect, logs an error of the closed socket.
         await _readable(self._listener)
         peer, _ = self._listener.accept()
         peer.setblocking(False)
         try:
             await _readable(peer)
-            # Nothing is awaited from here on until the descriptors have their owner.
+            # No await from here on until the descriptors have an owner.
             _, received, _, _ = socket.recv_fds(peer, 1, 2)
             if len(received) != 2:
                 raise ConnectionError("the launcher ended before it handed its pipe over")
@@ -89,7 +92,7 @@ class PipeHandshake:
         return await PipeTransport.open(from_playwright, to_playwright, commands_in, answers_out)
 
     def close(self) -> None:
-        """Stop waiting."""
+        """Close the socket and remove the files."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -98,7 +101,7 @@ class PipeHandshake:
 
 
 class _Reader(asyncio.Protocol):
-    """Cuts a pipe's bytes into messages, which end with NUL."""
+    """Splits a pipe's bytes into messages, which end with NUL."""
 
     def __init__(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_message = on_message
@@ -119,7 +122,7 @@ class _Reader(asyncio.Protocol):
         self._hand_on()
 
     def _hand_on(self) -> None:
-        """A message that its receiver stumbles over keeps none that came with it from others."""
+        """Deliver the messages. An error in a handler does not stop the messages after it."""
         while self._ended:
             try:
                 self._on_message(self._ended.popleft())
@@ -132,7 +135,7 @@ class _Reader(asyncio.Protocol):
 
 
 class PipeTransport:
-    """One browser's pipe, shared with Playwright."""
+    """Pipe of one browser, shared with Playwright."""
 
     flat = True
 
@@ -146,14 +149,14 @@ class PipeTransport:
         self._on_lost: Callable[[], None] = lambda: None
         self._lost = False
         self._outgoing: list[bytes] = []
-        self._ours: set[str] = set()
+        self._own_sessions: set[str] = set()
 
     @classmethod
     async def open(
         cls, from_playwright: int, to_playwright: int, commands: int, answers: int
     ) -> PipeTransport:
-        """Over four descriptors, which it owns from now on."""
-        wire, loop = cls(), asyncio.get_running_loop()
+        """Open the transport over four descriptors, which it owns from now on."""
+        opened, loop = cls(), asyncio.get_running_loop()
 
         async def read(
             descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]
@@ -161,54 +164,54 @@ class PipeTransport:
             transport, _ = await loop.connect_read_pipe(
                 lambda: _Reader(on_message, on_end), os.fdopen(descriptor, "rb", 0)
             )
-            wire._transports.append(transport)
+            opened._transports.append(transport)
 
         async def write(descriptor: int) -> asyncio.WriteTransport:
             transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(descriptor, "wb", 0))
-            wire._transports.append(transport)
+            opened._transports.append(transport)
             return transport
 
-        wire._to_chromium = await write(commands)
-        wire._to_playwright = await write(to_playwright)
-        await read(answers, wire._from_chromium, wire._end)
-        await read(from_playwright, wire._from_playwright, wire._driver_gone)
-        if wire._lost:
-            # It died meanwhile; an end left open would keep that from Playwright for its whole time limit.
-            wire.close()
-        return wire
+        opened._to_chromium = await write(commands)
+        opened._to_playwright = await write(to_playwright)
+        await read(answers, opened._from_chromium, opened._end)
+        await read(from_playwright, opened._from_playwright, opened._driver_gone)
+        if opened._lost:
+            # The browser crashed. With an open end Playwright would not notice before its time limit.
+            opened.close()
+        return opened
 
     async def attach(self) -> None:
-        """Get a browser session of our own; what is attached through it is never Playwright's business.
+        """Open a browser session of our own. Playwright does not see what is attached through it.
 
         Raises:
             ConnectionError: the browser is gone.
         """
         if self._lost:
-            raise ConnectionError(_GONE)
+            raise ConnectionError(_BROWSER_ENDED)
         self._attached = asyncio.get_running_loop().create_future()
         self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
-        self._ours.add(self._own)
-        # Playwright would be shown each of our tabs, halted, to say that it does not want it: a detour for
-        # every tab, and a tab that stays halted for ever when Playwright's driver has died.
+        self._own_sessions.add(self._own)
+        # Playwright would see each of our tabs paused and detach from it: a round trip for every tab, and a
+        # tab that stays paused forever if Playwright's driver has crashed.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
         command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
         self._write(command)
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
-        """See Wire."""
+        """See CdpTransport."""
         self._on_message = on_message
         self._on_lost = on_lost
         if self._lost:
             on_lost()
 
     def send(self, session_id: str | None, message: Message) -> None:
-        """See Wire."""
+        """See CdpTransport."""
         message["sessionId"] = session_id or self._own
         self._write(message)
 
     def close(self) -> None:
-        """Close every end: Chromium exits when its pipe does."""
+        """Close every end. Chromium exits when its pipe closes."""
         for transport in self._transports:
             if not transport.is_closing():
                 transport.close()
@@ -219,23 +222,23 @@ class PipeTransport:
 
     def _from_chromium(self, message: bytes) -> None:
         session_id = _session_of(message)
-        if session_id in self._ours:
+        if session_id in self._own_sessions:
             self._take(session_id, json.loads(message))
         elif message.startswith(b'{"id":%d,' % ATTACH):
             if self._attached is not None and not self._attached.done():
                 self._attached.set_result(json.loads(message)["result"]["sessionId"])
         elif message.startswith(b'{"id":%d,' % LEAVE_TABS_ALONE):
-            return  # Playwright did not ask, and stops working on an answer that it cannot place
+            return  # Playwright did not send it and fails on an unknown answer
         elif self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.write(message + b"\0")
 
     def _take(self, session_id: str | None, message: Message) -> None:
-        # A session is ours from the moment it is announced on one of ours, before anything it says.
+        # A session is ours as soon as one of ours announces it, before its first message.
         method = message.get("method")
         if method == "Target.attachedToTarget":
-            self._ours.add(message["params"]["sessionId"])
+            self._own_sessions.add(message["params"]["sessionId"])
         elif method == "Target.detachedFromTarget":
-            self._ours.discard(message["params"]["sessionId"])
+            self._own_sessions.discard(message["params"]["sessionId"])
         self._on_message(None if session_id == self._own else session_id, message)
 
     def _write(self, message: Message) -> None:
@@ -244,13 +247,13 @@ class PipeTransport:
         self._outgoing.append(_ENCODED(message).encode())
 
     def _flush(self) -> None:
-        """All commands of one turn in one write: a tenth of the server's time went into writes."""
+        """Write all commands of one loop iteration at once: writes took a tenth of the server's time."""
         outgoing, self._outgoing = self._outgoing, []
         if self._to_chromium is not None and not self._to_chromium.is_closing():
             self._to_chromium.write(b"\0".join(outgoing) + b"\0")
 
     def _driver_gone(self) -> None:
-        """Chromium's pipe is ours: it goes on without Playwright, and the visits in it do not notice."""
+        """Continue without Playwright: Chromium's pipe belongs to this process, so visits do not notice."""
         if self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.close()
         self._to_playwright = None
@@ -260,7 +263,7 @@ class PipeTransport:
             self._lost = True
             self.close()
             if self._attached is not None and not self._attached.done():
-                self._attached.set_exception(ConnectionError(_GONE))
+                self._attached.set_exception(ConnectionError(_BROWSER_ENDED))
             self._on_lost()
 
 
@@ -272,7 +275,7 @@ def _session_of(message: bytes) -> str | None:
 
 async def _readable(peer: socket.socket) -> None:
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    # By its number: whoever gives up waiting may have closed it.
+    # By its number: a canceled caller may have closed it.
     descriptor = peer.fileno()
     loop.add_reader(descriptor, ready.set)
     try:
@@ -281,20 +284,12 @@ async def _readable(peer: socket.socket) -> None:
         loop.remove_reader(descriptor)
 
 
-class BrowserSession(Protocol):
-    """The part of Playwright's CDPSession that is used."""
-
-    def send(self, method: str, params: dict[str, Any] | None = None) -> Awaitable[dict[str, Any]]: ...
-
-    def on(self, event: Any, f: Any) -> Any: ...
-
-
 class PlaywrightTransport:
-    """Messages by `Target.sendMessageToTarget` and `Target.receivedMessageFromTarget`."""
+    """Sends by `Target.sendMessageToTarget` and receives by `Target.receivedMessageFromTarget`."""
 
     flat = False
 
-    def __init__(self, session: BrowserSession) -> None:
+    def __init__(self, session: CDPSession) -> None:
         self._session = session
         self._sending: set[asyncio.Future[Any]] = set()
         self._parents: dict[str, str] = {}
@@ -302,7 +297,7 @@ class PlaywrightTransport:
         self._on_lost: Callable[[], None] = lambda: None
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
-        """See Wire."""
+        """See CdpTransport."""
         self._on_message = on_message
         self._on_lost = on_lost
         self._session.on("Target.receivedMessageFromTarget", self._unpack)
@@ -313,7 +308,7 @@ class PlaywrightTransport:
         self._session.on("close", lambda *_: self.lost())
 
     def send(self, session_id: str | None, message: Message) -> None:
-        """See Wire."""
+        """See CdpTransport."""
         if session_id is None:
             self._start(message["id"], None, message["method"], message["params"])
             return
@@ -323,16 +318,16 @@ class PlaywrightTransport:
         if parent is None:
             self._start(message["id"], session_id, "Target.sendMessageToTarget", nested)
         else:
-            # Numbers are unique across sessions, and nobody waits for this one's own answer.
+            # Ids are unique across sessions, and the answer to this command is ignored.
             self.send(
                 parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested}
             )
 
     def close(self) -> None:
-        """See Wire: the session ends with its browser."""
+        """Do nothing: the session ends with its browser."""
 
     def lost(self) -> None:
-        """There will be no more messages."""
+        """Report that the connection has ended."""
         self._on_lost()
 
     def _start(self, number: int, session_id: str | None, method: str, params: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Find, install, launch and end Chromium."""

@@ -1,4 +1,4 @@
-"""Playwright's driver: one node process that launches the browsers; started anew when it has died."""
+"""Playwright's driver: a Node process that launches the browsers. It is restarted after a crash."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
 START_LIMIT_S = 30.0
-"""The driver needs 0.5 s on a quiet machine; a loaded one was seen to take ten times that."""
+"""Seconds. The driver needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
 STOP_LIMIT_S = 3.0
 
 
 class Driver:
-    """Owner of the driver; all browsers' profile folders lie under `folder`."""
+    """Owns the driver. The profile folders of all browsers are created in `folder`."""
 
     def __init__(self, folder: ProfileDir) -> None:
         self._folder = folder
@@ -32,10 +32,10 @@ class Driver:
         self._closed = False
 
     async def playwright(self) -> Playwright:
-        """The running driver, started when needed.
+        """Return the running driver, started if necessary.
 
         Raises:
-            NoBrowser: it does not start, as where a library that it needs is not installed; or was closed.
+            NoBrowserError: it does not start, for example because a library is missing, or it was closed.
         """
         async with self._starting:
             if self._closed:
@@ -45,7 +45,7 @@ class Driver:
             return self._playwright
 
     async def _start(self) -> Playwright:
-        # Importing Playwright costs 0.3-0.5 s of CPU: never before it is needed, never on the loop.
+        # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
             with _folders(self._folder.path):
@@ -53,20 +53,20 @@ class Driver:
                     manager = module.async_api.async_playwright()
                     playwright = await _started(asyncio.ensure_future(manager.start()))
                     _expect_its_end(manager)
-        except Exception as error:  # Playwright has no class of its own for it
+        except Exception as error:  # Playwright has no error class for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
             raise NoBrowserError(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
         return playwright
 
     async def restart(self, dead: Playwright) -> None:
-        """Let go of a driver that no longer answers; the next call of `playwright` starts another."""
+        """Discard a driver that no longer answers. The next call of `playwright` starts another."""
         async with self._starting:
             if self._playwright is dead:
                 self._playwright = None
                 await _stop(dead)
 
     async def close(self) -> None:
-        """Stop the driver for good; the browsers it launched end with it."""
+        """Stop the driver permanently. The browsers that it launched end with it."""
         async with self._starting:
             self._closed = True
             if self._playwright is not None:
@@ -75,7 +75,7 @@ class Driver:
 
 
 async def _started(coming: asyncio.Future[Playwright]) -> Playwright:
-    """Who gives up waiting leaves no driver behind: one that is on its way is awaited, and stopped."""
+    """Wait for a starting driver. If the caller is canceled, stop the driver."""
     try:
         return await asyncio.shield(coming)
     except asyncio.CancelledError:
@@ -86,7 +86,10 @@ async def _started(coming: asyncio.Future[Playwright]) -> Playwright:
 
 
 def _expect_its_end(manager: object) -> None:
-    """Playwright tells of a driver's death to a future that nobody reads; Python would call that a fault."""
+    """Retrieve the error of a future that Playwright sets when the driver ends.
+
+    Python would log the error as never retrieved otherwise.
+    """
     transport = getattr(getattr(manager, "_client", None), "_transport", None)
     told: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
     if told is not None:
@@ -97,18 +100,18 @@ async def _stop(playwright: Playwright) -> None:
     try:
         async with asyncio.timeout(STOP_LIMIT_S):
             await playwright.stop()
-    except Exception:  # a driver that was killed cannot be stopped, in whatever words Playwright says so
+    except Exception:  # a killed driver cannot be stopped, and Playwright's error varies
         return
 
 
 @contextmanager
 def _folders(folder: Path) -> Iterator[None]:
-    """The driver makes browser profiles in TMPDIR, which it can only be given by inheritance.
+    """Set TMPDIR for the driver, which inherits it and creates browser profiles there.
 
-    Profiles of browsers that were killed stay behind: in a folder of our own they can be swept away. And it
-    does not start for a user who has no home.
+    Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if
+    missing, because the driver does not start without one.
     """
-    tempfile.gettempdir()  # Python remembers its own answer from before the change
+    tempfile.gettempdir()  # Python caches its own value before the change
     given = {"TMPDIR": str(folder)} | ({} if _has_home() else {"HOME": str(folder)})
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
@@ -123,5 +126,5 @@ def _folders(folder: Path) -> Iterator[None]:
 
 
 def _has_home() -> bool:
-    """Whether HOME, or the system's list of users, names one."""
+    """Return True if HOME or the system's user list gives a home."""
     return os.path.isabs(os.path.expanduser("~"))

@@ -21,12 +21,12 @@ from browsers.chromium.locate import ChromiumInstall, InstallRoots
 from browsers.model import Tier
 
 _UBUNTU_WITH_A_CHROMIUM = "linuxmint"
-"""Made from Ubuntu too, but with a package of its own."""
+"""Derived from Ubuntu, but with a Chromium package of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPlatform:
-    """What the choice of a way depends on; tests make one of a folder."""
+    """Machine properties that decide how Chromium is installed. Tests create one for a folder."""
 
     machine: InstallRoots = field(default_factory=InstallRoots)
     is_root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
@@ -34,18 +34,21 @@ class HostPlatform:
     playwright: tuple[str, ...] = (sys.executable, "-m", "playwright")
 
     def has(self, program: str) -> bool:
-        """Whether a program is on the path."""
+        """Return True if a program is on the path."""
         return shutil.which(program, path=self.path) is not None
 
     @property
     def apt_brings_chromium(self) -> bool:
-        """Whether there is an apt-get whose package is a browser; Ubuntu's installs a snap, which cannot be
-        driven, and so does that of most that are made from it."""
+        """True if apt-get installs a browser.
+
+        Ubuntu's package installs a snap, which cannot be automated, and so do most distributions derived from
+        it.
+        """
         names = self._distributions()
         return self.has("apt-get") and ("ubuntu" not in names or _UBUNTU_WITH_A_CHROMIUM in names)
 
     def _distributions(self) -> list[str]:
-        """ID of /etc/os-release, such as debian, and those it is like; empty where there is none."""
+        """Return ID and ID_LIKE of /etc/os-release, such as debian, or an empty list."""
         try:
             lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
         except OSError:
@@ -57,30 +60,31 @@ class HostPlatform:
 Log = Callable[[str], None]
 
 PACKAGES_LIMIT_S = 1800.0
-"""250 MB over a slow line; a package manager is only stopped when it must be hanging."""
+"""Seconds. 250 MB over a slow line. A package manager is stopped only if it probably hangs."""
 DOWNLOAD_LIMIT_S = 900.0
 DRIVER_LIMIT_S = 60.0
-"""Playwright's driver says its version in half a second; a cold disk has to read 120 MB."""
+"""Seconds. Playwright's driver prints its version in half a second, but a cold disk has to read 120 MB."""
 
 _STDERR = 2
-"""Where installers print: stdout belongs to whoever called us."""
+"""File descriptor for the output of installers: stdout belongs to the caller."""
 
-# Debian's package, and a file of it. Text is read without them; what is seen of a page is not the same.
+# Debian packages, and a file of each. Text extraction works without them, but pages look different.
 _FONTS: Mapping[str, str] = {
     "fonts-noto-cjk": "usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
     "fonts-noto-color-emoji": "usr/share/fonts/truetype/noto/NotoColorEmoji.ttf",
 }
-# Another apt may be at work, as on a machine that has just started: wait for its lock instead of failing.
+# Another apt may be running, as on a newly started machine: wait for its lock.
 _APT = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300")
 _APT_INSTALL = (*_APT, "install", "-y", "--no-install-recommends")
 
 _DOWNLOADS: Mapping[Tier, str] = {Tier.FULL: "chromium", Tier.LIGHT: "chromium-headless-shell"}
-"""Playwright's names of them."""
+"""Playwright's names of the browsers."""
 
-# Playwright brings its own node, which needs a library that a bare Debian and its slim images lack (node 24).
+# Playwright includes a Node that needs a library that a minimal Debian and its slim images lack (node 24).
 _DRIVER_LIBRARY: Mapping[str, str] = {"apt-get": "libatomic1", "dnf": "libatomic", "zypper": "libatomic1"}
 _APT_BOTH = (*_APT_INSTALL, "chromium", "chromium-headless-shell", "fonts-liberation")
-# With the lists as they are, then with fresh ones, then without the shell that older releases lack.
+# First with the existing package lists, then with updated ones, then without the shell, which older releases
+# lack.
 _APT_ATTEMPTS = (
     (_APT_BOTH,),
     ((*_APT, "update"), _APT_BOTH),
@@ -90,23 +94,23 @@ _APT_ATTEMPTS = (
 
 @dataclass(frozen=True, slots=True)
 class InstallReport:
-    """What is there now, and what a person has to do when that is not enough."""
+    """Result of an installation, and what the user has to do next."""
 
     found: tuple[ChromiumInstall, ...]
     missing: tuple[Tier, ...]
     next_step: str | None
-    """One command to run; None when nothing is left to do."""
+    """Command to run next, or None if nothing is missing."""
     driver_starts: bool = True
-    """Whether Playwright's own program, which launches the browsers, runs here."""
+    """True if Playwright's driver, which launches the browsers, runs here."""
 
     @property
     def usable(self) -> bool:
-        """Whether pages can be read: one Chromium is enough, it serves both tiers."""
+        """True if pages can be visited. One Chromium is enough, because it serves both tiers."""
         return bool(self.found) and self.driver_starts
 
     @property
     def lacking(self) -> str:
-        """What is not there, in words; empty when everything is."""
+        """Missing parts as text, or empty."""
         names = [f"Chromium for the {tier} tier" for tier in self.missing]
         if not self.driver_starts:
             names.append("a library that Playwright's driver needs")
@@ -115,7 +119,7 @@ class InstallReport:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One way to install: commands tried in turn; those of one attempt must all succeed."""
+    """One method of installation: attempts in order. All commands of an attempt must succeed."""
 
     name: str
     attempts: tuple[tuple[tuple[str, ...], ...], ...]
@@ -123,7 +127,7 @@ class _Way:
 
 
 def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
-    """Install only where nothing works at all: one tier can serve both. What was downloaded is kept fresh."""
+    """Install only if nothing works at all: one tier can serve both. A Playwright download is updated."""
     host = host or HostPlatform()
     report = _look_afresh(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
@@ -132,9 +136,9 @@ def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallRepor
 def install(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
-    """Install the tiers that are missing; made again, it only brings a download up to date.
+    """Install the missing tiers. A repeated call only updates a download.
 
-    Ways are tried in turn until every tier starts. Each says on `log` what it does and whether it worked.
+    Methods are tried in order until every tier starts. Each reports on `log`.
     """
     host = host or HostPlatform()
     report = _look_afresh(host, tiers, log)
@@ -156,7 +160,7 @@ def install(
 
 
 def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
-    """Found means: it starts far enough to say its version, so its libraries are there too."""
+    """Return the installed browsers. Each starts far enough to print its version, so its libraries exist."""
     located = [chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine))]
     found = tuple(
         chromium
@@ -171,9 +175,9 @@ def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
 
 
 def _look_afresh(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
-    """What is there once Playwright's download is the one that this Playwright wants.
+    """Return the installed browsers after updating Playwright's download.
 
-    Nobody else brings it up to date, and it opens hostile pages. Where it is already, that costs a second.
+    No other mechanism updates it, and it opens hostile pages. Takes a second if it is up to date.
     """
     report = _look(host, tiers)
     names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
@@ -266,13 +270,13 @@ def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -
 
 
 def _told(command: Sequence[str]) -> int:
-    """Where a command may print; what goes wrong it says on stderr in any case."""
-    # However quiet apt-get is, dpkg tells three times of each of 160 packages.
+    """Return the stdout of a command. Errors are always printed on stderr."""
+    # Even with a quiet apt-get, dpkg prints three lines for each of 160 packages.
     return subprocess.DEVNULL if command[0] == "apt-get" else _STDERR
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask first: a package manager that is killed leaves its database locked."""
+    """Terminate before killing: a killed package manager leaves its database locked."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -299,7 +303,7 @@ def _next_step_for_driver(host: HostPlatform) -> str:
     for program, library in _DRIVER_LIBRARY.items():
         if host.has(program):
             return f"{sudo}{program} install -y {library}"
-    # It says itself what it lacks.
+    # Its output names what is missing.
     return f"{' '.join(host.playwright)} --version"
 
 
@@ -308,7 +312,7 @@ def _say(line: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0 when a Chromium starts, else 1 with the one command to run."""
+    """Run the installer. Return 0 if a Chromium starts, else 1 after printing the command to run."""
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     chosen = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Where this machine's Chromium is: found by looking at files, so that nothing has to be configured."""
+"""Find the installed Chromium in its usual locations, so that no configuration is needed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from browsers.model import Tier
 
 UNKNOWN_VERSION = "unknown"
 VERSION_LIMIT_S = 10.0
-"""`--version` takes 0.15 s warm; a cold disk has to read 300 MB."""
+"""Seconds. `--version` takes 0.15 s warm, but a cold disk has to read 300 MB."""
 
 _VERSION = re.compile(r"(?<!\d)\d{1,9}(?:\.\d{1,9}){3}(?!\d)")
 
-# The binaries themselves, never what stands in /usr/bin: those are scripts that do not `exec`, so a signal
-# reaches the script and the browser lives on; and Ubuntu's is a door to a snap, which cannot be driven.
+# The binaries, not the scripts in /usr/bin: those do not `exec`, so a signal reaches only the script.
+# Ubuntu's script starts a snap, which cannot be automated.
 _SYSTEM_LINUX: Mapping[Tier, tuple[str, ...]] = {
     Tier.LIGHT: (
         "usr/lib/chromium/chromium-headless-shell",  # Debian
@@ -46,7 +46,7 @@ _SYSTEM_MAC: Mapping[Tier, tuple[str, ...]] = {
     ),
 }
 
-# Inside Playwright's folder of one revision. Before 1.57 the folders were called chrome-linux and chrome-mac.
+# In Playwright's folder of one revision. Before 1.57 the folders were named chrome-linux and chrome-mac.
 _PLAYWRIGHT_FOLDERS: Mapping[Tier, str] = {
     Tier.LIGHT: "chromium_headless_shell-",
     Tier.FULL: "chromium-",
@@ -64,7 +64,7 @@ _PLAYWRIGHT_DONE = "INSTALLATION_COMPLETE"
 
 @dataclass(frozen=True, slots=True)
 class ChromiumInstall:
-    """One browser that can be started."""
+    """An installed browser."""
 
     executable: str
     tier: Tier
@@ -74,7 +74,7 @@ class ChromiumInstall:
 
 @dataclass(frozen=True, slots=True)
 class InstallRoots:
-    """What the search depends on; tests make one of a folder."""
+    """Folders and environment for the search. Tests create one for a folder."""
 
     root: Path = Path("/")
     home: Path = field(default_factory=lambda: _home())
@@ -83,14 +83,14 @@ class InstallRoots:
 
     @property
     def cache(self) -> Path:
-        """The user's cache folder, where Playwright keeps its browsers too."""
+        """The user's cache folder, which also contains Playwright's browsers."""
         if self.platform == "darwin":
             return self.home / "Library" / "Caches"
         return Path(self.environ.get("XDG_CACHE_HOME") or self.home / ".cache")
 
     @property
     def playwright(self) -> Path | None:
-        """Playwright's folder of browsers; None where it was told to keep them inside its own package."""
+        """Playwright's folder of browsers, or None if it is inside a package that is not installed."""
         chosen = self.environ.get("PLAYWRIGHT_BROWSERS_PATH")
         if chosen == "0":
             return _inside_playwright()
@@ -100,10 +100,10 @@ class InstallRoots:
 def find_chromium(
     tier: Tier, explicit: str | None, machine: InstallRoots | None = None
 ) -> ChromiumInstall | None:
-    """The Chromium of a tier, or None; a path that was given is the only one looked at."""
+    """Return the Chromium of a tier, or None. If a path is configured, only that path is checked."""
     machine = machine or InstallRoots()
     if explicit is not None:
-        path = Path(os.path.expanduser(explicit))  # which leaves the name of no user as it is
+        path = Path(os.path.expanduser(explicit))  # an unknown user name stays unchanged
         return ChromiumInstall(str(path), tier, "setting") if _runnable(path) else None
     for source, path in _candidates(tier, machine):
         if _runnable(path):
@@ -112,14 +112,16 @@ def find_chromium(
 
 
 def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """Its version, such as 156.0.8078.79."""
+    """Return its version, such as 156.0.8078.79, or "unknown"."""
     found = _VERSION.search(read_product(chromium, machine))
     return found.group() if found else UNKNOWN_VERSION
 
 
 def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """What it calls itself, such as "Google Chrome 156.0.8078.79"; asked once for each file and kept in the
-    user's cache."""
+    """Return its product name, such as "Google Chrome 156.0.8078.79".
+
+    It is queried once for each file and stored in the user's cache folder.
+    """
     notes = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)
@@ -150,7 +152,7 @@ def _of_playwright(folder: Path, tier: Tier) -> Iterator[Path]:
     prefix = _PLAYWRIGHT_FOLDERS[tier]
     revisions = [path for path in folder.glob(prefix + "*") if path.name.removeprefix(prefix).isdigit()]
     for revision in sorted(revisions, key=lambda path: int(path.name.removeprefix(prefix)), reverse=True):
-        # Playwright writes this file last: without it the folder is a download that was cut short.
+        # Playwright writes this file last. Without it the download is incomplete.
         if (revision / _PLAYWRIGHT_DONE).exists():
             for pattern in _PLAYWRIGHT_BINARIES[tier]:
                 yield from sorted(revision.glob(pattern))
@@ -159,12 +161,12 @@ def _of_playwright(folder: Path, tier: Tier) -> Iterator[Path]:
 def _home() -> Path:
     try:
         return Path.home()
-    except RuntimeError:  # a container's user may have neither HOME nor an entry in /etc/passwd
+    except RuntimeError:  # a container's user may have no HOME and no entry in /etc/passwd
         return Path(tempfile.gettempdir())
 
 
 def _inside_playwright() -> Path | None:
-    # Only this rare setting needs the package, whose import alone costs half a second.
+    # Only this rare setting needs the package, whose import takes half a second.
     try:
         import playwright
     except ImportError:
@@ -208,7 +210,7 @@ def _read_notes(path: Path) -> dict[str, str]:
 
 
 def _write_notes(path: Path, notes: Mapping[str, str]) -> None:
-    """Best effort: a home that cannot be written to only costs the question again."""
+    """Write the cache. If the folder is not writable, the next call queries again."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

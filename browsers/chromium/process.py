@@ -28,7 +28,7 @@ PROC = Path("/proc")
 
 
 def list_tree_pids(root: int) -> list[int]:
-    """The process and all its descendants; empty where there is no /proc."""
+    """Return the ids of the process and all its descendants, or an empty list without /proc."""
     found, todo = [], [root]
     while todo:
         pid = todo.pop()
@@ -46,7 +46,7 @@ def list_tree_pids(root: int) -> list[int]:
 
 
 def measure_tree_bytes(root: int) -> int | None:
-    """Proportional set size of the tree, shared pages counted once; None where the platform does not tell."""
+    """Return the proportional set size of the tree in bytes, or None if the platform cannot tell."""
     total = 0
     for pid in list_tree_pids(root):
         try:
@@ -58,8 +58,8 @@ def measure_tree_bytes(root: int) -> int | None:
 
 
 def find_zygotes(root: int) -> list[int]:
-    """The processes of the tree that all its later renderers are forked from."""
-    # Chromium rewrites its command lines: where NULs were, there are spaces a moment later.
+    """Return the zygote processes of the tree, from which new renderers are forked."""
+    # Chromium rewrites its command lines: NULs become spaces shortly after the start.
     return [pid for pid in list_tree_pids(root) if b"--type=zygote" in _command_line(pid)]
 
 
@@ -77,14 +77,14 @@ CLOSE_LIMIT_S = 3.0
 SELF_TEST_LIMIT_S = 5.0
 DEAD_PROXY = "socks5://127.0.0.1:9"
 REASON_CHARS = 300
-_PRINTED = re.compile(r"^\[pid=\d+\]\[err\] (.+)$", re.MULTILINE)
-_GRAVE = ("FATAL", "error while loading shared libraries", "sandbox")
-"""Words of what ends a browser, among its lines about what it does without."""
+_STDERR_LINE = re.compile(r"^\[pid=\d+\]\[err\] (.+)$", re.MULTILINE)
+_FATAL_WORDS = ("FATAL", "error while loading shared libraries", "sandbox")
+"""Words in messages about fatal errors. Other messages are about missing optional features."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Which binary to start, and how."""
+    """Binary to start, and its switches."""
 
     tier: Tier
     executable: str
@@ -92,7 +92,7 @@ class LaunchRequest:
 
 
 class RunningChromium:
-    """A browser that answers; `connection.closed` is set when it is gone."""
+    """A running browser. `connection.closed` is set when it has ended."""
 
     def __init__(
         self, browser: Browser, connection: Connection, tier: Tier, sandboxed: bool, folders: set[Path]
@@ -106,12 +106,12 @@ class RunningChromium:
         self._browser = browser
         self._folders = folders
         self._watched: dict[int, int] = {}
-        """Process ids by the descriptor that tells of their end."""
+        """Process ids by the descriptor that signals their end."""
 
     async def watch(self) -> None:
-        """Learn the browser's process id, and notice its death even when nobody tells.
+        """Read the browser's process id and watch for its end.
 
-        A browser whose zygote was killed lives on and never opens another tab: it is ended too.
+        A browser whose zygote was killed continues to run and never opens another tab. It is killed too.
         """
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
@@ -122,10 +122,12 @@ class RunningChromium:
             self._watch(zygote)
 
     async def self_test(self) -> None:
-        """Open a tab and close it: a wire that cannot do this is of no use.
+        """Open a tab and close it, to test the transport.
 
         Raises:
-            CommandFailed, TimeoutError, BrowserGone
+            CommandFailedError: the browser refused a command.
+            TimeoutError: the browser does not answer.
+            BrowserGoneError: the browser crashed.
         """
         context_id = await self.connection.open_context(DEAD_PROXY)
         _, session = await self.connection.open_session(context_id, limit_s=SELF_TEST_LIMIT_S)
@@ -134,25 +136,23 @@ class RunningChromium:
         self.connection.forget(session)
 
     async def memory_bytes(self) -> int | None:
-        """Proportional set size of the whole tree; None where the platform does not tell."""
+        """Return the proportional set size of the whole tree in bytes, or None if unknown."""
         return None if self.pid is None else await asyncio.to_thread(measure_tree_bytes, self.pid)
 
     async def close(self) -> None:
-        """End the browser: politely, then by force; its profile goes with it."""
-        self.connection.end_tabs()
+        """Close the browser, by force if necessary, and remove its profile."""
+        self.connection.fail_tabs()
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await self._browser.close()
-        except (
-            Exception
-        ):  # a browser that is gone already cannot be closed, in whatever words Playwright says so
+        except Exception:  # a closed browser cannot be closed again, and Playwright's error varies
             self.kill()
         self.connection.close()
         self._unwatch()
         await asyncio.to_thread(self._remove_folders)
 
     def kill(self) -> None:
-        """End the browser by force; its children notice and go."""
+        """Kill the browser. Its child processes then exit."""
         if self.pid is not None and not self.connection.closed.is_set():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -183,68 +183,68 @@ class RunningChromium:
 async def launch(
     driver: Driver, order: LaunchRequest, folder: Path, *, may_bare: bool = True
 ) -> RunningChromium:
-    """Start a browser, with Chromium's sandbox where the host allows it; a driver that died is replaced.
+    """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.
 
-    Only one launch may run at a time: what appears in `folder` meanwhile is taken for this browser's profile.
-    `may_bare`: whether one that does not start may be tried without its sandbox.
+    Only one launch may run at a time: folders that appear in `folder` meanwhile are taken for this browser's
+    profile. `may_bare` allows a second attempt without the sandbox.
 
     Raises:
-        NoBrowser: it does not start.
+        NoBrowserError: it does not start.
     """
-    # Chromium refuses to run as root with its sandbox; an ordinary user needs user namespaces for it.
+    # Chromium refuses to run as root with its sandbox. Other users need user namespaces for it.
     sandboxed = os.geteuid() != 0
     try:
-        return await _launch_on_best_wire(driver, order, folder, sandboxed)
+        return await _launch_on_best_transport(driver, order, folder, sandboxed)
     except errors.NoBrowserError as refused:
         if not sandboxed or not may_bare:
             raise
-        running = await _launch_on_best_wire(driver, order, folder, False)
+        running = await _launch_on_best_transport(driver, order, folder, False)
         log.warning("CHROMIUM RUNS WITHOUT ITS SANDBOX: this host does not allow it (%s)", refused)
         return running
 
 
-async def _launch_on_best_wire(
+async def _launch_on_best_transport(
     driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool
 ) -> RunningChromium:
-    rendezvous = PipeHandshake(folder, order.executable)
+    handshake = PipeHandshake(folder, order.executable)
     try:
-        if await asyncio.to_thread(rendezvous.open):
+        if await asyncio.to_thread(handshake.open):
             try:
-                return await _launch(driver, order, folder, sandboxed, rendezvous)
+                return await _launch(driver, order, folder, sandboxed, handshake)
             except errors.NoBrowserError as error:
                 log.warning("shared pipe not usable, taking the nested wire: %s", error)
     finally:
-        rendezvous.close()
+        handshake.close()
     return await _launch(driver, order, folder, sandboxed, None)
 
 
 async def _launch(
-    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool, rendezvous: PipeHandshake | None
+    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool, handshake: PipeHandshake | None
 ) -> RunningChromium:
     before = await asyncio.to_thread(_folders_in, folder)
-    meeting = asyncio.ensure_future(rendezvous.meet()) if rendezvous is not None else None
-    executable = str(rendezvous.executable) if rendezvous is not None else order.executable
+    connecting = asyncio.ensure_future(handshake.wait_connected()) if handshake is not None else None
+    executable = str(handshake.executable) if handshake is not None else order.executable
     try:
         browser = await _start(driver, order, executable, folder, sandboxed)
     except BaseException:
-        if meeting is not None:
-            meeting.cancel()
-            meeting.add_done_callback(_close_unused)
+        if connecting is not None:
+            connecting.cancel()
+            connecting.add_done_callback(_close_unused)
         raise
     folders = await asyncio.to_thread(_folders_in, folder) - before
-    wire: CdpTransport | None = None
+    transport: CdpTransport | None = None
     try:
         async with asyncio.timeout(LAUNCH_LIMIT_S):
-            wire = await _wire(browser, meeting)
-            running = RunningChromium(browser, Connection(wire), order.tier, sandboxed, folders)
-            # A tab has been opened by then, so the zygote that it came from is there to be watched.
+            transport = await _transport(browser, connecting)
+            running = RunningChromium(browser, Connection(transport), order.tier, sandboxed, folders)
+            # A tab has been opened before, so its zygote exists and can be watched.
             await running.self_test()
             await running.watch()
     except BaseException as error:
         with contextlib.suppress(Exception):
             await browser.close()
-        if wire is not None:
-            wire.close()
+        if transport is not None:
+            transport.close()
         if isinstance(error, (OSError, CommandFailedError, errors.BrowserGoneError)):
             raise _no_browser(order, error) from error
         raise
@@ -253,29 +253,29 @@ async def _launch(
         order.tier,
         running.version,
         sandboxed,
-        type(wire).__name__,
+        type(transport).__name__,
     )
     return running
 
 
-def _close_unused(meeting: asyncio.Future[PipeTransport]) -> None:
-    """A launcher may have brought its pipe before the browser behind it died."""
-    if not meeting.cancelled() and meeting.exception() is None:
-        meeting.result().close()
+def _close_unused(connecting: asyncio.Future[PipeTransport]) -> None:
+    """Close a pipe that arrived before the launch failed."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().close()
 
 
-async def _wire(browser: Browser, meeting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
-    if meeting is None:
+async def _transport(browser: Browser, connecting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
+    if connecting is None:
         nested = PlaywrightTransport(await browser.new_browser_cdp_session())
         browser.on("disconnected", lambda _: nested.lost())
         return nested
-    wire = await meeting
+    transport = await connecting
     try:
-        await wire.attach()
+        await transport.attach()
     except BaseException:
-        wire.close()
+        transport.close()
         raise
-    return wire
+    return transport
 
 
 async def _start(
@@ -316,7 +316,7 @@ def _folders_in(folder: Path) -> set[Path]:
 
 def _driver_is_dead(error: Exception) -> bool:
     said = str(error)
-    # A browser that exits at once, as for want of a sandbox, is told in the same words, with what it printed.
+    # A browser that exits at once, for example without its sandbox, has the same message with its output.
     closed = "Target page, context or browser has been closed" in said and "Browser logs" not in said
     return closed or "Connection closed" in said
 
@@ -328,9 +328,9 @@ def _no_browser(order: LaunchRequest, error: Exception) -> errors.NoBrowserError
 
 
 def _reason(error: Exception) -> str:
-    """The browser's own last words where Playwright has them, else the first line of what it says."""
+    """Return the browser's last error output if Playwright has it, else the first line of the error."""
     said = str(error)
-    printed = [line.strip() for line in _PRINTED.findall(said)]
-    grave = [line for line in printed if any(word in line for word in _GRAVE)]
+    printed = [line.strip() for line in _STDERR_LINE.findall(said)]
+    grave = [line for line in printed if any(word in line for word in _FATAL_WORDS)]
     lines = grave or printed or (said or type(error).__name__).strip().splitlines()
     return lines[0][:REASON_CHARS]

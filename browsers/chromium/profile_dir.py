@@ -1,4 +1,4 @@
-"""The folder for browser profiles: ours alone, and swept when its owner was killed."""
+"""Temporary folder for browser profiles. Folders of killed servers are removed at the next start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ REMOVALS = 40
 BETWEEN_REMOVALS_S = 0.05
 
 LONGEST_PARENT_BYTES = 34
-"""Chromium's full tier makes a socket beneath, in `org.chromium.Chromium.XXXXXX/SingletonSocket`, and ends if
-that address has more than 107 bytes (Linux) or 103 (macOS, whose own folder of temporary files has 49)."""
+"""Bytes. Chromium's full tier creates a socket in `org.chromium.Chromium.XXXXXX/SingletonSocket` and exits if
+its path exceeds 107 bytes (Linux) or 103 (macOS, whose own temporary folder has 49)."""
 SHORT_PARENT = Path("/tmp")
 
 
 class ProfileDir:
-    """A temporary folder held by a lock: as long as its owner lives, no other process sweeps it."""
+    """A temporary folder with a lock. While its owner runs, no other process removes it."""
 
     def __init__(self) -> None:
         self.path = Path()
@@ -31,7 +31,7 @@ class ProfileDir:
     def __enter__(self) -> ProfileDir:
         remove_abandoned_dirs()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
-        # Locked before it has its name: a sweep at this very moment sees no lock, or one that is held.
+        # Locked before it gets its name: a concurrent cleanup finds no lock, or a locked one.
         unnamed = self.path / (LOCK + ".new")
         self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -48,7 +48,7 @@ class ProfileDir:
 
 
 def _parent() -> Path:
-    """The folder of temporary files, unless the addresses of sockets beneath it would be too long."""
+    """Return the folder of temporary files, or /tmp if its socket paths would be too long."""
     usual = Path(tempfile.gettempdir())
     if len(os.fsencode(usual)) > LONGEST_PARENT_BYTES and os.access(SHORT_PARENT, os.W_OK | os.X_OK):
         return SHORT_PARENT
@@ -56,7 +56,10 @@ def _parent() -> Path:
 
 
 def _remove(folder: Path) -> None:
-    """A browser that is just ending may write once more: without its lock the rest would never be swept."""
+    """Remove a folder, with retries.
+
+    An ending browser may still write, and a folder without its lock would never be removed.
+    """
     for _ in range(REMOVALS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -65,7 +68,7 @@ def _remove(folder: Path) -> None:
 
 
 def remove_abandoned_dirs() -> int:
-    """Remove the folders of owners that are gone; returns how many."""
+    """Remove the folders whose owners no longer run, and return their number."""
     swept = 0
     for folder in _parent().glob(PREFIX + "*"):
         if _abandoned(folder):
@@ -78,7 +81,7 @@ def _abandoned(folder: Path) -> bool:
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return False  # being made or being removed at this moment
+        return False  # it is being created or removed
     except OSError:
         return False  # another user's
     try:

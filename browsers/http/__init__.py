@@ -1,0 +1,1 @@
+"""HTTP details that browsers handle differently from the standard library: encodings and URLs."""

@@ -9,6 +9,9 @@ from types import MappingProxyType
 
 from browsers.http.charset_detection import detect_charset, score_charset
 
+# Labels: https://encoding.spec.whatwg.org/#names-and-labels. Where the standard decodes more than the Python
+# codec of the same name, the wider codec is used: pages declared `gb2312` contain characters of GB 18030, and
+# those declared `iso-8859-1` the quotation marks of windows-1252.
 _LABELS: Mapping[str, str] = MappingProxyType(
     {
         "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
@@ -61,7 +64,7 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         " windows-949",
         "utf-16-be": "unicodefffe utf-16be",
         "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
-        # The standard refuses these two, for what scripts could be smuggled in; here nothing is run.
+        # The standard refuses these two because scripts could be smuggled in. No script runs here.
         "hz": "hz-gb-2312",
         "iso2022_kr": "csiso2022kr iso-2022-kr",
     }
@@ -73,19 +76,19 @@ _CODECS: Mapping[str, str] = MappingProxyType(
 
 
 def find_codec(label: str) -> str | None:
-    """The Python codec for a label in any spelling; None for what no browser knows."""
+    """Return the Python codec for a label in any spelling, or None if browsers do not know the label."""
     return _CODECS.get(label.strip("\t\n\f\r \"'").lower())
 
 
 def list_labels() -> tuple[str, ...]:
-    """Every label that is known."""
+    """Return every known label."""
     return tuple(_CODECS)
 
 
 _JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
 
-# (as Python reads it, as browsers do): the differences that came out when Chromium was asked for each pair of
-# bytes, but for two slashes of Big5 that have twins of their own.
+# (as Python decodes it, as browsers do): differences found by decoding each pair of bytes with Chromium,
+# except two slashes of Big5 that have similar characters of their own.
 _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
@@ -97,11 +100,12 @@ _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 _GAPS_FILLED = 50_000
-"""More unreadable characters than this are no text; each one filled costs a microsecond or two."""
+"""Maximum of undecodable characters that are repaired. More are not text, and each takes a microsecond or
+two."""
 
 
 def decode_with(body: bytes, codec: str) -> str:
-    """The text of a body; what cannot be read becomes U+FFFD."""
+    """Decode a body. Undecodable bytes become U+FFFD."""
     text = body.decode(codec, "replace")
     if codec in _GAPS and 0 < text.count("\ufffd") <= _GAPS_FILLED:
         text = body.decode(codec, _GAPS[codec])
@@ -111,17 +115,17 @@ def decode_with(body: bytes, codec: str) -> str:
 
 
 def _windows_big5(error: UnicodeError) -> tuple[str, int]:
-    """The euro sign and the blocks, which the codec for Hong Kong lacks."""
+    """Decode the euro sign and the blocks, which the codec for Hong Kong lacks."""
     return _fill(error, lambda pair: pair, "cp950")
 
 
 def _windows_japanese(error: UnicodeError) -> tuple[str, int]:
-    """The makers' rows: circled numbers, units, names of companies."""
+    """Decode the vendor rows: circled numbers, units, names of companies."""
     return _fill(error, _as_shift_jis, "cp932")
 
 
 def _fill(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) -> tuple[str, int]:
-    """Read one character of two bytes in another codec, or give up one byte."""
+    """Decode one character of two bytes with another codec, or skip one byte."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     pair = error.object[error.start : error.start + 2]
@@ -133,7 +137,7 @@ def _fill(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) ->
 
 
 def _as_shift_jis(pair: bytes) -> bytes:
-    """A character of EUC-JP in Shift JIS, both being ways to write a place in one table.
+    """Convert a character from EUC-JP to Shift JIS: both encode a position in the same table.
 
     https://encoding.spec.whatwg.org/#shift_jis-encoder
     """
@@ -144,7 +148,7 @@ def _as_shift_jis(pair: bytes) -> bytes:
 _LEADS = range(0xA1, 0xFF)
 _TRAILS = range(0xA1, 0xFF)
 
-# Python's codecs ask handlers by name, so these have to be entered in its own register; they hold no state.
+# Python finds error handlers by name in its own registry. They have no state.
 codecs.register_error("browsers.windows-big5", _windows_big5)
 codecs.register_error("browsers.windows-japanese", _windows_japanese)
 _GAPS: Mapping[str, str] = MappingProxyType(
@@ -155,9 +159,9 @@ _GAPS: Mapping[str, str] = MappingProxyType(
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 _PRESCAN_BYTES = 1024
-"""How far the standard looks for a declaration in the markup."""
+"""Bytes in which the standard searches for a declaration in the markup."""
 _HEAD_BYTES = 64 * 1024
-"""How far browsers go on looking while the head has not ended."""
+"""Bytes in which browsers continue to search while the head has not ended."""
 
 _HEADER_CHARSET = re.compile(r"""charset\s*+=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -166,40 +170,40 @@ _META_CHARSET = re.compile(rb"""charset\s*+=\s*+["']?\s*+([^\s"'/>;]+)""", re.IG
 _HEAD_END = re.compile(rb"</head|<body", re.IGNORECASE)
 _XML = re.compile(rb"""\s*+<\?xml[^>]*?\sencoding\s*+=\s*+["']([^"'>]+)["']""")
 
-# Encodings whose bytes are all ASCII, told by their escape sequences.
+# Encodings whose bytes are all ASCII, detected by their escape sequences.
 _ESCAPES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp"), (b"\x1b(J", "iso2022_jp"))
 _NOT_EIGHT_BIT = frozenset({"utf-8", "utf-16-le", "utf-16-be", "iso2022_jp", "iso2022_kr", "hz"})
-"""A body that is none of UTF-8 and has bytes above ASCII was not made in these."""
+"""Encodings that are excluded for a body that is not UTF-8 and has bytes above ASCII."""
 _MISTAKABLE = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp874"})
-"""A few characters of these can look like UTF-8."""
+"""Encodings of which a few characters can look like UTF-8."""
 
 _SURE_BYTES = 8
-"""Continuation bytes that make valid UTF-8 certain whatever is declared. Of the encodings of the web GBK
-comes nearest: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of
-ten million."""
+"""Continuation bytes that make valid UTF-8 certain regardless of the declaration. GBK is the most similar
+encoding of the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three
+texts of ten million."""
 
 _TRUSTED = 9
-"""So many characters of good UTF-8 for each bad one, and it is UTF-8 with faults."""
+"""Valid UTF-8 characters for each invalid one: above, it is UTF-8 with errors."""
 _TRIAL_BYTES = 64 * 1024
 _ZEROS = 5
-"""One zero byte in so many of one parity, and a fifth of that in the other, make UTF-16."""
+"""UTF-16 has one zero byte in this many at one parity, and at most a fifth of that at the other."""
 _HIGH = re.compile(rb"[\x80-\xff]")
 
 _PLAINLY = 0.35
-"""By how much another encoding must read better before a declaration is passed over (scores go up to 1)."""
+"""Score difference by which another encoding must be better to override a declaration (at most 1)."""
 _ENOUGH_HIGH = 6
-"""With fewer bytes above ASCII a declaration is never doubted."""
+"""Bytes above ASCII. With fewer, a declaration is always trusted."""
 
-# Encodings that pages declare and that are judged by the letters of a nearly identical one.
+# Declared encodings that are scored with the letters of a nearly identical encoding.
 _JUDGED_AS = {"iso8859_15": "cp1252"}
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """The text of a body; never raises, and what it returns holds neither NUL nor lone surrogates.
+    """Decode a body. This never raises, and the text contains neither NUL nor lone surrogates.
 
     The order is that of https://html.spec.whatwg.org/#determining-the-character-encoding: byte order mark,
-    Content-Type, declaration in the markup; a declaration that plainly does not fit is passed over. Then
-    UTF-8, if it is that, and last a guess.
+    Content-Type, declaration in the markup. A declaration that clearly does not fit is ignored. Then UTF-8 if
+    valid, and last a detected encoding.
     """
     text = _text(body, content_type)
     return text.replace("\0", "") if "\0" in text else text
@@ -218,7 +222,7 @@ def _text(body: bytes, content_type: str) -> str:
 
 
 def _utf8(body: bytes) -> str | None:
-    """The text if it is UTF-8, also when a limit has cut its last character in two."""
+    """Return the text if it is UTF-8, also if a size limit has cut its last character."""
     try:
         return body.decode()
     except UnicodeDecodeError as error:
@@ -228,7 +232,7 @@ def _utf8(body: bytes) -> str | None:
 
 
 def _in_ascii(body: bytes, header: str | None) -> str | None:
-    """The encoding of bytes that are all ASCII but stand for other characters."""
+    """Return the encoding of bytes that are all ASCII but stand for other characters."""
     if b"\0" in body:
         return _bare_utf16(body)
     if b"\x1b" in body:
@@ -239,7 +243,7 @@ def _in_ascii(body: bytes, header: str | None) -> str | None:
 
 
 def _by_chance_utf8(body: bytes, text: str, header: str | None) -> str | None:
-    """The declared encoding of bytes too few to be surely UTF-8, though they are valid as such."""
+    """Return the declared encoding of valid UTF-8 that is too short to be certain."""
     if b"\0" in body and (wide := _bare_utf16(body)):
         return wide
     if len(body) - len(text) >= _SURE_BYTES:
@@ -249,7 +253,7 @@ def _by_chance_utf8(body: bytes, text: str, header: str | None) -> str | None:
 
 
 def _legacy(body: bytes, declared: str | None) -> str:
-    """The encoding of bytes that are not UTF-8, or not faultless UTF-8."""
+    """Return the encoding of bytes that are not valid UTF-8."""
     if b"\0" in body and (wide := _bare_utf16(body)):
         return wide
     if _mostly_utf8(body):
@@ -264,7 +268,7 @@ def _legacy(body: bytes, declared: str | None) -> str:
 
 
 def _bare_utf16(body: bytes) -> str | None:
-    """UTF-16 without a byte order mark: every other byte of its markup is zero."""
+    """Detect UTF-16 without a byte order mark: every second byte of its markup is zero."""
     head = body[:_PRESCAN_BYTES]
     even, odd = head[::2].count(0), head[1::2].count(0)
     if max(even, odd) * _ZEROS < len(head) // 2 or min(even, odd) * _ZEROS > max(even, odd):
@@ -296,7 +300,7 @@ def _in_header(content_type: str) -> str | None:
 
 
 def _in_markup(body: bytes) -> str | None:
-    """The encoding that the head of a page or an XML declaration names."""
+    """Return the encoding declared in the head of a page or in an XML declaration."""
     head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
     end = _HEAD_END.search(head)
     head = head[: max(end.start() if end else 0, _PRESCAN_BYTES)]
@@ -304,7 +308,7 @@ def _in_markup(body: bytes) -> str | None:
         charset = _META_CHARSET.search(meta[0])
         codec = find_codec(charset[1].decode("ascii", "replace")) if charset else None
         if codec is not None:
-            # Markup that could be read as ASCII is not UTF-16, whatever it says: the standard's own rule.
+            # Markup that is readable as ASCII is not UTF-16, whatever it declares: a rule of the standard.
             return "utf-8" if codec.startswith("utf-16") else codec
     xml = _XML.match(head)
     return find_codec(xml[1].decode("ascii", "replace")) if xml else None

@@ -16,24 +16,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 UPPER_CASE = 0.5
-"""What a capital is worth of its small letter: text read in a wrong encoding often has its cases swapped."""
+"""Value of a capital relative to its small letter: a wrong encoding often swaps the cases."""
 RAREST = 0.15
-"""What the rarest letter of a language is worth of its most frequent."""
+"""Value of the rarest letter of a language relative to the most frequent."""
 DECAY = 3.5
-"""Letters become rarer by a factor of e after so many parts of the alphabet: near enough for any language."""
+"""Parts of the alphabet after which letters are rarer by a factor of e. Accurate enough for any language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The non-ASCII letters of one language."""
+    """Values of the non-ASCII letters of one language."""
 
     worth: Mapping[str, float]
-    """By letter; text in the language comes to about 1 on average."""
+    """Value by letter. Text in the language averages about 1."""
     latin: bool
 
 
 def _alphabet(letters: str, *, latin: bool = False) -> Alphabet:
-    """An alphabet from its small letters, the most frequent first."""
+    """Create an alphabet from its small letters, the most frequent first."""
     last = max(len(letters) - 1, 1)
     ranks = [1 - (1 - RAREST) * rank / last for rank in range(len(letters))]
     frequencies = [math.exp(-DECAY * rank / len(letters)) for rank in range(len(letters))]
@@ -79,7 +79,7 @@ IDEOGRAPHS: Mapping[str, frozenset[str]] = MappingProxyType(
         "cp949": frozenset(_HANGUL + _WIDE_MARKS),
     }
 )
-"""Frequent characters by encoding of two bytes a character."""
+"""Frequent characters by two-byte encoding."""
 
 _RUSSIAN = _alphabet("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё")
 _UKRAINIAN = _alphabet("оанивіетрслкудмпязьбгйчхцжїюєшщфґ")
@@ -136,43 +136,43 @@ ALPHABETS: Mapping[str, tuple[Alphabet, ...]] = MappingProxyType(
         "iso8859_6": (_ARABIC,),
     }
 )
-"""Alphabets by encoding of one byte a character; the more usual encoding stands first and wins a draw."""
+"""Alphabets by one-byte encoding. More common encodings come first and win ties."""
 
 
 SAMPLE_BYTES = 32 * 1024
 WIDE_SAMPLE_BYTES = 8 * 1024
-"""Text enough to tell any two encodings apart, at two milliseconds; pages that begin with a menu of languages
-want more than a few kilobytes."""
+"""Bytes that suffice to distinguish any two encodings, in two milliseconds. Pages that begin with a language
+menu need more than a few kilobytes."""
 WINDOW_BYTES = 1024 * 1024
-"""Where the sample is looked for, from the first byte that is not ASCII."""
+"""Bytes, from the first non-ASCII byte, in which the sample is collected."""
 AROUND_BYTES = 12
-"""What is taken of the ASCII around a run of other bytes: enough to see whether it stands inside a word."""
+"""ASCII bytes that are kept around a run of other bytes, to see if it is inside a word."""
 
 FREQUENT = 0.35
-"""Share of frequent characters in Chinese, Japanese and Korean text that was read rightly: this and more."""
+"""Minimum share of frequent characters in correctly decoded Chinese, Japanese and Korean text."""
 WIDE_ENOUGH = 0.57
-"""From this score on text is Chinese, Japanese or Korean; what was misread comes to 0.25."""
+"""Score from which text is Chinese, Japanese or Korean. Wrongly decoded text scores 0.25."""
 LONELY = 0.5
-"""Part of the bytes above ASCII that stand between ASCII ones: beyond it text is rather that of a Latin
-language, in which a few pairs of bytes happen to be frequent characters."""
+"""Share of the bytes above ASCII that stand between ASCII ones. Above it, text is probably in a Latin
+language in which a few byte pairs happen to be frequent characters."""
 LONELY_WEIGHT = 16
-"""Fewer such bytes than this, and nothing but a Latin language is thought of."""
+"""Bytes. With fewer of them only Latin languages are considered."""
 BROKEN = 0.03
-"""Share of undecodable characters that rules an encoding of two bytes out."""
+"""Share of undecodable characters that excludes a two-byte encoding."""
 
 UNLIKELY: Mapping[str, float] = MappingProxyType(
     {"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1}
 )
-"""Head start of western Europe over neighbours that share most of its letters."""
+"""Score deduction in favor of Western European encodings that share most letters with these."""
 
 QUOTE = 0.7
 ALIEN = 0.0
 SYMBOL = -1.0
 UNREADABLE = -2.0
-"""What a character is worth that is no letter of the language, those being worth about 1."""
+"""Values of characters that are not letters of the language; letters are worth about 1."""
 ALONE_COST = 2.0
-"""How much a letter without neighbours speaks against scripts other than Latin: they have few words of one
-letter, and misread Italian has many."""
+"""Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter,
+and wrongly decoded Italian has many."""
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,4096}){0,1000}")
@@ -181,32 +181,32 @@ _LONELY = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
 _ASCII = bytes(range(0x80))
 _QUOTES_AND_DASHES = frozenset("\u00a0«»–—“”„‘’‚…•\u00ad‹›")
-"""What stands beside the letters of any language."""
+"""Characters that occur beside the letters of any language."""
 
 
 @dataclass(frozen=True, slots=True)
 class CharsetGuess:
-    """A Python codec and how well the text reads in it: 1 is perfect, 0 and less is noise."""
+    """A Python codec and the score of the text decoded with it: 1 is perfect, 0 and less is noise."""
 
     codec: str
     score: float
     weight: int
-    """How many bytes above ASCII it rests on."""
+    """Number of bytes above ASCII in the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
     text: bytes
     high: Mapping[int, int]
-    """How often each byte above ASCII occurs."""
+    """Count of each byte above ASCII."""
     beside: Mapping[int, int]
-    """How often each of them stands beside an ASCII letter."""
+    """Count of each of them beside an ASCII letter."""
     alone: Mapping[int, int]
-    """How often each of them stands beside no letter at all."""
+    """Count of each of them beside no letter."""
 
 
 def detect_charset(body: bytes) -> CharsetGuess:
-    """The codec that makes the most sense of a body; cp1252 where none makes any."""
+    """Return the codec with the best score for a body, or cp1252 if none scores."""
     sample = _sample(body)
     weight = sum(sample.high.values())
     scores = {codec: _wide_score(sample, codec) for codec in IDEOGRAPHS}
@@ -214,7 +214,7 @@ def detect_charset(body: bytes) -> CharsetGuess:
     lonely = len(_LONELY.findall(sample.text)) > LONELY * weight
     if lonely or scores[best] < WIDE_ENOUGH:
         wide = scores if weight >= LONELY_WEIGHT or not lonely else {}
-        # The first of equals wins, and the more usual encodings stand first.
+        # The first of equal scores wins, and more common encodings come first.
         scores = {
             codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS
         } | wide
@@ -223,7 +223,7 @@ def detect_charset(body: bytes) -> CharsetGuess:
 
 
 def score_charset(body: bytes, codec: str) -> float | None:
-    """How well a body reads in this encoding; None for encodings of which nothing is known."""
+    """Return the score of a body in an encoding, or None for encodings without data."""
     sample = _sample(body)
     if codec in IDEOGRAPHS:
         return _wide_score(sample, codec)
@@ -241,7 +241,7 @@ def _sample(body: bytes) -> _Sample:
 
 
 def _text_of(body: bytes) -> bytes:
-    """The runs of text that are not plain ASCII, each with a little of what stands around it."""
+    """Return the non-ASCII parts of the text, each with a few bytes around it."""
     first = _HIGH.search(body)
     if first is None:
         return b""
@@ -250,7 +250,7 @@ def _text_of(body: bytes) -> bytes:
     runs: list[bytes] = []
     size = end = 0
     for run in _RUN.finditer(window):
-        # What reaches into the last run's surroundings goes on with it: a cut could split a character.
+        # A run that overlaps the surroundings of the last one continues it: a cut could split a character.
         begin = end if run.start() < end else run.start() - AROUND_BYTES
         if begin != end:
             runs.append(b"\n")
@@ -263,7 +263,7 @@ def _text_of(body: bytes) -> bytes:
 
 
 def _wide_score(sample: _Sample, codec: str) -> float:
-    """Share of frequent characters among all that are not ASCII."""
+    """Return the share of frequent characters among all non-ASCII ones."""
     counts = Counter(sample.text[:WIDE_SAMPLE_BYTES].decode(codec, "replace"))
     total = sum(count for char, count in counts.items() if char > "\x7f")
     if not total or counts["\ufffd"] > BROKEN * total:
@@ -284,7 +284,7 @@ def _high_half(codec: str) -> str:
 
 
 def _likeness(sample: _Sample, letters: str, alphabet: Alphabet) -> float:
-    """How much the bytes, read as these letters, look like text in a language."""
+    """Return how similar the bytes, decoded to these letters, are to text in a language."""
     total = quotes = beside = alone = 0
     value = 0.0
     for byte, count in sample.high.items():
@@ -293,14 +293,14 @@ def _likeness(sample: _Sample, letters: str, alphabet: Alphabet) -> float:
             quotes += count
             continue
         worth = _worth(char, alphabet)
-        # A sign that stands by itself may mean anything; one inside a word is a letter misread.
+        # A symbol that stands alone may mean anything. One inside a word is a wrongly decoded letter.
         weight = count - sample.alone.get(byte, 0) if worth == SYMBOL else count
         total += weight
         value += worth * weight
         beside += sample.beside.get(byte, 0)
         alone += sample.alone.get(byte, 0)
     if alphabet.latin and value > 0:
-        # Latin letters stand among ASCII ones, those of other scripts never do.
+        # Latin letters stand among ASCII letters. Those of other scripts never do.
         value = max(value - alone, 0.0) * (beside + 1) / (total + 1)
     elif not alphabet.latin:
         value -= beside + ALONE_COST * alone

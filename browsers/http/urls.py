@@ -5,30 +5,30 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin, urlsplit
 
-# Browsers take backslashes for slashes, and any number of them; the last @ before the path ends it.
+# Browsers treat backslashes as slashes, in any number. The last @ before the path ends the user information.
 _USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
 
 
 def strip_credentials(url: str) -> str:
-    """The web address without what stands before its host."""
+    """Return the URL without user name and password."""
     return _USERINFO.sub(r"\1", url) if "@" in url else url
 
 
 def has_credentials(url: str) -> bool:
-    """Whether a name or a password stands before the host of the web address."""
+    """Return True if the URL contains a user name or password."""
     return "@" in url and _USERINFO.match(url) is not None
 
 
 _AROUND = "".join(map(chr, range(0x21)))
 _INSIDE = str.maketrans("", "", "\t\r\n")
-"""Both are dropped (URL Standard, "basic URL parser")."""
+"""Removed by browsers (URL Standard, "basic URL parser")."""
 _ABSOLUTE = re.compile(r"(https?):(/*)", re.IGNORECASE)
 
 
 def resolve_location(base: str, location: str) -> str:
-    """The address that `location` means at the web address `base`, without a name before its host.
+    """Resolve a `Location` header against the URL `base`, without user information.
 
-    What cannot be an address at all comes back as it is written.
+    A location that cannot be a URL is returned unchanged.
     """
     text = location.strip(_AROUND).translate(_INSIDE)
     try:
@@ -38,7 +38,7 @@ def resolve_location(base: str, location: str) -> str:
 
 
 def _with_slashes(scheme: str, text: str) -> str:
-    """Backslashes are slashes to browsers, and of slashes before a host any number is two."""
+    """Replace backslashes by slashes, and any number of slashes before a host by two."""
     head = re.split(r"[?#]", text, maxsplit=1)[0]
     absolute = _ABSOLUTE.match(head.replace("\\", "/"))
     if absolute is None and re.match(r"[a-z][a-z0-9+.-]*:", head, re.IGNORECASE):

@@ -1,0 +1,1 @@
+"""Identity of a browser: user agent, languages, time zone and window."""

@@ -25,23 +25,23 @@ ZONEINFO = "zoneinfo/"
 
 @dataclass(frozen=True, slots=True)
 class BrowserHost:
-    """Facts of one machine."""
+    """Properties of a machine that a browser on it shows. Read once and passed as an argument."""
 
     system: str = "Linux"
-    """As `platform.system()` says it: Linux, Darwin."""
+    """Value of `platform.system()`: Linux, Darwin."""
     machine: str = "x86_64"
-    """As `platform.machine()` says it: x86_64, aarch64, arm64."""
+    """Value of `platform.machine()`: x86_64, aarch64, arm64."""
     os_version: str = ""
-    """The version of macOS; browsers show no other system's."""
+    """Version of macOS. Browsers show it for no other system."""
     timezone: str | None = None
-    """IANA name; None where the machine does not say."""
+    """IANA name, or None if unknown."""
     shared_memory_bytes: int = 0
-    """Free bytes of /dev/shm; 0 where there is none, or none to write to."""
+    """Free bytes of /dev/shm, or 0 if it does not exist or is not writable."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def here(cls) -> BrowserHost:
-        """The machine this runs on."""
+        """Return the properties of this machine."""
         return cls(
             system=platform.system(),
             machine=platform.machine(),
@@ -53,7 +53,7 @@ class BrowserHost:
 
 
 def read_timezone(environment: Mapping[str, str], etc: Path) -> str | None:
-    """The zone's name, from where systems keep it: TZ, the link of /etc/localtime, Debian's /etc/timezone."""
+    """Return the name of the time zone from TZ, the link of /etc/localtime or Debian's /etc/timezone."""
     named = environment.get("TZ", "").removeprefix(":")
     if named:
         return named.partition(ZONEINFO)[2] or named
@@ -76,18 +76,18 @@ def _free_bytes(folder: str) -> int:
 SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
 
 LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900
-"""Of the light tier: what is laid out and painted costs, 7-12 % less of a JavaScript page than a window that
+"""Window of the light tier. Layout and painting cost 7-12 % less for a JavaScript page than a window that
 fills the screen."""
 
 PAINT_SCALE = 0.1
-"""Of what is painted in the light tier. A page's own measures stay as they are, its observers and frames too:
-only its picture is a hundredth as large, which spares a tenth of the CPU of a JavaScript page."""
+"""Paint scale of the light tier. The page's own sizes, observers and frames do not change: only its image is
+a hundredth as large, which saves a tenth of the CPU of a JavaScript page."""
 
 
 def light_viewport() -> Event:
-    """`Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
+    """Return `Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
 
-    The size is given in full: one of zero would stand for the window's own, divided by the scale.
+    The size is given in full: zero would mean the window's own size divided by the scale.
     """
     return {
         "width": LIGHT_WIDTH,
@@ -101,9 +101,10 @@ def light_viewport() -> Event:
 
 
 def tall_viewport(height: int) -> Event:
-    """The same for a window made as tall as its page, painted in full.
+    """Return the same for a window as tall as its page, painted in full.
 
-    One that is painted small and made taller stopped to give frames, once in 60 times; this one never did.
+    A window that was painted small and made taller stopped to produce frames once in 60 times; this one never
+    did.
     """
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
 
@@ -127,26 +128,26 @@ CLIENT_HINT_PLATFORM = {"Darwin": "macOS"}
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """One entry of the brand list that replaces the user agent string."""
+    """An entry of the brand list that replaces the user agent string."""
 
     name: str
     version: str
 
     def as_dict(self, *, full: bool) -> dict[str, str]:
-        """As the protocol wants it: the major version, or the full one."""
+        """Return it in the protocol's form, with the major or the full version."""
         version = self.version if full else self.version.partition(".")[0]
         return {"brand": self.name, "version": version}
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserIdentity:
-    """What one browser tells every site."""
+    """Identity that one browser shows to every site."""
 
     tier: Tier
     host: BrowserHost
-    """The machine it is true of."""
+    """Machine that it describes."""
     version: str
-    """Of the build, in full: 156.0.8078.79."""
+    """Full version of the build: 156.0.8078.79."""
     brands: tuple[Brand, ...]
     user_agent: str
     platform: str
@@ -163,13 +164,13 @@ class BrowserIdentity:
     def of(
         cls, product: str, tier: Tier, settings: BrowserSettings, host: BrowserHost | None = None
     ) -> BrowserIdentity:
-        """The identity of a build on a machine: on this one, unless another is given.
+        """Return the identity of a build on a machine, by default this one.
 
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",
         "HeadlessChrome/156.0.8078.79").
 
         Raises:
-            ValueError: there is no version number in `product`.
+            ValueError: `product` contains no version number.
         """
         found = VERSION.search(product)
         if found is None:
@@ -196,14 +197,14 @@ class BrowserIdentity:
         )
 
     def accept_language(self, language: str | None = None) -> str:
-        """Without q-values: Chromium adds them itself."""
+        """Return the Accept-Language value without q-values: Chromium adds them itself."""
         return ",".join(list_accepted_languages(language or self.language))
 
     def override(self, language: str | None = None) -> dict[str, Any]:
-        """Parameters of `Emulation.setUserAgentOverride`, to be sent to each tab before it navigates.
+        """Return parameters of `Emulation.setUserAgentOverride` for each tab before it navigates.
 
-        The switch `--user-agent` reaches every worker but blanks the detailed client hints, and the light
-        tier sends no proper Accept-Language of its own: this puts both right.
+        The switch `--user-agent` reaches every worker but removes the detailed client hints, and the light
+        tier sends no correct Accept-Language by itself. This override corrects both.
         """
         return {
             "userAgent": self.user_agent,
@@ -213,10 +214,10 @@ class BrowserIdentity:
         }
 
     def locale_override(self, language: str | None = None) -> dict[str, Any] | None:
-        """Parameters of `Emulation.setLocaleOverride`; None where dates and numbers are right without.
+        """Return parameters of `Emulation.setLocaleOverride`, or None if the formats are already correct.
 
         Builds without language packs, as distributions and Playwright ship them, format everything as en-US
-        whatever `--lang` says. The override reaches workers of every kind, unlike that of the languages.
+        regardless of `--lang`. Unlike the languages, this override reaches workers of every kind.
         """
         language = language or self.language
         return None if language == FORMATS_OF_THE_BUILD else {"locale": language}
@@ -238,7 +239,7 @@ class BrowserIdentity:
 
 
 def _brand_name(product: str) -> str | None:
-    """The brand beside Chromium: that of a branded Google Chrome, none for every other build.
+    """Return the additional brand: that of a branded Google Chrome, none for every other build.
 
     Chrome for Testing claims to be plain Chromium, which it is.
     """
@@ -247,9 +248,10 @@ def _brand_name(product: str) -> str | None:
 
 
 def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
-    """The brand list in Chromium's order (GenerateBrandVersionList, ShuffleBrandList), seeded by the version.
+    """Return the brand list in Chromium's order, seeded by the version.
 
-    Source: components/embedder_support/user_agent_utils.cc; checked against Chromium 156.
+    Source: GenerateBrandVersionList and ShuffleBrandList in components/embedder_support/user_agent_utils.cc;
+    checked against Chromium 156.
     """
     listed = [_grease(major), Brand("Chromium", version)]
     if name is not None:
@@ -259,13 +261,16 @@ def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
 
 
 def _grease(major: int) -> Brand:
-    """The made-up brand that keeps servers from relying on the list (GetGreasedUserAgentBrandVersion)."""
+    """Return the made-up brand that prevents servers from relying on the list.
+
+    Source: Chromium's GetGreasedUserAgentBrandVersion.
+    """
     first, second = (GREASE_CHARACTERS[(major + step) % len(GREASE_CHARACTERS)] for step in (0, 1))
     return Brand(f"Not{first}A{second}Brand", f"{GREASE_VERSIONS[major % len(GREASE_VERSIONS)]}.0.0.0")
 
 
 def _platform_version(host: BrowserHost) -> str:
-    """Chromium tells the version of macOS as three numbers, and leaves it empty on Linux."""
+    """Return the macOS version as three numbers, or an empty text on Linux, as Chromium does."""
     if host.system != "Darwin":
         return ""
     numbers = [*host.os_version.split("."), "0", "0", "0"]
@@ -273,7 +278,7 @@ def _platform_version(host: BrowserHost) -> str:
 
 
 def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:
-    """The operator's, else the machine's, else one that goes with the language: UTC is what servers have."""
+    """Return the operator's time zone, else the machine's, else one of the language if that is UTC."""
     if settings.timezone:
         return settings.timezone
     named = (host.timezone or "UTC").removeprefix("Etc/")

@@ -1,4 +1,4 @@
-"""Languages as a browser states them, and where in the world a browser of that language stands."""
+"""Accepted languages, locale and time zone of a browser for a language tag."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ REGION_TIMEZONES = {
     "VN": "Asia/Ho_Chi_Minh",
     "ZA": "Africa/Johannesburg",
 }
-"""The zone where most people of a region live."""
+"""Time zone in which most people of a region live."""
 
 LANGUAGE_REGIONS = {
     "ar": "EG",
@@ -114,29 +114,29 @@ LANGUAGE_REGIONS = {
     "vi": "VN",
     "zh": "CN",
 }
-"""Where most readers of a language tag without a region are."""
+"""Region of most readers of a language, for tags without a region."""
 
 
 def list_accepted_languages(language: str) -> tuple[str, ...]:
-    """What `navigator.languages` of a browser in this language holds: de-DE gives de-DE, de, en-US, en."""
+    """Return the values of `navigator.languages`: de-DE gives de-DE, de, en-US, en."""
     base, _, _ = language.partition("-")
     return tuple(dict.fromkeys((language, base, *ENGLISH)))
 
 
 def format_posix_locale(language: str) -> str:
-    """The language as the variable LANG has it: en-US gives en_US.UTF-8."""
+    """Return the value of the variable LANG: en-US gives en_US.UTF-8."""
     base, region = _parts(language)
     return f"{base}_{region}.UTF-8" if region else f"{base}.UTF-8"
 
 
 def find_timezone(language: str) -> str:
-    """A time zone in which this language is at home."""
+    """Return a time zone in which this language is common."""
     _, region = _parts(language)
     return REGION_TIMEZONES.get(region, DEFAULT_TIMEZONE)
 
 
 def _parts(language: str) -> tuple[str, str]:
-    """Base language and region of a tag; the script is left out, a missing region is filled in."""
+    """Return base language and region of a tag. The script is dropped, and a missing region is added."""
     base, *rest = language.split("-")
     stated = (part.upper() for part in rest if len(part) == 2)
     return base.lower(), next(stated, LANGUAGE_REGIONS.get(base.lower(), ""))

@@ -1,4 +1,4 @@
-"""A settled page as plain data: its DOM with shadow roots, its visible frames, marks on what nobody sees."""
+"""Capture a rendered page: its DOM with shadow roots and visible frames, and marks on invisible content."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.scripts import MARK
 
 MAX_ELEMENTS = 150_000
-"""Beyond, a page is cut: an endlessly growing one would not fit into a message."""
+"""Maximum of elements. A page that grows endlessly would not fit into a message."""
 MAX_FRAMES = 20
 FRAME_DEPTH = 3
 FRAME_LIMIT_S = 2.0
 MARKING = f"({MARK})({MAX_ELEMENTS})"
-"""Comes to the document."""
+"""Script that returns the marked document."""
 CLOSED = '<template shadowrootmode="closed"'
 MAX_CLOSED = 2_000
-"""Groups of siblings that are looked at in closed shadow roots."""
+"""Maximum of sibling groups that are checked in closed shadow roots."""
 
 SEEN_AND_MARKED = """function(mark) {
   const box = this.getBoundingClientRect();
@@ -36,7 +36,7 @@ SEEN_AND_MARKED = """function(mark) {
 
 @dataclass(frozen=True, slots=True)
 class CapturedDom:
-    """The page as it stood."""
+    """The captured page."""
 
     url: str
     html: str
@@ -45,7 +45,7 @@ class CapturedDom:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A child frame and the session that speaks for it."""
+    """A child frame and the session that controls it."""
 
     session: Session
     parent_id: str
@@ -54,16 +54,18 @@ class _Place:
 
 
 async def capture_dom(
-    session: Session, settling: ReadinessWaiter, others: dict[str, Session], *, limit_s: float
+    session: Session, readiness: ReadinessWaiter, others: dict[str, Session], *, limit_s: float
 ) -> CapturedDom:
-    """Read the main frame and every visible frame below it; `others` are frames with a process of their own.
+    """Capture the main frame and every visible frame below it.
+
+    `others` are the sessions of frames with a process of their own.
 
     Raises:
         TimeoutError: the page's renderer does not answer, even after its script was ended.
-        CommandFailed: the page went away meanwhile.
+        CommandFailedError: the page navigated away.
     """
     told, document = await asyncio.gather(
-        session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, settling, limit_s)
+        session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, readiness, limit_s)
     )
     tree = told["frameTree"]
     # Frames are marked in their parent before the parent is read.
@@ -72,13 +74,13 @@ async def capture_dom(
     return CapturedDom(_address(tree["frame"]), html, frames)
 
 
-async def _marked(session: Session, settling: ReadinessWaiter, limit_s: float) -> str:
-    """The main frame's document, in the world that it was looked at from."""
+async def _marked(session: Session, readiness: ReadinessWaiter, limit_s: float) -> str:
+    """Mark the main frame in the isolated world and return the document's object id."""
     try:
-        return await settling.object_of(MARKING, limit_s=limit_s)
+        return await readiness.object_of(MARKING, limit_s=limit_s)
     except TimeoutError:
         session.post("Runtime.terminateExecution")
-        return await settling.object_of(MARKING, limit_s=limit_s)
+        return await readiness.object_of(MARKING, limit_s=limit_s)
 
 
 async def _visible_frames(
@@ -98,7 +100,7 @@ async def _visible_frames(
 
 
 async def _frame(owner: Session, place: _Place, others: dict[str, Session], depth: int) -> tuple[Frame, ...]:
-    """One frame and those inside it; nothing when it is out of sight, or does not answer."""
+    """Capture one frame and those inside it. Return nothing if it is invisible or does not answer."""
     try:
         async with asyncio.timeout(FRAME_LIMIT_S):
             if not await _is_seen(owner, place):
@@ -114,7 +116,10 @@ async def _frame(owner: Session, place: _Place, others: dict[str, Session], dept
 
 
 async def _is_seen(owner: Session, place: _Place) -> bool:
-    """Looked at from our own world: in the page's, what is asked here may be the page's own answer."""
+    """Mark the frame if it is visible.
+
+    It is checked in the isolated world, because the page can fake answers in its own.
+    """
     element, world = await asyncio.gather(
         owner.start("DOM.getFrameOwner", frameId=place.node["frame"]["id"]),
         owner.start("Page.createIsolatedWorld", frameId=place.parent_id, worldName=WORLD),
@@ -143,7 +148,7 @@ async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
 
 
 async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
-    """A marked document as text; marked once more where parts of it do not show themselves to scripts."""
+    """Return a marked document as HTML. Closed shadow roots are marked in a second step."""
     html = await _as_text(session, object_id, limit_s)
     if CLOSED not in html:
         return html
@@ -159,9 +164,9 @@ async def _as_text(session: Session, object_id: str, limit_s: float) -> str:
 
 
 async def _mark_closed_roots(session: Session, frame_id: str) -> None:
-    """Mark what is out of sight in closed shadow roots, which only the browser itself can get hold of."""
+    """Mark invisible content in closed shadow roots, which only the browser can access."""
     taken, world = await asyncio.gather(
-        # As a list: a tree of nodes may be deeper than what reads it.
+        # As a list: a tree of nodes may be too deep for the JSON parser.
         session.start("DOMSnapshot.captureSnapshot", computedStyles=[]),
         session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD),
     )
@@ -182,7 +187,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
 
 
 def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
-    """A node of each group of siblings there is: roots themselves are not told."""
+    """Return one node of each group of siblings in closed roots. The roots themselves are not in the list."""
     words, found = taken["strings"], []
     for document in taken["documents"]:
         if words[document["frameId"]] != frame_id:
@@ -198,6 +203,6 @@ def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
 
 
 def _address(frame: Event) -> str:
-    """The frame's address; `unreachableUrl` stands where Chromium shows an error page instead."""
+    """Return the frame's URL. `unreachableUrl` is set where Chromium shows an error page."""
     address = str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
     return strip_credentials(address)

@@ -1,7 +1,7 @@
-"""From Chromium's net error and the wall's ledger to one error that says what happened.
+"""Convert Chromium's net errors and the proxy's traffic log into typed errors.
 
-Chromium shows ERR_SOCKS_CONNECTION_FAILED for whatever the wall refuses, and names the first URL of a chain
-of redirects: the reason and the host stand in the ledger.
+Chromium shows ERR_SOCKS_CONNECTION_FAILED for every refusal of the proxy, and names the first URL of a chain
+of redirects. The reason and the host are in the traffic log.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_ho
 
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
-Kind = type[errors.BrowsersError]
+ErrorType = type[errors.BrowsersError]
 
-# {site} is the host that failed, {error} Chromium's name of the error, {detail} the wall's words.
-_ON_THE_WALL: dict[FailureKind, tuple[Kind, str]] = {
+# {site} is the failed host, {error} Chromium's name of the error, {detail} the proxy's text.
+_PROXY_FAILURES: dict[FailureKind, tuple[ErrorType, str]] = {
     FailureKind.UNSAFE_PORT: (
         errors.UnsafePortError,
         "Browsers do not speak HTTP on this port of {site}.",
@@ -63,12 +63,12 @@ _NO_MEMORY = (errors.UnreachableError, "The browser ran out of memory or handles
 _NO_PROXY = (errors.UnreachableError, "The connection to {site} failed ({error}).")
 _PRIVATE = (errors.BlockedAddressError, "{site} leads to an address that is not on the public internet.")
 
-_BY_CHROMIUM: dict[str, tuple[Kind, str]] = {
+_CHROMIUM_ERRORS: dict[str, tuple[ErrorType, str]] = {
     "ERR_NAME_NOT_RESOLVED": _NO_NAME,
     "ERR_NAME_RESOLUTION_FAILED": _NO_NAME,
     "ERR_ICANN_NAME_COLLISION": _NO_NAME,
-    "ERR_DNS_TIMED_OUT": _ON_THE_WALL[FailureKind.NAME_LOOKUP_TIMEOUT],
-    "ERR_CONNECTION_REFUSED": _ON_THE_WALL[FailureKind.CONNECTION_REFUSED],
+    "ERR_DNS_TIMED_OUT": _PROXY_FAILURES[FailureKind.NAME_LOOKUP_TIMEOUT],
+    "ERR_CONNECTION_REFUSED": _PROXY_FAILURES[FailureKind.CONNECTION_REFUSED],
     "ERR_ADDRESS_UNREACHABLE": _NO_ROUTE,
     "ERR_ADDRESS_INVALID": _NO_ROUTE,
     "ERR_INTERNET_DISCONNECTED": _NO_ROUTE,
@@ -110,7 +110,7 @@ _BY_CHROMIUM: dict[str, tuple[Kind, str]] = {
     "ERR_ACCESS_DENIED": _FORBIDDEN,
     "ERR_FILE_NOT_FOUND": _NOT_WEB,
     "ERR_INVALID_URL": _BAD_URL,
-    "ERR_UNSAFE_PORT": _ON_THE_WALL[FailureKind.UNSAFE_PORT],
+    "ERR_UNSAFE_PORT": _PROXY_FAILURES[FailureKind.UNSAFE_PORT],
     "ERR_INVALID_AUTH_CREDENTIALS": (errors.UnreachableError, "{site} rejected the user name and password."),
     "ERR_UNEXPECTED_PROXY_AUTH": (
         errors.UnreachableError,
@@ -141,7 +141,7 @@ _BY_CHROMIUM: dict[str, tuple[Kind, str]] = {
     "ERR_BAD_SSL_CLIENT_AUTH_CERT": (errors.TlsFailedError, "{site} wants a client's certificate."),
 }
 
-_FAMILIES: tuple[tuple[str, tuple[Kind, str]], ...] = (
+_FAMILIES: tuple[tuple[str, tuple[ErrorType, str]], ...] = (
     ("ERR_CERT", (errors.TlsFailedError, "The certificate of {site} is not valid ({error}).")),
     ("ERR_CT_", (errors.TlsFailedError, "The certificate of {site} is not valid ({error}).")),
     ("ERR_SSL", (errors.TlsFailedError, "The TLS handshake with {site} failed ({error}).")),
@@ -155,13 +155,13 @@ _FAMILIES: tuple[tuple[str, tuple[Kind, str]], ...] = (
     ("ERR_CONNECTION", _CLOSED),
 )
 SHOWN_CHARS = 200
-"""How much of a caller's URL an error repeats."""
+"""Maximum of characters of the URL in an error message."""
 
 _UNKNOWN = (errors.UnreachableError, "{site} could not be loaded ({error}).")
 
-_REFUSED_AT_THE_WALL = ("ERR_SOCKS_", "ERR_PROXY_", "ERR_TUNNEL_", "ERR_NO_SUPPORTED_PROXIES")
-_CUT_AT_THE_WALL = frozenset(
-    name for name, meaning in _BY_CHROMIUM.items() if meaning in (_CLOSED, _CUT_SHORT, _TIMED_OUT)
+_REFUSED_BY_PROXY = ("ERR_SOCKS_", "ERR_PROXY_", "ERR_TUNNEL_", "ERR_NO_SUPPORTED_PROXIES")
+_MAYBE_CUT_BY_PROXY = frozenset(
+    name for name, meaning in _CHROMIUM_ERRORS.items() if meaning in (_CLOSED, _CUT_SHORT, _TIMED_OUT)
 ) | {"ERR_ABORTED", "ERR_FAILED", "ERR_UNEXPECTED_PROXY_AUTH", "ERR_CONTENT_DECODING_FAILED"}
 _BLOCKED_STEPS = {
     FAKE_DNS_REASON: (
@@ -175,27 +175,28 @@ _BLOCKED_STEPS = {
 }
 
 
-def map_net_error(net_error: str, url: str, last_url: str, ledger: TrafficLog) -> errors.BrowsersError:
-    """The error for a main document that did not come: `last_url` is the newest redirect target, or `url`.
+def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) -> errors.BrowsersError:
+    """Return the error for a main document that did not load.
 
-    Never names an address: the caller may be anyone, and private addresses are not theirs to learn.
+    `last_url` is the last redirect target, or `url`. The error never contains an address: the caller must not
+    learn private addresses.
     """
     named = _NET_ERROR.search(net_error)
     error = named.group() if named else (net_error.strip() or "no reason given")
     first, last = _Place.of(url), _Place.of(last_url or url)
-    at_wall = error.startswith(_REFUSED_AT_THE_WALL)
-    if at_wall or error in _CUT_AT_THE_WALL:
-        if ledger.too_large:
-            return _said(_ON_THE_WALL[FailureKind.TOO_LARGE], url, first, last, error)
-        failure = _failure(ledger, first, last) or (ledger.latest_failure if at_wall else None)
+    is_refused = error.startswith(_REFUSED_BY_PROXY)
+    if is_refused or error in _MAYBE_CUT_BY_PROXY:
+        if traffic.too_large:
+            return _build_error(_PROXY_FAILURES[FailureKind.TOO_LARGE], url, first, last, error)
+        failure = _failure(traffic, first, last) or (traffic.latest_failure if is_refused else None)
         if failure is not None:
-            return _from_wall(failure, url, first, error)
-    return _said(_meaning(error), url, first, last, error)
+            return _from_proxy_failure(failure, url, first, error)
+    return _build_error(_find_meaning(error), url, first, last, error)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a URL leads."""
+    """Host and port of a URL."""
 
     host: str
     port: int
@@ -211,7 +212,7 @@ class _Place:
 
     @property
     def is_address(self) -> bool:
-        """Whether it is an address, in any spelling, rather than a name."""
+        """True if the host is an IP address in any spelling."""
         try:
             ipaddress.ip_address(self.host)
         except ValueError:
@@ -220,62 +221,64 @@ class _Place:
 
 
 def _ascii(host: str) -> str:
-    """The host as it goes over the wire: Chromium asks the wall for xn-- names."""
+    """Return the host in its ASCII form: Chromium sends xn-- names to the proxy."""
     try:
         return host if host.isascii() else host.encode("idna").decode("ascii")
     except UnicodeError:
         return host
 
 
-def _failure(ledger: TrafficLog, first: _Place, last: _Place) -> Failure | None:
-    return ledger.failure_for(last.host, last.port) or ledger.failure_for(first.host, first.port)
+def _failure(traffic: TrafficLog, first: _Place, last: _Place) -> Failure | None:
+    return traffic.failure_for(last.host, last.port) or traffic.failure_for(first.host, first.port)
 
 
-def _from_wall(failure: Failure, url: str, first: _Place, error: str) -> errors.BrowsersError:
+def _from_proxy_failure(failure: Failure, url: str, first: _Place, error: str) -> errors.BrowsersError:
     failed = _Place(normalize_host(failure.host), failure.port)
-    # Chromium writes some characters of a host as percents, and asks the wall for it so.
+    # Chromium percent-encodes some characters of a host and sends it so to the proxy.
     is_first = urllib.parse.unquote(failed.host) == first.host
     if is_first or (failed.is_address and first.is_address):
         failed = first
     if failure.kind is FailureKind.BLOCKED_ADDRESS:
-        return _blocked(failure, url, first, failed)
-    return _said(_ON_THE_WALL[failure.kind], url, first, failed, error, failure.detail)
+        return _blocked_error(failure, url, first, failed)
+    return _build_error(_PROXY_FAILURES[failure.kind], url, first, failed, error, failure.detail)
 
 
-def _blocked(failure: Failure, url: str, first: _Place, failed: _Place) -> errors.BlockedAddressError:
+def _blocked_error(failure: Failure, url: str, first: _Place, failed: _Place) -> errors.BlockedAddressError:
     next_step = _BLOCKED_STEPS.get(failure.detail)
     if failed.host != first.host:
-        message = f"{_named(first)} redirects to a host that is not on the public internet."
+        message = f"{_host_or_site(first)} redirects to a host that is not on the public internet."
     elif failed.is_address:
-        # The caller's own spelling: the address it stands for is not ours to tell.
+        # Use the caller's spelling. The address behind it must not be revealed.
         message = f"{url[:SHOWN_CHARS]} is not on the public internet."
     else:
         message = f"{first.host} is not on the public internet."
     return errors.BlockedAddressError(message, url=url, next_step=next_step)
 
 
-def _said(
-    meaning: tuple[Kind, str], url: str, first: _Place, failed: _Place, error: str, detail: str = ""
+def _build_error(
+    meaning: tuple[ErrorType, str], url: str, first: _Place, failed: _Place, error: str, detail: str = ""
 ) -> errors.BrowsersError:
     kind, sentence = meaning
-    message = sentence.format(site=_site(first, failed), error=error, detail=detail or "it gave no reason")
+    message = sentence.format(
+        site=_describe_site(first, failed), error=error, detail=detail or "it gave no reason"
+    )
     message = message.replace(",.", ".").replace(",:", ":")
     return kind(message[0].upper() + message[1:] if message.startswith("the ") else message, url=url)
 
 
-def _site(first: _Place, failed: _Place) -> str:
+def _describe_site(first: _Place, failed: _Place) -> str:
     if failed.host in (first.host, ""):
-        return _named(first)
+        return _host_or_site(first)
     if failed.is_address:
-        return f"the address that {_named(first)} redirects to"
-    return f"{failed.host}, to which {_named(first)} redirects,"
+        return f"the address that {_host_or_site(first)} redirects to"
+    return f"{failed.host}, to which {_host_or_site(first)} redirects,"
 
 
-def _named(place: _Place) -> str:
+def _host_or_site(place: _Place) -> str:
     return place.host or "the site"
 
 
-def _meaning(error: str) -> tuple[Kind, str]:
-    if error in _BY_CHROMIUM:
-        return _BY_CHROMIUM[error]
+def _find_meaning(error: str) -> tuple[ErrorType, str]:
+    if error in _CHROMIUM_ERRORS:
+        return _CHROMIUM_ERRORS[error]
     return next((meaning for prefix, meaning in _FAMILIES if error.startswith(prefix)), _UNKNOWN)

@@ -1,4 +1,4 @@
-"""The way of a tab's main frame to its page: each response on it is held, then let on, let in or ended."""
+"""Navigation of a tab's main frame: each response is paused, then continued, committed or aborted."""
 
 from __future__ import annotations
 
@@ -17,82 +17,83 @@ from browsers.navigation.tab import Tab
 
 
 class Navigation:
-    """One navigation: redirects are followed and told, the first response that is none is held."""
+    """One navigation. It follows and records redirects, and holds the first response that is not one."""
 
     def __init__(self, tab: Tab, request: Request) -> None:
-        """From here on what goes over the wire counts against the request's limits."""
+        """Start to count network bytes against the request's limits."""
         self.hops: list[RedirectHop] = []
-        """The redirects on the way, first to last."""
+        """Redirects, first to last."""
         self._tab = tab
         self._session = tab.session
         self._request = request
-        self._ledger = tab.gate.begin_visit(request.limits.wire_bytes)
+        self._traffic = tab.listener.begin_visit(request.limits.wire_bytes)
         self._held: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
-        # A navigation that ends otherwise leaves its last redirect's error to nobody.
+        # Mark the error of a last redirect as retrieved, in case the navigation ends otherwise.
         self._held.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._answer: asyncio.Future[Event] | None = None
         self._emptying: asyncio.Task[None] | None = None
-        self._on_next: Callable[[PausedResponse], None] | None = None
+        self._next_document_handler: Callable[[PausedResponse], None] | None = None
 
     @property
     def too_large(self) -> bool:
-        """Whether it was cut off for all that went over the wire."""
-        return self._ledger.too_large
+        """True if the navigation was cut off at its limit of network bytes."""
+        return self._traffic.too_large
 
-    def lead_to(self, on_document: Callable[[PausedResponse], None]) -> None:
-        """Whom to tell of every main document that comes after the first."""
-        self._on_next = on_document
+    def on_next_document(self, on_document: Callable[[PausedResponse], None]) -> None:
+        """Set the handler of every main document after the first."""
+        self._next_document_handler = on_document
 
     def begin(self) -> None:
-        """Send the tab on its way; `response` waits for what comes of it."""
+        """Start the navigation. `response` waits for the result."""
         self._session.on("Fetch.requestPaused", self._on_paused)
         self._answer = self._session.start("Page.navigate", url=self._request.url)
 
     async def response(self) -> PausedResponse:
-        """The response that is not a redirect, held before anything of it is shown.
+        """Return the first response that is not a redirect, paused before it is shown.
 
         Raises:
-            BrowsersError: there is none; says why.
+            BrowsersError: there is none. The error says why.
         """
         answer = self._begun()
         await asyncio.wait([self._held, answer], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
         if self._held.done():
             return self._held.result()
-        raise self.explained(answer.result().get("errorText", "net::ERR_ABORTED"))
+        raise self.explain_error(answer.result().get("errorText", "net::ERR_ABORTED"))
 
-    def fell_short(self, response: PausedResponse, body: ResponseBody) -> bool:
-        """Whether less came over the wire than the body was said to be.
+    def is_incomplete(self, response: PausedResponse, body: ResponseBody) -> bool:
+        """Return True if fewer network bytes arrived than the response declared.
 
-        Of a compressed body whose connection breaks off the browser gives what came, and calls that its end.
+        If the connection of a compressed body breaks, the browser delivers the part and reports its end.
         """
         declared = None if "transfer-encoding" in response.headers else parse_content_length(response.headers)
         if declared is None or not body.streamed:
             return False
-        # Some sites tell the length before compression, which browsers let pass where it is just that.
-        return self._ledger.down_bytes < declared and len(body.data) != declared
+        # Some sites declare the length before compression. Browsers accept it if it matches exactly.
+        return self._traffic.down_bytes < declared and len(body.data) != declared
 
-    async def let_in(
+    async def commit(
         self,
         response: PausedResponse,
         body: ResponseBody,
         on_answer: Callable[[asyncio.Future[Event]], None],
         *,
-        unwatched: bool = False,
+        without_interception: bool = False,
     ) -> None:
-        """Let a held response become the page; `on_answer` is told of its commit, or why there is none.
+        """Commit a paused response as the page. `on_answer` receives the result of the commit.
 
-        `unwatched`: nothing that comes after it is held, which spares every request of the page a detour.
+        With `without_interception` no later request is paused, which saves a round trip for each request of
+        the page.
 
         Raises:
-            BrowsersError: what other visits left in the tab is still there.
+            BrowsersError: data of other visits could not be removed from the tab.
         """
-        if self._tab.cached.of_others:
-            # A page may ask for any address.
+        if self._tab.cached.has_other_visits:
+            # The page may request any URL.
             await self._empty_cache()
-        self._let_on(response, body, unwatched)
+        self._continue(response, body, without_interception)
         self._begun().add_done_callback(on_answer)
 
-    def _let_on(self, response: PausedResponse, body: ResponseBody, unwatched: bool) -> None:
+    def _continue(self, response: PausedResponse, body: ResponseBody, without_interception: bool) -> None:
         if body.streamed:
             headers = [
                 {"name": name, "value": value}
@@ -106,26 +107,29 @@ class Navigation:
                 responseHeaders=headers,
                 body=base64.b64encode(body.data).decode(),
             )
-        elif not unwatched:
-            self._go_on(response.request_id)
-        if unwatched:
-            # This lets go on what is held. After another word for it the page would be made with the detour.
+        elif not without_interception:
+            self._continue_request(response.request_id)
+        if without_interception:
+            # This continues the paused request. A separate command would make the page with the round trip.
             self._session.post("Fetch.disable")
 
     def abort(self, response: PausedResponse) -> None:
-        """End before anything commits: the tab stays blank, and sees to that by itself."""
-        self._tab.leave(response.request_id, self._begun())
+        """Abort before anything commits. The tab stays blank and finishes the abort itself."""
+        self._tab.defer_abort(response.request_id, self._begun())
 
-    def explained(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
-        """What a net error means, as far as the wall can tell; `at`: where, when not where it went last."""
+    def explain_error(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
+        """Convert a net error into a BrowsersError with the details of the traffic log.
+
+        `at` is the failed URL if it is not the last one of the navigation.
+        """
         last_url = at or (self.hops[-1].location if self.hops else self._request.url)
-        error = error_mapping.map_net_error(net_error, self._request.url, last_url, self._ledger)
+        error = error_mapping.map_net_error(net_error, self._request.url, last_url, self._traffic)
         error.redirected = bool(self.hops)
         return error
 
-    def out_of_time(self, after_s: float) -> errors.DeadlineExceededError:
-        """The error of a site that was not done when the time was up."""
-        got = self._ledger.down_bytes
+    def deadline_error(self, after_s: float) -> errors.DeadlineExceededError:
+        """Return the error of a site that did not finish in time."""
+        got = self._traffic.down_bytes
         what = f"sent only {got} bytes" if got else "did not answer"
         return errors.DeadlineExceededError(
             f"{self._request.url} {what} within {after_s:.0f} s.", url=self._request.url
@@ -137,23 +141,23 @@ class Navigation:
 
     def _on_paused(self, event: Event) -> None:
         if event.get("frameId") != self._tab.frame_id:
-            self._go_on(event["requestId"])
+            self._continue_request(event["requestId"])
         elif "responseStatusCode" not in event and "responseErrorReason" not in event:
-            self._send_shaped(event)
+            self._send_custom_request(event)
         elif "responseStatusCode" not in event:
-            # The exact reason comes with the answer of Page.navigate; here it is only "Failed".
-            self._go_on(event["requestId"])
+            # The exact reason comes with the result of Page.navigate; this event only says "Failed".
+            self._continue_request(event["requestId"])
         else:
             self._on_response(PausedResponse.of(event))
 
     def _on_response(self, response: PausedResponse) -> None:
-        self._tab.saw_password |= has_credentials(response.url)
+        self._tab.saw_credentials |= has_credentials(response.url)
         if response.location is not None:
             self._on_redirect(response, response.location)
         elif not self._held.done():
             self._held.set_result(response)
-        elif self._on_next is not None:
-            self._on_next(response)
+        elif self._next_document_handler is not None:
+            self._next_document_handler(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         target = resolve_location(response.url, location)
@@ -161,14 +165,14 @@ class Navigation:
             RedirectHop(strip_credentials(response.url), response.status, strip_credentials(target))
         )
         if not target.lower().startswith(("http:", "https:")):
-            # For some of them Chromium would ask the system for a program.
-            self._end_at(response, self.explained("net::ERR_UNSAFE_REDIRECT", at=response.url))
+            # For some schemes Chromium would look for an external program.
+            self._end_with(response, self.explain_error("net::ERR_UNSAFE_REDIRECT", at=response.url))
         elif len(self.hops) > self._request.limits.hops:
-            self._end_at(response, self._too_many_redirects())
+            self._end_with(response, self._too_many_redirects())
         else:
             self._follow(response, target)
 
-    def _end_at(self, response: PausedResponse, error: errors.BrowsersError) -> None:
+    def _end_with(self, response: PausedResponse, error: errors.BrowsersError) -> None:
         self._fail(response)
         if not self._held.done():
             self._held.set_exception(error)
@@ -181,20 +185,24 @@ class Navigation:
         cached = self._tab.cached
         cached.add(response.url)
         if location in cached:
-            self._emptying = asyncio.ensure_future(self._follow_afresh(response))
+            self._emptying = asyncio.ensure_future(self._follow_with_empty_cache(response))
         else:
-            self._go_on(response.request_id)
+            self._continue_request(response.request_id)
 
-    async def _follow_afresh(self, response: PausedResponse) -> None:
+    async def _follow_with_empty_cache(self, response: PausedResponse) -> None:
         try:
             await self._empty_cache()
         except errors.BrowsersError as error:
-            self._end_at(response, error)
+            self._end_with(response, error)
         else:
-            self._go_on(response.request_id)
+            self._continue_request(response.request_id)
 
     async def _empty_cache(self) -> None:
-        """Raises BrowserGone where that cannot be done: what is held must not go on then."""
+        """Empty the cache.
+
+        Raises:
+            BrowserGoneError: it failed. The paused response must then not continue.
+        """
         try:
             await self._tab.empty_cache()
         except (CommandFailedError, TimeoutError) as error:
@@ -202,11 +210,11 @@ class Navigation:
                 "The browser did not empty its cache.", url=self._request.url
             ) from error
 
-    def _send_shaped(self, event: Event) -> None:
-        """The request itself, paused because it is a form or carries headers of its own."""
+    def _send_custom_request(self, event: Event) -> None:
+        """Continue the paused request with the form and the extra headers."""
         headers = dict(event["request"]["headers"]) | dict(self._request.headers)
         command: Event = {"requestId": event["requestId"]}
-        # A page that moves on by itself asks for the next one as it likes.
+        # A later navigation of the page itself uses its own method.
         if self._request.method == "POST" and not self.hops and not self._held.done():
             body = urlencode(dict(self._request.form or {})).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -214,7 +222,7 @@ class Navigation:
         command["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
         self._session.post("Fetch.continueRequest", **command)
 
-    def _go_on(self, request_id: str) -> None:
+    def _continue_request(self, request_id: str) -> None:
         self._session.post("Fetch.continueRequest", requestId=request_id)
 
     def _fail(self, response: PausedResponse) -> None:

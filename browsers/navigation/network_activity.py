@@ -1,4 +1,4 @@
-"""Books of what a page has asked the network for: what still holds it, and what never will."""
+"""Track a page's network requests: which still delay its readiness, and which never end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from browsers.cdp.session import Event, Session
 
 COUNTED = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
-"""What content can come from. Images, media, fonts, pings and open streams never hold a page."""
+"""Request types that can bring content. Images, media, fonts, pings and open streams never delay a page."""
 
 DATA = frozenset({"XHR", "Fetch"})
 
@@ -21,14 +21,14 @@ ANALYTICS = re.compile(
     r"|/ping\b|telemetry",
     re.IGNORECASE,
 )
-"""Requests that go on for ever and bring no content."""
+"""Requests that never end and bring no content."""
 
 NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """One request that has not ended."""
+    """One request in progress."""
 
     since: float
     is_data: bool
@@ -36,32 +36,32 @@ class InFlight:
 
 
 class NetworkActivity:
-    """Follows one tab's Network events; times are of `time.monotonic`, in seconds."""
+    """Tracks the Network events of one tab. Times are from `time.monotonic`, in seconds."""
 
     def __init__(self, session: Session) -> None:
         self.used_data = False
-        """Whether the page has asked for data, or opened a web socket, at all."""
+        """True if the page has requested data or opened a web socket."""
         self.last_at = time.monotonic()
         self.requests = 0
-        """Counted requests so far."""
+        """Number of counted requests."""
         self.streams = 0
         self.sockets = 0
         self.socket_frames = 0
         self.workers = 0
-        """Web workers, whose messages come at a time of their own."""
+        """Number of web workers. Their messages come at any time."""
         self.received_bytes = 0
-        """Decoded bytes of everything, by which a compression bomb is known."""
+        """Decoded bytes of all responses, to detect compression bombs."""
         self.document_bytes = 0
-        """Decoded bytes of documents alone."""
+        """Decoded bytes of documents only."""
         self.data_shapes: set[str] = set()
-        """Where data was asked for: addresses without their last part, numbers in them left out."""
+        """URLs of data requests, without their last part and with numbers replaced."""
         self._documents: set[str] = set()
-        """Those that have not come to their end, or never will."""
+        """Ids of documents without an end so far."""
         self._broken: set[str] = set()
-        """Of these, those that never will."""
+        """Ids of documents whose connection broke."""
         self._live: dict[str, InFlight] = {}
         self._live_paths: Counter[str] = Counter()
-        """How many of these are for each path: a page may start thousands at once."""
+        """Running requests by path: a page may start thousands at once."""
         self._asked: dict[str, int] = {}
         self._emptied = asyncio.Event()
         session.on("Network.requestWillBeSent", self._started)
@@ -71,15 +71,15 @@ class NetworkActivity:
         session.on("Network.webSocketCreated", self._socket_opened)
         session.on("Network.webSocketFrameReceived", self._socket_spoke)
 
-    async def quiet_or(self, limit_s: float) -> None:
-        """Wait until the last counted request has ended, or for so long."""
+    async def wait_idle(self, limit_s: float) -> None:
+        """Wait until no counted request runs, but at most `limit_s`."""
         self._emptied.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._emptied.wait()
 
     def reset(self) -> None:
-        """A new main document: what the last one waited for no longer counts."""
+        """Reset for a new main document."""
         self.used_data = False
         self.last_at = time.monotonic()
         self.streams = self.sockets = self.socket_frames = self.workers = 0
@@ -88,29 +88,29 @@ class NetworkActivity:
         self._live_paths.clear()
         self._asked.clear()
 
-    def content_came(self) -> None:
-        """After new content a repeated request may be the next part of it, not polling."""
+    def on_content(self) -> None:
+        """Reset the polling counts: after new content a repeated request may load the next part of it."""
         self._asked.clear()
 
     def in_flight(self) -> list[InFlight]:
-        """Everything counted that has not ended."""
+        """Return all counted requests in progress."""
         return list(self._live.values())
 
     def is_polled(self, path: str) -> bool:
-        """Asked for twice or more since the last new content."""
+        """Return True if the path was requested at least twice since the last new content."""
         return self._asked.get(path, 0) >= 2
 
     @property
     def polls(self) -> bool:
-        """Whether the page polls at all."""
+        """True if the page polls any path."""
         return any(times >= 2 for times in self._asked.values())
 
     def is_unfinished(self, document: str) -> bool:
-        """Whether a document began to come and its end did not."""
+        """Return True if the document began to load and has not ended."""
         return document in self._documents
 
     def is_broken(self, document: str) -> bool:
-        """Whether a document broke off: no more of it will come."""
+        """Return True if the document's connection broke, so that no more of it will come."""
         return document in self._broken
 
     def _started(self, event: Event) -> None:
@@ -127,18 +127,18 @@ class NetworkActivity:
         if kind in DATA:
             self.used_data = True
             self.data_shapes.add(NUMBER.sub("0", path.rpartition("/")[0]))
-            # One burst to one path is a page that loads its parts at once: only a repeat after it is polling.
+            # Requests to one path in a burst load parts of a page. Only a repeat after them is polling.
             if path not in self._live_paths:
                 self._asked[path] = self._asked.get(path, 0) + 1
         self.last_at = time.monotonic()
         self.requests += 1
-        # A redirect goes on under the name of what it redirects.
+        # A redirect keeps the id of the request.
         self._leave(event["requestId"])
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
         self._live_paths[path] += 1
 
     def _leave(self, request_id: str) -> bool:
-        """Count it no longer; whether it was counted."""
+        """Stop counting a request and return True if it was counted."""
         request = self._live.pop(request_id, None)
         if request is None:
             return False

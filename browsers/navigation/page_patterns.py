@@ -1,9 +1,9 @@
-"""How pages of one series ended: what two alike did not do in their quiet, a third is not waited for.
+"""Predict when a page of a batch is idle from earlier pages built the same way.
 
-A third of what a page of a batch takes is waiting for parts that may come after a pause (170 of 500 ms), and
-pages of one host are often one program with other data. So a page is compared with those before it, by all
-its code, its build, and what it has asked for. One that did more after it had been calm is never hurried, nor
-are those like it.
+A third of the time for a page of a batch is spent waiting for parts that may come after a pause (170 of 500
+ms), and pages of one host are often one program with different data. Each page is therefore compared with
+earlier ones by its code, its build and its requests. After a page that did more when it seemed idle, similar
+pages always get the full wait.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness_rules import MAX_PAUSE_S, MIN_PAUSE_S, DomSample, QuietTimers, calm_s
 
 CALM_S = 0.04
-"""From here on a page is watched for doing more."""
+"""Seconds of idle time after which a page is observed for more activity."""
 KNOWN_QUIET_S = 0.08
-"""How long one is waited for whose like did nothing more: twice as long as those were calm at first, since no
-two pages take the same time."""
+"""Seconds to wait for a page if similar pages did nothing more. Twice the idle time of those, because load
+times vary."""
 ENOUGH_ALIKE = 2
 WATCHED_AGAIN = 8
-"""One of so many is waited for in full all the same."""
+"""One of this many pages gets the full wait anyway."""
 MOST_KINDS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PageSignature:
-    """Pages are alike that have the same code and build, and have asked as much of the same places."""
+    """Two pages are similar if they have the same code, build and number of requests to the same paths."""
 
     likeness: str
     requests: int
@@ -34,96 +34,96 @@ class PageSignature:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _PatternRecord:
     ended_calmly: int = 0
-    hurried: int = 0
-    restless: bool = False
+    is_predicted_idle: int = 0
+    did_more: bool = False
     height: int = 0
-    """Of the tallest that showed no more to who scrolls."""
+    """Pixels. Height of the tallest page without lazy content."""
 
 
 class PagePatterns:
-    """What is known of the pages of one series."""
+    """Results of the earlier pages of one batch."""
 
     def __init__(self) -> None:
-        self._seen: dict[PageSignature, _Seen] = {}
+        self._records: dict[PageSignature, _PatternRecord] = {}
 
-    def known_quiet(self, kind: PageSignature) -> bool:
-        """Whether a page of this kind need not be waited for in full."""
-        seen = self._seen.get(kind)
-        if seen is None or seen.restless or seen.ended_calmly < ENOUGH_ALIKE:
+    def is_known_idle(self, kind: PageSignature) -> bool:
+        """Return True if a page of this kind needs no full wait."""
+        seen = self._records.get(kind)
+        if seen is None or seen.did_more or seen.ended_calmly < ENOUGH_ALIKE:
             return False
-        seen.hurried = (seen.hurried + 1) % WATCHED_AGAIN
-        return seen.hurried > 0
+        seen.is_predicted_idle = (seen.is_predicted_idle + 1) % WATCHED_AGAIN
+        return seen.is_predicted_idle > 0
 
     def ended_calmly(self, kind: PageSignature) -> None:
-        """One was waited for in full, and did nothing more."""
-        if kind in self._seen or len(self._seen) < MOST_KINDS:
-            self._seen.setdefault(kind, _Seen()).ended_calmly += 1
+        """Record a page that did nothing more during the full wait."""
+        if kind in self._records or len(self._records) < MOST_KINDS:
+            self._records.setdefault(kind, _PatternRecord()).ended_calmly += 1
 
     def nothing_below(self, kind: PageSignature, height: int) -> None:
-        """One so tall showed no more to who scrolled to its end."""
-        if kind in self._seen:
-            self._seen[kind].height = max(height, self._seen[kind].height)
+        """Record the height of a page without lazy content."""
+        if kind in self._records:
+            self._records[kind].height = max(height, self._records[kind].height)
 
     def height(self, kind: PageSignature) -> int:
-        """The greatest of those; 0 where none is known."""
-        seen = self._seen.get(kind)
+        """Return the greatest recorded height, or 0 if unknown."""
+        seen = self._records.get(kind)
         return 0 if seen is None else seen.height
 
     def did_more(self, kind: PageSignature) -> None:
-        """One did more after it had been calm."""
-        if kind in self._seen or len(self._seen) < MOST_KINDS:
-            self._seen.setdefault(kind, _Seen()).restless = True
+        """Record a page that did more after it had been idle."""
+        if kind in self._records or len(self._records) < MOST_KINDS:
+            self._records.setdefault(kind, _PatternRecord()).did_more = True
 
 
 class PageProgress:
-    """One page on its way to its end."""
+    """Progress of one page until it is ready."""
 
-    def __init__(self, habits: PagePatterns) -> None:
-        self._habits = habits
+    def __init__(self, patterns: PagePatterns) -> None:
+        self._patterns = patterns
         self._kind: PageSignature | None = None
         self._contents = 0
-        self.hurried = False
-        """Whether its like are known to do nothing more."""
+        self.is_predicted_idle = False
+        """True if similar pages did nothing more."""
         self.pause_s = MAX_PAUSE_S
-        """Until the next look at the latest: one is taken when the page becomes calm."""
+        """Seconds until the next sample at the latest. One is taken when the page becomes idle."""
 
-    def follow(self, look: DomSample, traffic: NetworkActivity, clock: QuietTimers) -> QuietTimers:
-        """Take in a look; the clock, with a shorter quiet where its like are known to do nothing more."""
+    def follow(self, sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> QuietTimers:
+        """Add a sample and return the timers, shortened if similar pages did nothing more."""
         kind = self._kind
-        if kind is not None and (traffic.requests != kind.requests or look.contents != self._contents):
+        if kind is not None and (network.requests != kind.requests or sample.contents != self._contents):
             self.did_more()
-            self._kind, self.hurried = None, False
+            self._kind, self.is_predicted_idle = None, False
         if self._kind is None:
-            self._watch(look, traffic, calm_s(look, traffic, clock))
-        if not self.hurried:
-            return clock
-        return replace(clock, quiet_with_data_s=min(KNOWN_QUIET_S, clock.quiet_with_data_s))
+            self._watch(sample, network, calm_s(sample, network, timers))
+        if not self.is_predicted_idle:
+            return timers
+        return replace(timers, quiet_with_data_s=min(KNOWN_QUIET_S, timers.quiet_with_data_s))
 
     @property
     def known_height(self) -> int:
-        """Up to which its like are known to show no more to who scrolls: a list that goes on is longer."""
-        return self._habits.height(self._kind) if self._kind is not None and self.hurried else 0
+        """Height in pixels up to which similar pages have no lazy content. A longer page may have some."""
+        return self._patterns.height(self._kind) if self._kind is not None and self.is_predicted_idle else 0
 
     def nothing_below(self, height: int) -> None:
-        """Who scrolled to its end was shown no more."""
+        """Record that the page has no lazy content."""
         if self._kind is not None:
-            self._habits.nothing_below(self._kind, height)
+            self._patterns.nothing_below(self._kind, height)
 
     def did_more(self) -> None:
-        """It did more after it had been calm, or showed more to who scrolls."""
+        """Record that the page did more after it had been idle, or has lazy content."""
         if self._kind is not None:
-            self._habits.did_more(self._kind)
+            self._patterns.did_more(self._kind)
 
     def end(self) -> None:
-        """It counts as done."""
-        if self._kind is not None and not self.hurried:
-            self._habits.ended_calmly(self._kind)
+        """Record that the page is ready."""
+        if self._kind is not None and not self.is_predicted_idle:
+            self._patterns.ended_calmly(self._kind)
 
-    def _watch(self, look: DomSample, traffic: NetworkActivity, calm: float) -> None:
-        self.pause_s = max(MIN_PAUSE_S, CALM_S - calm) if calm else MAX_PAUSE_S
-        if calm >= CALM_S and look.likeness:
-            self.pause_s, self._contents = MAX_PAUSE_S, look.contents
-            self._kind = PageSignature(look.likeness, traffic.requests, frozenset(traffic.data_shapes))
-            self.hurried = self._habits.known_quiet(self._kind)
+    def _watch(self, sample: DomSample, network: NetworkActivity, calm_for_s: float) -> None:
+        self.pause_s = max(MIN_PAUSE_S, CALM_S - calm_for_s) if calm_for_s else MAX_PAUSE_S
+        if calm_for_s >= CALM_S and sample.likeness:
+            self.pause_s, self._contents = MAX_PAUSE_S, sample.contents
+            self._kind = PageSignature(sample.likeness, network.requests, frozenset(network.data_shapes))
+            self.is_predicted_idle = self._patterns.is_known_idle(self._kind)

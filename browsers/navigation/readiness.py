@@ -23,32 +23,38 @@ from browsers.navigation.readiness_rules import (
 from browsers.scripts import PROBE
 
 MAX_TASKS_A_MOMENT = 1000
-"""Time moves on after so many tasks, even when a page always finds one more to do at once."""
+"""Maximum of tasks before time advances, for pages that always have one more task."""
 
 
 class VirtualTime:
-    """The clock of one tab."""
+    """The virtual clock of one tab.
+
+    Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through
+    hours within milliseconds, so sessions end and carousels turn. From the first skip on, the page's time
+    therefore advances only when granted. As long as the page is observed, it is granted the time that really
+    passes.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._granted_at: float | None = None
 
     @property
-    def taken(self) -> bool:
-        """Whether the page's time is ours, and stands still."""
+    def is_taken(self) -> bool:
+        """True if the page runs in virtual time and stands still without grants."""
         return self._granted_at is not None
 
     async def skip(self, seconds: float, limit_s: float, *, waits_for_requests: bool = False) -> None:
-        """Run the timers of the next `seconds`; ends when they have run, at the latest after `limit_s`.
+        """Run the timers of the next `seconds`, within `limit_s` of real time.
 
-        `waits_for_requests`: time stands still while anything is being loaded, a picture too.
+        With `waits_for_requests`, time stands still while anything loads, including images.
         """
         expired: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         policy = "pauseIfNetworkFetchesPending" if waits_for_requests else "advance"
         granted = self._session.start("Emulation.setVirtualTimePolicy", **_budget(policy, seconds))
 
         def on_expired(_: Event) -> None:
-            # An event before the answer is of an earlier grant.
+            # An event before the answer belongs to an earlier grant.
             if granted.done() and not expired.done():
                 expired.set_result(None)
 
@@ -62,8 +68,8 @@ class VirtualTime:
         finally:
             self._granted_at = time.monotonic()
 
-    def keep_up(self) -> None:
-        """Grant a page whose time was taken what has really passed since."""
+    def grant_elapsed_time(self) -> None:
+        """Grant the real time that has passed since the last grant, if virtual time is used."""
         if self._granted_at is None:
             return
         now = time.monotonic()
@@ -80,10 +86,10 @@ def _budget(policy: str, seconds: float) -> Event:
 
 
 WORLD = "settling"
-"""Name of the isolated world that our scripts run in."""
+"""Name of the isolated world for our scripts."""
 
 LOOK_LIMIT_S = 1.0
-"""A page whose world does not answer within this runs an endless loop: its script is ended."""
+"""Seconds. If the isolated world does not answer, the page runs an endless loop and its script is ended."""
 
 AFTER_THE_DUE = "new Promise((done) => setTimeout(() => done(%s)))"
 
@@ -92,70 +98,71 @@ FORWARD_LIMIT_S = 3.0
 
 
 class ReadinessWaiter:
-    """Looks at one tab until it is done."""
+    """Samples one tab until its page is ready."""
 
     def __init__(
         self,
         session: Session,
-        traffic: NetworkActivity,
+        network: NetworkActivity,
         frame_id: str,
         selector: str | None = None,
         *,
         may_skip: bool = False,
-        course: PageProgress | None = None,
+        progress: PageProgress | None = None,
     ) -> None:
-        """`may_skip`: quiet may pass in virtual time, which a page can notice by comparing clocks.
+        """Set up the waiter.
 
-        `course`: pages that went the same way before this one say how long it is to be waited for.
+        `may_skip` allows idle time to pass in virtual time, which a page can notice by comparing clocks.
+        `progress` predicts the wait from similar pages.
         """
-        self.traffic = traffic
+        self.network = network
         self.time = VirtualTime(session)
         self._may_skip = may_skip
-        self._course = course
+        self._progress = progress
         self.started_at = time.monotonic()
         self.dom_ready_at: float | None = None
-        self.last_look: DomSample | None = None
+        self.last_sample: DomSample | None = None
         self._session = session
         self._frame_id = frame_id
-        wanted, compared = json.dumps(selector), int(course is not None)
-        self._looking = f"globalThis.__settling?__settling.look({wanted},{compared}):0"
+        wanted, compared = json.dumps(selector), int(progress is not None)
+        self._sample_script = f"globalThis.__settling?__settling.look({wanted},{compared}):0"
         self._document = ""
-        """The name of its loading, which is that of its request too."""
+        """Loader id of the main document, which is also its request id."""
         self._world: int | None = None
         self._contents = -1
-        self._forwarded = False
+        self._is_forwarded = False
         self.loops_ended = 0
 
-    def new_document(self, loader_id: str) -> None:
-        """The page went to another document: its world is gone."""
+    def on_new_document(self, loader_id: str) -> None:
+        """Reset for another main document, whose isolated world does not exist yet."""
         self._document = loader_id
         self._world = None
         self._contents = -1
         self.dom_ready_at = None
-        self.traffic.reset()
+        self.network.reset()
 
-    def dom_ready(self) -> None:
-        """The document is parsed."""
+    def on_dom_ready(self) -> None:
+        """Record that the document is parsed."""
         self.dom_ready_at = time.monotonic()
 
     @property
-    def hurried(self) -> bool:
-        """Whether pages like this one were seen to do nothing more."""
-        return self._course is not None and self._course.hurried
+    def is_predicted_idle(self) -> bool:
+        """True if similar pages did nothing more."""
+        return self._progress is not None and self._progress.is_predicted_idle
 
     @property
     def known_height(self) -> int:
-        """How tall pages like this one were that held nothing back; 0 where that is unknown."""
-        return 0 if self._course is None else self._course.known_height
+        """Height in pixels of similar pages without lazy content, or 0 if unknown."""
+        return 0 if self._progress is None else self._progress.known_height
 
-    def showed(self, height: int, *, more: bool) -> None:
-        """Who scrolled to its end was shown more, or not: pages like it may do the same."""
-        if self._course is not None and more:
-            self._course.did_more()
-        elif self._course is not None:
-            self._course.nothing_below(height)
+    def report_scroll_result(self, height: int, *, more: bool) -> None:
+        """Record whether scrolling showed more content, for similar pages."""
+        if self._progress is not None and more:
+            self._progress.did_more()
+        elif self._progress is not None:
+            self._progress.nothing_below(height)
 
-    async def until_done(
+    async def wait_until_ready(
         self,
         limit_s: float,
         *,
@@ -165,46 +172,46 @@ class ReadinessWaiter:
         quiet_with_data_s: float = QUIET_WITH_DATA_S,
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Wait until the page is done; False when `limit_s` ran out or `stop` said so first."""
+        """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first."""
         end = time.monotonic() + limit_s
-        course = self._course if may_be_thin else None
+        progress = self._progress if may_be_thin else None
         while time.monotonic() < end and not stop():
-            look, wait_s = await self.look(), MIN_PAUSE_S
-            if look is not None:
-                self._note(look)
-                clock = self._clock(may_be_thin, may_skip, quiet_s, quiet_with_data_s)
-                if course is not None:
-                    clock = course.follow(look, self.traffic, clock)
-                decision = decide_readiness(look, self.traffic, clock)
+            sample, wait_s = await self.sample(), MIN_PAUSE_S
+            if sample is not None:
+                self._note(sample)
+                timers = self._timers(may_be_thin, may_skip, quiet_s, quiet_with_data_s)
+                if progress is not None:
+                    timers = progress.follow(sample, self.network, timers)
+                decision = decide_readiness(sample, self.network, timers)
                 if decision is ReadinessDecision.DONE:
-                    if look.scripted and not self.time.taken and await self._was_late(look):
+                    if sample.scripted and not self.time.is_taken and await self._had_overdue_work(sample):
                         continue
-                    if course is not None:
-                        course.end()
+                    if progress is not None:
+                        progress.end()
                     return True
                 if decision is ReadinessDecision.FORWARD:
                     await self._forward()
                     continue
                 if decision is ReadinessDecision.SKIP:
-                    quiet = quiet_with_data_s if self.traffic.used_data else quiet_s
-                    if await self._stays_quiet(look, quiet):
+                    quiet = quiet_with_data_s if self.network.used_data else quiet_s
+                    if await self._stays_idle(sample, quiet):
                         return True
                     continue
-                wait_s = pause_s(look, self.traffic, clock)
-                if course is not None:
-                    wait_s = min(wait_s, course.pause_s)
-            await self.traffic.quiet_or(wait_s)
-            self.time.keep_up()
+                wait_s = pause_s(sample, self.network, timers)
+                if progress is not None:
+                    wait_s = min(wait_s, progress.pause_s)
+            await self.network.wait_idle(wait_s)
+            self.time.grant_elapsed_time()
         return False
 
-    async def look(self) -> DomSample | None:
-        """One look; None when the page cannot answer now."""
+    async def sample(self) -> DomSample | None:
+        """Take one sample, or return None if the page cannot answer."""
         try:
-            raw = await self.evaluate(self._looking, limit_s=LOOK_LIMIT_S)
+            raw = await self.evaluate(self._sample_script, limit_s=LOOK_LIMIT_S)
             if not raw:
                 # The new-document script does not run in documents without a script of their own.
                 await self.evaluate(PROBE, limit_s=LOOK_LIMIT_S)
-                raw = await self.evaluate(self._looking, limit_s=LOOK_LIMIT_S)
+                raw = await self.evaluate(self._sample_script, limit_s=LOOK_LIMIT_S)
         except TimeoutError:
             self.loops_ended += 1
             self._session.post("Runtime.terminateExecution")
@@ -214,25 +221,27 @@ class ReadinessWaiter:
         return DomSample.of(raw) if isinstance(raw, list) else None
 
     async def evaluate(self, expression: str, *, limit_s: float, promise: bool = False) -> object:
-        """Evaluate in the isolated world of the main frame; `promise` waits for what it resolves to.
+        """Evaluate an expression in the isolated world of the main frame and return its value.
+
+        `promise` waits for a promise to resolve.
 
         Raises:
             TimeoutError: the page does not answer.
-            CommandFailed: it is between two documents.
+            CommandFailedError: the page is between two documents.
         """
-        answer = await self._evaluated(expression, limit_s, returnByValue=True, awaitPromise=promise)
+        answer = await self._evaluate_raw(expression, limit_s, returnByValue=True, awaitPromise=promise)
         value: object = answer.get("result", {}).get("value")
         return value
 
     async def object_of(self, expression: str, *, limit_s: float) -> str:
-        """The id of the object that an expression comes to; asked again where a new document came between."""
+        """Evaluate an expression and return the id of its object. Retry once after a new document."""
         try:
-            answer = await self._evaluated(expression, limit_s)
+            answer = await self._evaluate_raw(expression, limit_s)
         except CommandFailedError:
-            answer = await self._evaluated(expression, limit_s)
+            answer = await self._evaluate_raw(expression, limit_s)
         return str(answer["result"]["objectId"])
 
-    async def _evaluated(self, expression: str, limit_s: float, **how: bool) -> Event:
+    async def _evaluate_raw(self, expression: str, limit_s: float, **how: bool) -> Event:
         try:
             if self._world is None:
                 made = await self._session.send(
@@ -246,51 +255,52 @@ class ReadinessWaiter:
             self._world = None
             raise
 
-    def _clock(
+    def _timers(
         self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float
     ) -> QuietTimers:
         return QuietTimers(
             time.monotonic(),
             self.started_at,
             self.dom_ready_at,
-            self._forwarded,
+            self._is_forwarded,
             may_be_thin,
             may_skip and self._may_skip,
             quiet_s,
             quiet_with_data_s,
-            broken=self.traffic.is_broken(self._document),
+            broken=self.network.is_broken(self._document),
         )
 
-    def _note(self, look: DomSample) -> None:
-        self.last_look = look
-        if look.contents != self._contents:
-            self._contents = look.contents
-            self.traffic.content_came()
+    def _note(self, sample: DomSample) -> None:
+        self.last_sample = sample
+        if sample.contents != self._contents:
+            self._contents = sample.contents
+            self.network.on_content()
 
     async def _forward(self) -> None:
-        """Let the page's timers run ahead: a spinner of 1.2 s ends after 0.3 s."""
-        self._forwarded = True
+        """Run the page's timers ahead: a spinner of 1.2 s ends after 0.3 s."""
+        self._is_forwarded = True
         await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)
 
-    async def _was_late(self, before: DomSample) -> bool:
-        """Whether something was due that a busy machine had not come to: content or requests.
+    async def _had_overdue_work(self, before: DomSample) -> bool:
+        """Return True if overdue timers of a busy machine bring content or requests.
 
-        A timer of ours runs after all that were due before it, and what they ask for is told before it ends.
+        The timer of this check runs after all that were due before it, and their requests are reported before
+        it ends.
         """
-        requests = self.traffic.requests
+        requests = self.network.requests
         try:
-            raw = await self.evaluate(AFTER_THE_DUE % self._looking, limit_s=LOOK_LIMIT_S, promise=True)
+            raw = await self.evaluate(AFTER_THE_DUE % self._sample_script, limit_s=LOOK_LIMIT_S, promise=True)
         except (TimeoutError, CommandFailedError):
             return False
-        asked = self.traffic.requests != requests and not self.traffic.polls
+        asked = self.network.requests != requests and not self.network.polls
         return asked or (isinstance(raw, list) and DomSample.of(raw).contents != before.contents)
 
-    async def _stays_quiet(self, before: DomSample, seconds: float) -> bool:
-        """Whether `seconds` of timers bring neither content nor requests."""
-        requests = self.traffic.requests
+    async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
+        """Return True if timers of the next `seconds` bring neither content nor requests."""
+        requests = self.network.requests
         await self.time.skip(seconds, FORWARD_LIMIT_S)
-        after = await self.look()
+        after = await self.sample()
         if after is None:
             return False
         self._note(after)
-        return after.contents == before.contents and self.traffic.requests == requests
+        return after.contents == before.contents and self.network.requests == requests

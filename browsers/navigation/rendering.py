@@ -1,4 +1,4 @@
-"""A page that was let into a tab: its documents, dialogs, frames and data while it renders."""
+"""A page while it renders: its documents, dialogs, frames and JSON responses."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 from browsers.scripts import PROBE
 
 MAX_DOCUMENTS = 5
-"""A page that went to more main documents than this reloads itself for ever."""
+"""Maximum of main documents. A page with more reloads itself forever."""
 MAX_DIALOGS = 10
-"""After as many dialogs the script is ended: alert loops were seen to open a thousand a second."""
+"""Maximum of dialogs before the script is ended. Alert loops opened a thousand a second."""
 DECODED_LIMIT_BYTES = 64 * 1024 * 1024
 JSON_BUFFER_BYTES = 8 * 1024 * 1024
 MAX_JSON_RESPONSES = 40
@@ -28,25 +28,25 @@ JSON_LIMIT_S = 1.0
 
 
 class RenderedPage:
-    """Follows one render."""
+    """Observes one page while it renders."""
 
-    def __init__(self, tab: Tab, request: Request, tier: Tier, habits: PagePatterns | None = None) -> None:
+    def __init__(self, tab: Tab, request: Request, tier: Tier, patterns: PagePatterns | None = None) -> None:
         self.response: PausedResponse | None = None
-        """Of the newest main document; None until the page is let in."""
+        """Response of the latest main document, or None before the commit."""
         self.frame_sessions: dict[str, Session] = {}
-        """Frames that run in a process of their own (full tier), by frame id."""
+        """Sessions of frames with a process of their own (full tier), by frame id."""
         self.failed_to_commit: str | None = None
         self.stopped_for_size = False
-        # Where tab or process are used again, there is no way back from virtual time.
+        # Virtual time cannot be undone, so it is not used in a tab or process that will be reused.
         used_again = request.site_profile is not None or request.batch is not None
         may_skip = tier is Tier.LIGHT and not used_again
-        self.settling = ReadinessWaiter(
+        self.readiness = ReadinessWaiter(
             tab.session,
             NetworkActivity(tab.session),
             tab.frame_id,
             request.wait,
             may_skip=may_skip,
-            course=PageProgress(habits) if habits is not None else None,
+            progress=PageProgress(patterns) if patterns is not None else None,
         )
         self._tab = tab
         self._session = tab.session
@@ -54,19 +54,19 @@ class RenderedPage:
         self._tier = tier
         self._documents = 1
         self._known: set[str] = set()
-        """Main documents that are counted."""
+        """Loader ids of counted main documents."""
         self._newest = ""
-        """The main document that was let in last; its name is that of its request too."""
+        """Loader id of the latest committed main document, which is also its request id."""
         self._told: dict[str, Event] = {}
-        """Responses that were not held, of the main frame's documents."""
+        """Responses of the main frame's documents that were not paused, by loader id."""
         self.dialogs = 0
         self._json: dict[str, Event] = {}
 
     def prepare(self) -> Awaitable[object]:
-        """Turn on what rendering needs; the answers can be awaited in a blank tab.
+        """Enable everything that rendering needs. The result can be awaited in a blank tab.
 
-        While a response is held, Chromium holds back what is sent to the tab until the page commits: there
-        the answers come only after the page was let in, and its first milliseconds go unseen.
+        While a response is paused, Chromium delays commands to the tab until the page commits. The results
+        then come after the commit, and its first milliseconds are not observed.
         """
         session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
@@ -98,28 +98,28 @@ class RenderedPage:
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id
         )
 
-    async def settle(self, limit_s: float) -> bool:
-        """Wait until the page is done; False when it was stopped, or its time ran out."""
-        complete = await self.settling.until_done(limit_s, stop=self._is_over)
+    async def wait_until_ready(self, limit_s: float) -> bool:
+        """Wait until the page is ready. Return False if it was stopped or its time ran out."""
+        complete = await self.readiness.wait_until_ready(limit_s, stop=self._is_over)
         if not complete:
             self._session.post("Page.stopLoading")
         return complete
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the page was taken, or broke off, before the end of its document had come."""
-        look, traffic = self.settling.last_look, self.settling.traffic
-        return look is not None and look.ready_state == "loading" and traffic.is_unfinished(self._newest)
+        """True if the page was captured, or its connection broke, before the end of its document."""
+        sample, network = self.readiness.last_sample, self.readiness.network
+        return sample is not None and sample.ready_state == "loading" and network.is_unfinished(self._newest)
 
     async def json_responses(self) -> tuple[JsonResponse, ...]:
-        """The JSON that the page fetched, within bounds; what the browser no longer holds is left out."""
+        """Return the JSON that the page fetched, within limits, if the browser still has it."""
         read = await asyncio.gather(
             *(self._json_of(request_id, response) for request_id, response in list(self._json.items()))
         )
         return tuple(found for found in read if found is not None)
 
     def on_document(self, response: PausedResponse) -> None:
-        """The page moves on to another main document: a challenge that cleared, a client-side redirect."""
+        """Handle another main document: a cleared challenge or a client-side redirect."""
         self._documents += 1
         self._known.add(response.loader_id)
         if self._documents > MAX_DOCUMENTS or not response.is_page:
@@ -129,14 +129,14 @@ class RenderedPage:
         self._session.post("Fetch.continueRequest", requestId=response.request_id)
 
     def on_navigated(self, answer: asyncio.Future[Event]) -> None:
-        """Page.navigate answers at the commit, or with the reason why there is none."""
+        """Handle the result of Page.navigate, which comes at the commit or with an error."""
         if not answer.cancelled() and answer.exception() is None:
             self.failed_to_commit = answer.result().get("errorText")
             self._known.add(answer.result().get("loaderId", ""))
 
     def _is_over(self) -> bool:
-        traffic, limits = self.settling.traffic, self._request.limits
-        if traffic.document_bytes > limits.render_bytes or traffic.received_bytes > DECODED_LIMIT_BYTES:
+        network, limits = self.readiness.network, self._request.limits
+        if network.document_bytes > limits.render_bytes or network.received_bytes > DECODED_LIMIT_BYTES:
             self.stopped_for_size = True
         return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
 
@@ -148,15 +148,15 @@ class RenderedPage:
 
     def _on_frame_navigated(self, event: Event) -> None:
         frame = event["frame"]
-        self._tab.saw_password |= has_credentials(frame["url"])
+        self._tab.saw_credentials |= has_credentials(frame["url"])
         if frame["url"].startswith("http"):
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:
-            self.settling.new_document(frame["loaderId"])
+            self.readiness.on_new_document(frame["loaderId"])
             self._on_committed(frame["loaderId"])
 
     def _on_committed(self, loader_id: str) -> None:
-        """A main document that nobody held: the second of a page, after which all are held again."""
+        """Handle a main document that was not paused: the second of a page. From then on all are paused."""
         self._newest = loader_id
         told, known = self._told.pop(loader_id, None), self._known
         if told is not None and known and loader_id not in known:
@@ -166,7 +166,7 @@ class RenderedPage:
         known.add(loader_id)
 
     def _on_dom_ready(self, _: Event) -> None:
-        self.settling.dom_ready()
+        self.readiness.on_dom_ready()
 
     def _on_frame_process(self, event: Event) -> None:
         child = self._session.child(event["sessionId"])

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from browsers.cdp.session import CommandFailedError, Event, Session
 
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
-"""More digits are no length of anything; Python does not read more than 4,300."""
+"""More digits are not a valid length. Python does not parse more than 4,300."""
 
 
 def parse_content_length(headers: Mapping[str, str]) -> int | None:
-    """The `Content-Length`; None where there is none that could be."""
+    """Return the `Content-Length`, or None if it is missing or invalid."""
     found = _LENGTH.fullmatch(headers.get("content-length", ""))
     return int(found[1]) if found else None
 
@@ -26,16 +26,16 @@ TEXT_SUFFIXES = ("+json", "+xml")
 _PAGE = re.compile(
     rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
 )
-"""What browsers take for a page (MIME Sniffing, section 7.1), in lower case."""
+"""Tags by which browsers detect HTML (MIME Sniffing, section 7.1), in lower case."""
 
 
 def is_text_type(media_type: str) -> bool:
-    """Whether a body of this type is letters, to be decoded."""
+    """Return True if a body of this media type is text."""
     return media_type.startswith(TEXT_TYPES) or media_type.endswith(TEXT_SUFFIXES)
 
 
 def sniff_media_type(data: bytes) -> str:
-    """The type of a body that came without one: a page, text, or neither."""
+    """Detect the media type of a body without one: HTML, PDF, text or binary."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if _PAGE.match(head):
         return "text/html"
@@ -48,36 +48,37 @@ BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,40}/[a-z0-9!#$&^_.+-]{1,100})\s*(?:[;,]|$)", re.IGNORECASE)
-"""RFC 6838, 4.2. What is no type is none to browsers; and who is told the type reads no sentence there."""
+"""RFC 6838, 4.2. Browsers ignore invalid types, and error messages must not contain arbitrary text."""
 _UNDECLARED = frozenset({"application/unknown", "unknown/unknown"})
-"""Browsers look at the content of these (MIME Sniffing, section 7)."""
+"""Browsers sniff the content of these types (MIME Sniffing, section 7)."""
 
 READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
-"""A read answers only when it is full or the body ends, so slow bodies are begun with small ones."""
+"""Bytes of successive reads. A read answers only when full or at the end, so slow bodies begin with small
+reads."""
 
 HANDING_ON_S = 1.0
-"""How long the browser may take to give what had come, once the connection has ended."""
+"""Seconds for the browser to deliver received data after the connection has ended."""
 
 NOT_PASSED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers of the wire form: wrong for a body that was read out and is handed back decoded."""
+"""Transfer headers. They are wrong for a body that was read and is handed back decoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PausedResponse:
-    """One response of the main frame, held at the response stage."""
+    """One response of the main frame, paused at the response stage."""
 
     request_id: str
     url: str
     status: int
     raw_headers: tuple[tuple[str, str], ...]
     headers: MappingProxyType[str, str]
-    """By name in lower case; of repeated ones the first, except cookies, which are left out."""
+    """Values by lower-case name. The first of repeated headers counts. Cookies are left out."""
     loader_id: str = ""
-    """Of the document that it may become; empty where that is not told."""
+    """Loader id of the document that it may become, or empty if unknown."""
 
     @classmethod
     def of(cls, event: Event) -> PausedResponse:
-        """From a `Fetch.requestPaused` event at the response stage."""
+        """Create it from a `Fetch.requestPaused` event at the response stage."""
         headers = tuple((h["name"], h["value"]) for h in event.get("responseHeaders", ()))
         url = event["request"]["url"] + event["request"].get("urlFragment", "")
         by_name: dict[str, str] = {}
@@ -89,7 +90,7 @@ class PausedResponse:
 
     @classmethod
     def told(cls, event: Event) -> PausedResponse:
-        """From a `Network.responseReceived` event of a document that was not held."""
+        """Create it from a `Network.responseReceived` event of a document that was not paused."""
         response = event["response"]
         headers = {name.lower(): value.split("\n", 1)[0] for name, value in response["headers"].items()}
         headers.pop("set-cookie", None)
@@ -98,39 +99,42 @@ class PausedResponse:
 
     @property
     def location(self) -> str | None:
-        """Where it redirects to, as written; None when it does not."""
-        # An empty one leads nowhere: browsers show what came with it.
+        """Target of a redirect as written, or None if it does not redirect."""
+        # Browsers ignore an empty location and show the body.
         return self.headers.get("location") or None if self.status in REDIRECTS else None
 
     @property
     def content_type(self) -> str:
-        """As sent; empty when the site did not say."""
+        """Content-Type as sent, or empty if missing."""
         return self.headers.get("content-type", "")
 
     @property
     def media_type(self) -> str:
-        """In lower case, without parameters; empty when the site did not say, or said what is no type."""
+        """Media type in lower case without parameters, or empty if missing or invalid."""
         declared = _MEDIA_TYPE.match(self.content_type)
         media_type = declared[1].lower() if declared else ""
         return "" if media_type in _UNDECLARED else media_type
 
     @property
     def is_page(self) -> bool:
-        """Whether a browser would show it as a page: undeclared content is taken for one until read."""
+        """True if a browser would show it as a page.
+
+        Undeclared content counts as a page until it is read.
+        """
         if "attachment" in self.headers.get("content-disposition", "").lower():
             return False
         return self.media_type in {"", "text/html", "application/xhtml+xml"} and self.status not in BODYLESS
 
     @property
     def known_bytes(self) -> int | None:
-        """Decoded size, where the headers tell: a compressed body's is not known, and may be a bomb's."""
+        """Decoded size in bytes, or None if unknown, as for a compressed body."""
         encoded = self.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         return None if encoded else parse_content_length(self.headers)
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseBody:
-    """A response's body; `streamed` ones must be handed back to the browser to be rendered."""
+    """Body of a response. A `streamed` body must be handed back to the browser before it can be rendered."""
 
     data: bytes = b""
     truncated: bool = False
@@ -140,13 +144,13 @@ class ResponseBody:
 async def read_body(
     session: Session, response: PausedResponse, cap_bytes: int, limit_s: float, cut: Callable[[], None]
 ) -> ResponseBody:
-    """Read the body of a paused response, decoded, up to a cap; what has come by `limit_s` is kept.
+    """Read the decoded body of a paused response up to a size limit and a time limit.
 
-    `cut` ends its connection: of a body that stalls the browser gives nothing before.
+    `cut` closes its connection: before that, the browser delivers nothing of a body that stalls.
 
     Raises:
-        CommandFailed: the connection ended before anything of the body came.
-        TimeoutError: nothing of it came in time.
+        CommandFailedError: the connection ended before any of the body came.
+        TimeoutError: none of the body came in time.
     """
     if response.status in BODYLESS:
         return ResponseBody()
@@ -177,7 +181,7 @@ async def _read(session: Session, response: PausedResponse, cap_bytes: int, limi
         return await _read_stream(session, response, cap_bytes, limit_s)
     answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
     data = _decoded(answer, "body")
-    # A connection that broke off leaves a body shorter than was promised.
+    # After a broken connection the body is shorter than declared.
     return ResponseBody(data, truncated=len(data) < known)
 
 

@@ -17,7 +17,7 @@ from browsers.model import Request
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000
-"""Of bodies: a tab's cache lies in memory."""
+"""Bytes of bodies. The cache of a tab is in memory."""
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _PLAIN = re.compile(
@@ -26,16 +26,22 @@ _PLAIN = re.compile(
     r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
     re.ASCII | re.IGNORECASE,
 )
-"""An address that stands there as browsers write it, but for letters and percents. Others (dots to go up by,
-the usual port, a host in foreign letters, other numbers for a host, backslashes) may mean any."""
+"""A URL in the form that browsers write, except for letter case and percent encoding. Other forms (dots
+to go up by, the default port, a host in non-ASCII letters, other numbers for a host, backslashes) may
+mean any URL."""
 
 
 class CachedUrls:
-    """What was answered since the cache was emptied."""
+    """URLs that the HTTP cache of a tab may contain.
+
+    Emptying the cache after each peek took a tenth of its CPU. A page can read an entry only by requesting
+    its exact URL. The cache is therefore emptied before a URL comes again, before a page commits, which may
+    request any URL, and before it grows.
+    """
 
     def __init__(self) -> None:
-        self.of_others = False
-        """Whether some of it was answered to an earlier visit."""
+        self.has_other_visits = False
+        """True if some entries are from an earlier visit."""
         self._keys: set[str] = set()
         self._bytes = 0
 
@@ -44,27 +50,30 @@ class CachedUrls:
 
     @property
     def full(self) -> bool:
-        """Whether the cache should be emptied for its size."""
+        """True if the cache should be emptied because of its size."""
         return len(self._keys) > MAX_CACHED_URLS or self._bytes > MAX_CACHED_BYTES
 
     def add(self, url: str, size: int = 0) -> None:
-        """Note an answer of so many bytes."""
+        """Record a cached response and its size in bytes."""
         self._keys.add(_key(url))
         self._bytes += size
 
     def begin(self) -> None:
-        """Another visit begins: what is there by now is not its own."""
-        self.of_others = bool(self._keys)
+        """Begin another visit: all current entries belong to earlier visits."""
+        self.has_other_visits = bool(self._keys)
 
     def clear(self) -> None:
-        """The cache is empty."""
-        self.of_others = False
+        """Forget all entries, after the cache was emptied."""
+        self.has_other_visits = False
         self._keys.clear()
         self._bytes = 0
 
 
 def _key(url: str) -> str:
-    """The same for all plain spellings of an address: two with different keys differ for Chromium too."""
+    """Return a key that is equal for all plain spellings of a URL.
+
+    Chromium also treats URLs with different keys as different.
+    """
     parts = urlsplit(strip_credentials(url))
     return unquote(f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}").lower()
 
@@ -73,7 +82,7 @@ CLOSE_LIMIT_S = 2.0
 RENEW_LIMIT_S = 5.0
 EVERY_ORIGIN = "*"
 PREPARE_LIMIT_S = 5.0
-"""A machine under heavy load was seen to need more than two seconds for a tab's first answer."""
+"""Seconds. A machine under heavy load needed more than two seconds for a tab's first answer."""
 PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
 PAUSE_AT_BOTH = [
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
@@ -84,191 +93,203 @@ PAUSE_AT_BOTH = [
 class Tab:
     """A blank tab ready for a visit.
 
-    As long as its visits only peek, nothing commits in it and it serves again once `clean`ed; after a render
-    it is closed with its context, or rests until the same profile comes again.
+    As long as its visits only peek, nothing commits in it and it can be reused after `clear_visit_data`.
+    After a render it is closed with its context, or frozen until the same profile returns.
     """
 
     def __init__(
-        self, connection: Connection, context_id: str, frame_id: str, session: Session, gate: ProxyListener
+        self,
+        connection: Connection,
+        context_id: str,
+        frame_id: str,
+        session: Session,
+        listener: ProxyListener,
     ) -> None:
         self.connection = connection
         self.context_id = context_id
         self.frame_id = frame_id
-        """The main frame; of a fresh target it is the target's id."""
+        """Id of the main frame. For a new target it is the target's id."""
         self.session = session
-        self.gate = gate
+        self.listener = listener
         self.peeks = 0
-        self.rests = 0
+        self.freezes = 0
         self.renewals = 0
         self.committed = False
-        """Whether this visit let a page into it."""
-        self.saw_password = False
-        """Whether an address on its way had one: the browser says it to that host again, and unasked."""
+        """True if a page was committed in this visit."""
+        self.saw_credentials = False
+        """True if a URL contained credentials: the browser repeats them to that host unasked."""
         self.cached = CachedUrls()
         self.origins: set[str] = set()
-        """Of all documents that were in it."""
+        """Origins of all documents that were loaded."""
         self._held: str | None = None
-        """The response at which a navigation is held that is to be given up."""
+        """Request id of the paused response of a navigation to abort."""
         self._leaving: asyncio.Future[Event] | None = None
-        """Its end."""
-        self._holds_page = False
-        """Whether any visit did: until then its one document is the empty one that it was opened with."""
+        """Result of that navigation."""
+        self._has_page = False
+        """True if any visit committed a page. Before, the only document is the empty one."""
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
 
     @classmethod
     async def open(cls, connection: Connection, egress: EgressProxy) -> Tab:
-        """A fresh tab; raises BrowserGone, CommandFailed or TimeoutError when the browser cannot make one."""
+        """Open a new tab.
+
+        Raises:
+            BrowserGoneError: the browser crashed.
+            CommandFailedError: the browser cannot create a tab.
+            TimeoutError: the browser does not answer.
+        """
         async with contextlib.AsyncExitStack() as undo:
-            gate = await egress.open_listener()
-            undo.push_async_callback(gate.close)
-            context_id = await connection.open_context(gate.proxy_server)
+            listener = await egress.open_listener()
+            undo.push_async_callback(listener.close)
+            context_id = await connection.open_context(listener.proxy_server)
             undo.push_async_callback(_quietly, lambda: connection.close_context(context_id))
             frame_id, session = await connection.open_session(context_id)
             await session.send("Fetch.enable", patterns=PAUSE_AT_RESPONSE)
             undo.pop_all()
-            return cls(connection, context_id, frame_id, session, gate)
-        raise AssertionError  # the exit stack swallows nothing
+            return cls(connection, context_id, frame_id, session, listener)
+        raise AssertionError  # the exit stack suppresses no exception
 
     async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
-        """Speak the visit's language, and pause its request too where it is not a plain GET."""
+        """Set the language, and intercept the request itself if it is not a plain GET."""
         commands: list[asyncio.Future[Event]] = []
         self.committed = False
         if request.url in self.cached:
             await self.empty_cache()
         self.cached.begin()
         if self._principal not in ("", request.principal):
-            self.gate.drop_connections()
+            self.listener.drop_connections()
         self._principal = request.principal
-        commands += self._speak(request.language, identity)
-        shaped = request.method != "GET" or bool(request.headers)
-        if self._pauses_requests != shaped:
-            self._pauses_requests = shaped
-            patterns = PAUSE_AT_BOTH if shaped else PAUSE_AT_RESPONSE
+        commands += self._language_commands(request.language, identity)
+        is_custom = request.method != "GET" or bool(request.headers)
+        if self._pauses_requests != is_custom:
+            self._pauses_requests = is_custom
+            patterns = PAUSE_AT_BOTH if is_custom else PAUSE_AT_RESPONSE
             commands.append(self.session.start("Fetch.enable", patterns=patterns))
         if commands:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await asyncio.gather(*commands)
 
-    async def speak(self, language: str, identity: BrowserIdentity) -> None:
-        """Get ready for visits in that language: a renderer that has just started is slow to answer."""
+    async def set_language(self, language: str, identity: BrowserIdentity) -> None:
+        """Prepare the tab for a language ahead of its visit: a new renderer is slow to answer."""
         async with asyncio.timeout(PREPARE_LIMIT_S):
-            await asyncio.gather(*self._speak(language, identity))
+            await asyncio.gather(*self._language_commands(language, identity))
 
-    def _speak(self, language: str, identity: BrowserIdentity) -> list[asyncio.Future[Event]]:
+    def _language_commands(self, language: str, identity: BrowserIdentity) -> list[asyncio.Future[Event]]:
         if self._language == language:
             return []
         self._language = language
         locale = identity.locale_override(language)
         if locale is not None:
-            # Refused where another tab of the process has one already: dates are then in that one's form.
+            # Fails if another tab of the process has a locale: dates then use that one.
             self.session.post("Emulation.setLocaleOverride", **locale)
         return [self.session.start("Emulation.setUserAgentOverride", **identity.override(language))]
 
-    def let_page_in(self) -> None:
-        """From now on it holds a page, which may run and leave something."""
-        self.committed = self._holds_page = True
+    def mark_committed(self) -> None:
+        """Record that a page commits, which may run scripts and leave data."""
+        self.committed = self._has_page = True
 
-    def leave(self, held: str, end: asyncio.Future[Event]) -> None:
-        """Give up a navigation that is held at a response, when the tab is cleaned, put to rest or closed.
+    def defer_abort(self, held: str, end: asyncio.Future[Event]) -> None:
+        """Abort a navigation that is paused at a response when the tab is cleaned, frozen or closed.
 
-        Not at once: whoever has the response in hand goes on before the browser is woken for this.
+        It is not aborted at once: the caller continues with the response before the browser has more work.
         """
         self._held, self._leaving = held, end
 
-    async def clean(self) -> None:
-        """Forget what an aborted navigation leaves behind: cookies at once, its response when that matters.
+    async def clear_visit_data(self) -> None:
+        """Remove what an aborted navigation leaves: cookies always, its cached response only when necessary.
 
-        Both were seen to reach the next visit. `Storage.clearCookies` would clear another context's, and
+        Both reached the next visit in tests. `Storage.clearCookies` would clear those of another context, and
         disabling the cache needs `Network.enable`, whose events cost more than all this.
         """
-        self.session.off()
-        await self._left()
+        self.session.remove_handlers()
+        await self._finish_abort()
         async with asyncio.timeout(CLOSE_LIMIT_S):
             await self.session.send("Network.clearBrowserCookies")
             if self.cached.full:
                 await self.empty_cache()
 
-    async def _left(self) -> None:
-        """End a navigation that is to be given up."""
-        self._let_go()
+    async def _finish_abort(self) -> None:
+        """Abort the paused navigation and wait for its end."""
+        self._abort_held()
         leaving, self._leaving = self._leaving, None
         if leaving is not None:
-            # That it fails is what was asked for; a renderer that died answers the next command with that.
+            # The failure is expected. If the renderer crashed, the next command reports it.
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await asyncio.gather(leaving, return_exceptions=True)
 
-    def _let_go(self) -> None:
+    def _abort_held(self) -> None:
         held, self._held = self._held, None
         if held is not None:
             self.session.post("Fetch.failRequest", requestId=held, errorReason="Aborted")
 
     async def empty_cache(self) -> None:
-        """Forget every response."""
+        """Empty the HTTP cache."""
         self.cached.clear()
         await self.session.send("Network.clearBrowserCache", limit_s=CLOSE_LIMIT_S)
 
-    async def rest(self) -> None:
-        """Stand still until the same profile comes again: no script runs, and nothing reaches the network."""
-        self.rests += 1
-        self.session.off()
+    async def freeze(self) -> None:
+        """Freeze the tab until the same profile returns: no script runs and no traffic passes."""
+        self.freezes += 1
+        self.session.remove_handlers()
         self.cached.clear()
-        self._let_go()
-        self.gate.pause()
-        await self._left()
+        self._abort_held()
+        self.listener.pause()
+        await self._finish_abort()
         commands = [
-            # A page that is asked for again comes from its site, as from a fresh tab.
+            # A repeated page is loaded from its site, as in a new tab.
             self.session.start("Network.clearBrowserCache"),
             self.session.start("Page.resetNavigationHistory"),
             self.session.start("Page.disable"),
             self.session.start("Network.disable"),
         ]
-        if self._holds_page:
-            # Not the empty document: the next page takes its frame over, and would stand still in it
+        if self._has_page:
+            # Not the empty document: the next page takes its frame over and would stay frozen.
             commands.append(self.session.start("Page.setWebLifecycleState", state="frozen"))
         async with asyncio.timeout(CLOSE_LIMIT_S):
             await asyncio.gather(*commands)
 
-    def halt(self) -> None:
-        """Stand still until the context serves another page: no script runs, nothing reaches the network."""
-        self.session.off()
-        self._let_go()
-        self.gate.pause()
+    def stop_scripts(self) -> None:
+        """Stop until the context serves another page: no script runs and no traffic passes."""
+        self.session.remove_handlers()
+        self._abort_held()
+        self.listener.pause()
         self.session.post("Emulation.setScriptExecutionDisabled", value=True)
 
     async def renew(self) -> None:
-        """Put a new tab in the place of this one: in its context and process, with nothing of what was left.
+        """Replace this tab by a new one in the same context and process, without data of earlier pages.
 
-        Name, history and session storage end with the old tab. Cookies, caches and the storage of every
-        origin are emptied after it, so that its last words do not come later.
+        Window name, history and session storage end with the old tab. Cookies, caches and the storage of
+        every origin are emptied after it has closed, so that late writes are included.
 
         Raises:
-            CommandFailed, TimeoutError: the browser does not do it.
-            BrowsersError: somebody is left who may still write, or nobody to answer.
+            CommandFailedError: the browser refused a command.
+            TimeoutError: the browser does not answer.
+            BrowsersError: a worker is left that may still write, or the browser crashed.
         """
         self.renewals += 1
         old, old_target = self.session, self.frame_id
-        await self._left()
+        await self._finish_abort()
         async with asyncio.timeout(RENEW_LIMIT_S):
-            # First, since a process without tabs ends.
+            # First, because a process without tabs ends.
             self.frame_id, self.session = await self.connection.open_session(self.context_id)
-            # Answered when no script runs; unloading would run some. A page that is closed is let go by us
-            # before it ends, and was seen to run a timer then: not so when it is frozen.
+            # The answer means that no script runs; unloading would run some. A closed page is detached before
+            # it ends, and ran a timer then in tests. A frozen page does not.
             await old.send("Emulation.setScriptExecutionDisabled", value=True)
             await old.send("Page.setWebLifecycleState", state="frozen")
             await _empty_local_storage(old, self.origins)
-            await self._have_nobody_but(old_target, self.frame_id)
+            await self._check_only_targets(old_target, self.frame_id)
             await self.connection.call("Target.closeTarget", targetId=old_target)
             await old.ended.wait()
-            await self._empty()
-            await self._have_nobody_but(self.frame_id)
+            await self._clear_storage()
+            await self._check_only_targets(self.frame_id)
         self.origins.clear()
-        self._holds_page = False
+        self._has_page = False
         self._language = ""
         self._pauses_requests = False
 
-    async def _empty(self) -> None:
+    async def _clear_storage(self) -> None:
         self.cached.clear()
         session = self.session
         await asyncio.gather(
@@ -276,32 +297,35 @@ class Tab:
             session.start("Network.clearBrowserCookies"),
             session.start("Network.clearBrowserCache"),
             session.start("Storage.clearDataForOrigin", origin=EVERY_ORIGIN, storageTypes="all"),
-            # The process has a cache of its own, which is emptied by not wanting it.
+            # The process has a cache of its own, which is emptied by disabling it.
             session.start("Network.setCacheDisabled", cacheDisabled=True),
             session.start("Network.setCacheDisabled", cacheDisabled=False),
         )
 
-    async def _have_nobody_but(self, *targets: str) -> None:
-        """Raises PageCrashed when the context has workers: they outlive pages, and write when they like."""
+    async def _check_only_targets(self, *targets: str) -> None:
+        """Check that the context has no other targets. Workers outlive pages and may still write."""
         found = await self.connection.call("Target.getTargets")
         for info in found["targetInfos"]:
             if info.get("browserContextId") == self.context_id and info["targetId"] not in targets:
                 raise PageCrashedError(f"A {info['type']} is left in the context.")
 
     async def close(self) -> None:
-        """Dispose of the context and all that ran in it."""
-        self.session.off()
-        # What is held when the session ends would go on.
-        self._let_go()
+        """Close the context with everything in it."""
+        self.session.remove_handlers()
+        # A paused request would continue when the session ends.
+        self._abort_held()
         await _quietly(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
         self.connection.forget(self.session)
-        await self.gate.close()
+        await self.listener.close()
 
 
 async def _empty_local_storage(session: Session, seen: set[str]) -> None:
-    """By the process itself, whose own copy outlives what is emptied outside: late writes were seen in it.
+    """Empty the local storage of all existing frames.
 
-    It reaches the origins of frames that are there. Raises PageCrashed when others were `seen`.
+    It is emptied through the process, whose own copy outlives the browser's and wrote late in tests.
+
+    Raises:
+        PageCrashedError: the page had other origins.
     """
     frames = _frames((await session.send("Page.getFrameTree"))["frameTree"])
     gone = seen.difference(frame["securityOrigin"] for frame in frames)
@@ -320,7 +344,7 @@ async def _empty_local_storage(session: Session, seen: set[str]) -> None:
 
 
 def _storage_key(answer: Event | BaseException) -> str | None:
-    """None for a frame of an opaque origin, which has no storage."""
+    """Return the storage key, or None for a frame of an opaque origin, which has no storage."""
     if isinstance(answer, CommandFailedError) and "opaque" in str(answer):
         return None
     if isinstance(answer, BaseException):
@@ -333,6 +357,6 @@ def _frames(tree: Event) -> list[Event]:
 
 
 async def _quietly(action: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Closing what is gone already is done."""
+    """Run a closing action and ignore errors of what is already closed."""
     with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
         await action()

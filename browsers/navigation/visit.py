@@ -1,6 +1,6 @@
-"""The one navigation: peek at the response, judge it, and only where that is not enough render it.
+"""One visit: read the response, decide if it suffices, and render the page only if not.
 
-Nothing is requested twice: what is rendered is the very response that was peeked at.
+Nothing is requested twice: the response that was read is also the one that is rendered.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Enough = Callable[[Snapshot], Awaitable[bool]]
 
 PREPARE_LIMIT_S = 5.0
 BODY_LIMIT_S = 20.0
-"""A body that has not ended by then is read as far as it came."""
+"""Seconds. A longer body is read as far as it came."""
 CAPTURE_LIMIT_S = 3.0
 CAPTURE_RESERVE_S = 2.0
-"""Kept back from the deadline, so that a page that never settles can still be read."""
+"""Seconds reserved before the deadline, to capture a page that never becomes ready."""
 MIN_SETTLE_S = 0.5
 LAZY_LIMIT_S = 6.0
 
@@ -53,11 +53,12 @@ class Visit:
         started_at: float,
         deadline_at: float,
         expects_page: bool,
-        habits: PagePatterns | None = None,
+        patterns: PagePatterns | None = None,
     ) -> None:
-        """`expects_page`: it will be rendered, so the tab is made ready for that before the navigation.
+        """Set up the visit.
 
-        `habits`: of the pages of its series.
+        `expects_page` prepares the tab for rendering before the navigation. `patterns` are those of the
+        page's batch.
         """
         self._tab = tab
         self._session = tab.session
@@ -66,7 +67,7 @@ class Visit:
         self._started_at = started_at
         self._deadline_at = deadline_at
         self._expects_page = expects_page
-        self._habits = habits
+        self._patterns = patterns
         self._timing = Timing(queued_s=time.monotonic() - started_at)
         self._navigation = Navigation(tab, request)
         self._page: RenderedPage | None = None
@@ -75,25 +76,25 @@ class Visit:
 
     @property
     def prepared(self) -> bool:
-        """Whether the tab was made ready to render: its events would make every later peek dearer."""
+        """True if the tab was prepared for rendering. Its events would make every later peek slower."""
         return self._page is not None
 
     @property
-    def leaves_doubt(self) -> bool:
-        """Whether its page can make way for no other: the clock stands still for good, or it got stuck."""
+    def leaves_unclean_tab(self) -> bool:
+        """True if the tab cannot be reused: its clock is stopped for good, or its page hung."""
         page = self._page
-        # Prepared late, its first milliseconds went unseen.
+        # Prepared late: its first milliseconds were not observed.
         if self._request.batch is not None and not self._expects_page:
             return self._tab.committed
         return page is not None and (
-            page.settling.time.taken or page.settling.loops_ended > 0 or page.dialogs > 0
+            page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0
         )
 
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
-        """Make the visit; `may_render` is awaited before the page is rendered (it takes a render slot).
+        """Make the visit. `may_render` is awaited before the page is rendered, to take a render slot.
 
         Raises:
-            BrowsersError: typed, with the URL.
+            BrowsersError: a typed error with the URL.
         """
         limit = asyncio.timeout_at(self._loop_deadline())
         try:
@@ -105,7 +106,7 @@ class Visit:
             if isinstance(error, errors.PageCrashedError):
                 raise
             if limit.expired():
-                raise self._navigation.out_of_time(self._elapsed()) from None
+                raise self._navigation.deadline_error(self._elapsed()) from None
             raise errors.PageCrashedError(
                 "The page's renderer does not answer.", url=self._request.url
             ) from error
@@ -116,12 +117,12 @@ class Visit:
 
     async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         if self._expects_page:
-            self._page = self._begun_page()
+            self._page = self._create_page()
         self._navigation.begin()
         response = await self._navigation.response()
         self._timing = replace(self._timing, response_s=self._elapsed())
         mode = self._request.mode
-        # What is not declared may be any file: it is looked at first.
+        # An undeclared content type may be any file, so the body is read first.
         is_declared = response.is_page and response.media_type
         if mode is Mode.RENDER and is_declared and not _asks_for_password(response):
             await may_render()
@@ -140,11 +141,11 @@ class Visit:
         limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self._request.limits.body_bytes
         try:
             body = await read_body(
-                self._session, response, cap_bytes, limit_s, cut=self._tab.gate.drop_connections
+                self._session, response, cap_bytes, limit_s, cut=self._tab.listener.drop_connections
             )
         except TimeoutError:
-            raise self._navigation.out_of_time(self._elapsed()) from None
-        return replace(body, truncated=True) if self._navigation.fell_short(response, body) else body
+            raise self._navigation.deadline_error(self._elapsed()) from None
+        return replace(body, truncated=True) if self._navigation.is_incomplete(response, body) else body
 
     async def _needs_rendering(
         self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
@@ -176,39 +177,44 @@ class Visit:
         )
 
     async def _render(self, response: PausedResponse, body: ResponseBody) -> Snapshot:
-        self._tab.let_page_in()
+        self._tab.mark_committed()
         if self._page is not None:
             await self._prepared()
-        # What is sent to the tab from here on is answered after the commit.
-        page = self._page = self._page or self._begun_page()
+        # Commands sent from here on are answered after the commit.
+        page = self._page = self._page or self._create_page()
         page.response = response
-        unwatched = self._may_go_unwatched()
-        await self._navigation.let_in(response, body, page.on_navigated, unwatched=unwatched)
+        without_interception = self._can_skip_interception()
+        await self._navigation.commit(
+            response, body, page.on_navigated, without_interception=without_interception
+        )
         await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
-        complete = await page.settle(settle_s)
+        complete = await page.wait_until_ready(settle_s)
         if page.failed_to_commit:
-            raise self._navigation.explained(page.failed_to_commit)
-        if complete and page.settling.loops_ended == 0:
+            raise self._navigation.explain_error(page.failed_to_commit)
+        if complete and page.readiness.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
-            await reveal_lazy_content(self._session, page.settling, limit_s)
+            await reveal_lazy_content(self._session, page.readiness, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
         return await self._captured(page, body, complete=complete and not page.is_cut_off)
 
-    def _may_go_unwatched(self) -> bool:
-        """Whether its page may move on unheld: in a tab for it alone, with nothing added to requests."""
+    def _can_skip_interception(self) -> bool:
+        """Return True if the page may navigate without interception.
+
+        Its tab must not be shared, and its requests must need no change.
+        """
         request = self._request
         plain = request.method == "GET" and not request.headers
         return self._tier is Tier.LIGHT and request.site_profile is None and plain
 
-    def _begun_page(self) -> RenderedPage:
-        """Its commands are on their way, before the navigation or the commit that is asked for next."""
-        page = RenderedPage(self._tab, self._request, self._tier, self._habits)
-        self._navigation.lead_to(page.on_document)
+    def _create_page(self) -> RenderedPage:
+        """Create the page and send its commands before the navigation or commit that follows."""
+        page = RenderedPage(self._tab, self._request, self._tier, self._patterns)
+        self._navigation.on_next_document(page.on_document)
         self._preparing = asyncio.ensure_future(page.prepare())
-        # A visit that ends before it renders leaves their failure to nobody.
+        # Mark the error as retrieved in case the visit ends before it renders.
         self._preparing.add_done_callback(lambda future: future.cancelled() or future.exception())
         return page
 
@@ -223,7 +229,7 @@ class Visit:
             ) from None
 
     async def _captured(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
-        taken = await capture_dom(self._session, page.settling, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        taken = await capture_dom(self._session, page.readiness, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
         response = page.response
         assert response is not None
         return Snapshot(
@@ -245,7 +251,7 @@ class Visit:
         )
 
     def _as_peeked(self) -> Snapshot:
-        """What was served, where rendering it failed."""
+        """Return the unrendered response after rendering failed."""
         assert self._peeked is not None
         return replace(self._peeked, complete=False, timing=self._timed())
 
@@ -260,5 +266,5 @@ class Visit:
 
 
 def _asks_for_password(response: PausedResponse) -> bool:
-    """Whether rendering would open a dialog; the full browser cancels it and shows nothing of the page."""
+    """Return True if rendering would open a login dialog. The full browser cancels it and shows no page."""
     return response.status == 401 and "www-authenticate" in response.headers

@@ -1,0 +1,1 @@
+"""Pool of browsers and tabs, and the queue for them."""

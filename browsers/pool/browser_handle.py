@@ -29,13 +29,14 @@ from browsers.pool.reusable_tabs import (
 from browsers.settings import BrowserSettings
 
 PROBE_INTERVAL_S = 4.0
-"""Six tabs of pages that flood and grow, two cores at a load of 18: the slowest of 266 answers took .53 s."""
+"""Seconds between probes. Six tabs of pages that flood and grow, two cores at load 18: the slowest of 266
+answers took .53 s."""
 MAX_MISSED_PROBES = 4
-"""Stopped and gone on, as machines and containers are, it has missed one."""
+"""Missed probes until a browser counts as dead. A suspend and resume of the machine misses one."""
 
 
 class Heartbeat:
-    """Asks a browser the simplest question every few seconds; anything that it says counts as an answer."""
+    """Probes a browser every few seconds. Any message from it counts as an answer."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -44,45 +45,45 @@ class Heartbeat:
         self._missed = 0
 
     @property
-    def beats(self) -> bool:
-        """Whether it said anything since it was asked, or has time left for that."""
+    def is_responsive(self) -> bool:
+        """True if a message arrived since the last probe, or there is still time for one."""
         return self._missed == 0 or self._has_spoken
 
     @property
     def is_lost(self) -> bool:
-        """Whether it was asked so often in vain that it can be taken for dead."""
+        """True if so many probes failed that the browser counts as dead."""
         return self._missed >= MAX_MISSED_PROBES and not self._has_spoken
 
-    def feel(self) -> None:
-        """Ask again, where it is time: to be called now and then."""
+    def probe(self) -> None:
+        """Send another probe if one is due. Call this regularly."""
         now = time.monotonic()
         if now - self._asked_at < PROBE_INTERVAL_S:
             return
         self._missed = 0 if self._has_spoken else self._missed + 1
-        self._asked_at, self._heard = now, self._connection.heard
-        self._connection.ask()
+        self._asked_at, self._heard = now, self._connection.message_count
+        self._connection.ping()
 
     @property
     def _has_spoken(self) -> bool:
-        return self._connection.heard != self._heard
+        return self._connection.message_count != self._heard
 
 
 log = logging.getLogger(__name__)
 
 MAX_FAILED_TABS = 3
-"""A browser that fails to make so many tabs in a row is taken for broken, and ended."""
+"""A browser that fails to open this many tabs in a row is killed."""
 
 
 @dataclass(slots=True)
 class TabLease:
-    """A tab on loan, and what the visit says of it."""
+    """A tab leased to a visit, and the outcome of the visit."""
 
     tab: Tab
-    reusable: bool = False
-    """Whether the visit ended as it should: a tab left in doubt is never used again."""
-    kept: bool = False
-    habits: PagePatterns | None = None
-    """Of the pages of its series."""
+    is_reusable: bool = False
+    """True if the visit ended cleanly. Any other tab is never reused."""
+    cached: bool = False
+    patterns: PagePatterns | None = None
+    """Page patterns of its batch."""
 
 
 class BrowserHandle:
@@ -97,7 +98,7 @@ class BrowserHandle:
     ) -> None:
         self.chromium = chromium
         self.identity = identity
-        self.pulse = Heartbeat(chromium.connection)
+        self.heartbeat = Heartbeat(chromium.connection)
         self.lent = 0
         self.peeks = 0
         self.renders = 0
@@ -108,24 +109,24 @@ class BrowserHandle:
         self._egress = egress
         self._settings = settings
         self._ready: list[Tab] = []
-        self._resting = IdleTabs()
-        self._series = BatchTabs()
+        self._idle = IdleTabs()
+        self._batches = BatchTabs()
         self._background: set[asyncio.Task[None]] = set()
         self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
         self._failed_tabs = 0
         self._opening = 0
         self._language = settings.language
-        """Of the newest visit: the next one's too, most likely."""
+        """Language of the latest visit, which is most likely that of the next."""
 
     @property
-    def alive(self) -> bool:
-        """Whether the browser still answers and still takes visits."""
+    def is_alive(self) -> bool:
+        """True if the browser runs and accepts visits."""
         return not self.retired and not self.chromium.connection.closed.is_set()
 
     @property
-    def worn(self) -> bool:
-        """Whether it has served long enough to be replaced."""
+    def is_worn(self) -> bool:
+        """True if it has reached a limit of age or visits and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
         return (
             self.renders >= self._settings.renders_per_browser
@@ -134,62 +135,62 @@ class BrowserHandle:
         )
 
     @asynccontextmanager
-    async def loan(self, request: Request) -> AsyncIterator[TabLease]:
-        """A clean tab for one visit; afterwards it is kept or closed, whatever became of the visit.
+    async def lease(self, request: Request) -> AsyncIterator[TabLease]:
+        """Lease a clean tab for one visit. Afterwards it is kept or closed, also after a failure.
 
         Raises:
-            BrowserGone: the browser is dead, or was found broken and was ended.
+            BrowserGoneError: the browser crashed, or was broken and was killed.
         """
         self.lent += 1
         self._drained.clear()
-        loan: TabLease | None = None
-        profile, series = ProfileKey.of(request), self._series_of(request)
+        lease: TabLease | None = None
+        profile, batch_key = ProfileKey.of(request), self._batch_key_of(request)
         try:
-            kept = self._resting.take(profile) or await self._renewed(series)
-            loan = TabLease(kept or await self._clean_tab(), habits=self._series.habits(series))
-            await self._prepare(loan.tab, request)
-            yield loan
-            if loan.reusable and profile is not None:
-                await self._let_rest(loan, profile)
-            elif series is not None and (loan.tab.committed or loan.tab.renewals):
-                self._keep_for(series, loan)
-            elif loan.reusable and self._keeps(loan.tab):
-                # Nobody waits for it with an answer in hand.
-                task = self._in_background(self._clean(loan.tab))
+            cached = self._idle.take(profile) or await self._renewed(batch_key)
+            lease = TabLease(cached or await self._clean_tab(), patterns=self._batches.patterns(batch_key))
+            await self._prepare(lease.tab, request)
+            yield lease
+            if lease.is_reusable and profile is not None:
+                await self._keep_for_profile(lease, profile)
+            elif batch_key is not None and (lease.tab.committed or lease.tab.renewals):
+                self._keep_for_batch(batch_key, lease)
+            elif lease.is_reusable and self._can_reuse(lease.tab):
+                # In the background, because the caller already has its result.
+                task = self._in_background(self._clean(lease.tab))
                 self._cleaning.add(task)
                 task.add_done_callback(self._cleaning.discard)
-                loan.kept = True
+                lease.cached = True
         finally:
-            self._count(loan)
+            self._count(lease)
 
     async def _clean(self, tab: Tab) -> None:
         try:
-            await tab.clean()
+            await tab.clear_visit_data()
         except (BrowsersError, CommandFailedError, TimeoutError) as error:
             log.warning("tab not cleaned, so not used again: %s", str(error) or type(error).__name__)
             await tab.close()
-            self.warm()
+            self.prepare_tabs()
             return
         self._ready.append(tab)
 
-    async def _let_rest(self, loan: TabLease, profile: ProfileKey) -> None:
-        if not self.alive or loan.tab.rests >= VISITS_PER_TAB:
+    async def _keep_for_profile(self, lease: TabLease, profile: ProfileKey) -> None:
+        if not self.is_alive or lease.tab.freezes >= VISITS_PER_TAB:
             return
         try:
-            await loan.tab.rest()
+            await lease.tab.freeze()
         except (BrowsersError, CommandFailedError, TimeoutError) as error:
             log.warning("tab does not rest, so not used again: %s", str(error) or type(error).__name__)
             return
-        loan.kept = True
-        self._end(self._resting.put(profile, loan.tab))
+        lease.cached = True
+        self._end(self._idle.put(profile, lease.tab))
 
-    def _series_of(self, request: Request) -> BatchKey | None:
-        """In the full tier no two tabs share a process."""
+    def _batch_key_of(self, request: Request) -> BatchKey | None:
+        """Return the batch key of a visit. In the full tier no two tabs share a process."""
         return BatchKey.of(request) if self.chromium.tier is Tier.LIGHT else None
 
-    async def _renewed(self, series: BatchKey | None) -> Tab | None:
-        """A tab with the process of the series' last page; None when there is none, or any doubt about it."""
-        tab = self._series.take(series)
+    async def _renewed(self, batch_key: BatchKey | None) -> Tab | None:
+        """Return a tab in the process of the batch's last page, or None if there is none that is clean."""
+        tab = self._batches.take(batch_key)
         if tab is None:
             return None
         try:
@@ -203,55 +204,55 @@ class BrowserHandle:
         self.tabs_renewed += 1
         return tab
 
-    def _keep_for(self, series: BatchKey, loan: TabLease) -> None:
-        if not loan.reusable or not self.alive or loan.tab.renewals >= PAGES_PER_PROCESS:
+    def _keep_for_batch(self, batch_key: BatchKey, lease: TabLease) -> None:
+        if not lease.is_reusable or not self.is_alive or lease.tab.renewals >= PAGES_PER_PROCESS:
             return
-        loan.tab.halt()
-        loan.kept = True
-        self._end(self._series.put(series, loan.tab))
-        asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._end_series)
+        lease.tab.stop_scripts()
+        lease.cached = True
+        self._end(self._batches.put(batch_key, lease.tab))
+        asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._close_expired_batch_tabs)
 
-    def _end_series(self) -> None:
-        self._end(self._series.overdue())
-        self.warm()
+    def _close_expired_batch_tabs(self) -> None:
+        self._end(self._batches.take_expired())
+        self.prepare_tabs()
 
-    def end_overdue(self) -> None:
-        """Close the tabs that nobody came back for."""
-        self._end(self._resting.overdue())
+    def close_expired(self) -> None:
+        """Close the idle tabs that have expired."""
+        self._end(self._idle.take_expired())
 
     def forget(self, principal: str, site_profile: str) -> None:
-        """Close the tabs at rest of a profile."""
-        self._end(self._resting.of(principal, site_profile))
+        """Close the idle tabs of a profile."""
+        self._end(self._idle.of(principal, site_profile))
 
     def _end(self, tabs: Iterable[Tab]) -> None:
         for tab in tabs:
             self._in_background(tab.close())
 
-    def _count(self, loan: TabLease | None) -> None:
+    def _count(self, lease: TabLease | None) -> None:
         self.lent -= 1
         self.idle_since = time.monotonic()
         if not self.lent:
             self._drained.set()
-        if loan is None:
+        if lease is None:
             return
-        if loan.tab.committed:
+        if lease.tab.committed:
             self.renders += 1
         else:
             self.peeks += 1
-            loan.tab.peeks += 1
-        if not loan.kept:
-            self._in_background(loan.tab.close())
-            self.warm()
+            lease.tab.peeks += 1
+        if not lease.cached:
+            self._in_background(lease.tab.close())
+            self.prepare_tabs()
 
-    def warm(self) -> None:
-        """Make tabs ready ahead of need: opening one takes longer than a whole peek."""
+    def prepare_tabs(self) -> None:
+        """Open tabs ahead: opening one takes longer than a whole peek."""
         coming = len(self._ready) + len(self._cleaning) + self._opening
-        if self.alive and coming < self._settings.warm_tabs:
+        if self.is_alive and coming < self._settings.warm_tabs:
             self._opening += 1
             self._in_background(self._open_ahead())
 
     async def drain(self, limit_s: float) -> None:
-        """Take no more visits, and wait for those that run."""
+        """Accept no more visits and wait for the running ones."""
         self.retired = True
         if self.lent:
             try:
@@ -266,28 +267,28 @@ class BrowserHandle:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        tabs, self._ready = self._ready + self._resting.all() + self._series.all(), []
+        tabs, self._ready = self._ready + self._idle.all() + self._batches.all(), []
         await self.chromium.close()
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
-    def _keeps(self, tab: Tab) -> bool:
-        # The peek that ends here is counted after this.
-        return self.alive and not tab.committed and tab.peeks + 1 < self._settings.peeks_per_tab
+    def _can_reuse(self, tab: Tab) -> bool:
+        # The peek that ends here is counted later.
+        return self.is_alive and not tab.committed and tab.peeks + 1 < self._settings.peeks_per_tab
 
     async def _clean_tab(self) -> Tab:
         while not self._ready and self._cleaning:
             await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
         tab = self._ready_tab()
         if not self._ready and not self._cleaning:
-            # At once: whoever comes while this visit runs would have to wait for one.
-            self.warm()
+            # At once, so that the next visit does not have to wait for a tab.
+            self.prepare_tabs()
         return tab or await self._open()
 
     def _ready_tab(self) -> Tab | None:
-        """One whose renderer lives, as far as is known; None when there is none."""
+        """Return a prepared tab whose renderer runs, or None."""
         while self._ready:
             tab = self._ready.pop()
-            if tab.session.alive:
+            if tab.session.is_alive:
                 return tab
             self._in_background(tab.close())
         return None
@@ -297,18 +298,18 @@ class BrowserHandle:
         try:
             return await Tab.open(self.chromium.connection, self._egress)
         except (CommandFailedError, TimeoutError) as error:
-            raise self._suspect(error) from error
+            raise self._on_unusable_tab(error) from error
 
     async def _prepare(self, tab: Tab, request: Request) -> None:
         self._language = request.language
         try:
             await tab.prepare(request, self.identity)
         except (CommandFailedError, TimeoutError) as error:
-            raise self._suspect(error) from error
+            raise self._on_unusable_tab(error) from error
         self._failed_tabs = 0
 
-    def _suspect(self, error: Exception) -> BrowserGoneError:
-        """A tab that cannot be used: the second one in a row costs the browser its life."""
+    def _on_unusable_tab(self, error: Exception) -> BrowserGoneError:
+        """Count an unusable tab, and kill the browser after MAX_FAILED_TABS in a row."""
         self._failed_tabs += 1
         log.warning("tab not usable: %s", str(error) or type(error).__name__)
         if self._failed_tabs >= MAX_FAILED_TABS:
@@ -319,7 +320,7 @@ class BrowserHandle:
         try:
             tab = await self._open()
             try:
-                await tab.speak(self._language, self.identity)
+                await tab.set_language(self._language, self.identity)
             except BaseException:
                 await tab.close()
                 raise

@@ -1,4 +1,4 @@
-"""The browsers: one a tier, started when needed, replaced when worn or dead, ended when idle."""
+"""Start, replace and stop the browsers: one for each tier, started on demand and stopped when idle."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 DRAIN_LIMIT_S = 20.0
 MEMORY_SAMPLE_VISITS = 50
-"""Reading the memory of a browser's processes costs milliseconds of kernel time: not after every visit."""
+"""Visits between two memory samples. A sample costs milliseconds of kernel time."""
 PEEKS_LIKE_A_RENDER = 10
-"""In what they leave behind in a browser, which is little."""
+"""Peeks that leave as much memory behind in a browser as one render."""
 
 
 _CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
@@ -37,7 +37,7 @@ _STARTED_AGAIN = "Try again when this server has been started again."
 
 @dataclass(frozen=True, slots=True)
 class BrowserState:
-    """One browser, as `status` shows it."""
+    """State of one running browser."""
 
     tier: str
     version: str
@@ -52,7 +52,7 @@ class BrowserState:
 
 
 class Pool:
-    """Owner of driver, browsers and tabs."""
+    """Owns the driver, the browsers and their tabs."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
         self.restarts = 0
@@ -61,7 +61,7 @@ class Pool:
         self._egress = egress
         self._folder = ProfileDir()
         self._driver = Driver(self._folder)
-        self._supplies: dict[Tier, BrowserHandle] = {}
+        self._handles: dict[Tier, BrowserHandle] = {}
         self._found: dict[Tier, locate.ChromiumInstall] = {}
         self._memory: dict[Tier, int | None] = {}
         self._sampled_at: dict[Tier, int] = {}
@@ -72,7 +72,7 @@ class Pool:
 
     async def __aenter__(self) -> Pool:
         self._folder.__enter__()
-        self._spawn(self._keep_house())
+        self._spawn(self._maintain())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -80,67 +80,67 @@ class Pool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(supply.close() for supply in self._supplies.values()))
+        await asyncio.gather(*(handle.close() for handle in self._handles.values()))
         await self._driver.close()
         await asyncio.to_thread(self._folder.__exit__, None, None, None)
 
     @property
     def folder(self) -> Path:
-        """Where the browsers' profiles lie."""
+        """Folder of the browsers' profiles."""
         return self._folder.path
 
     def start_soon(self, tier: Tier = Tier.LIGHT) -> None:
-        """Start that tier's browser in the background."""
+        """Start the browser of a tier in the background."""
         self._spawn(self._start_quietly(tier))
 
-    def ready(self, tier: Tier = Tier.LIGHT) -> bool:
-        """Whether that tier's browser answers now."""
-        supply = self._supplies.get(self._served_by(tier))
-        return supply is not None and supply.alive and supply.pulse.beats
+    def is_ready(self, tier: Tier = Tier.LIGHT) -> bool:
+        """Return True if the browser of a tier runs and responds."""
+        handle = self._handles.get(self._served_by(tier))
+        return handle is not None and handle.is_alive and handle.heartbeat.is_responsive
 
     def states(self) -> tuple[BrowserState, ...]:
-        """The running browsers."""
+        """Return the states of the running browsers."""
         return tuple(
             BrowserState(
                 tier=tier.value,
-                version=supply.chromium.version,
-                sandboxed=supply.chromium.sandboxed,
-                lent=supply.lent,
-                peeks=supply.peeks,
-                renders=supply.renders,
-                tabs_opened=supply.tabs_opened,
-                tabs_renewed=supply.tabs_renewed,
-                age_s=time.monotonic() - supply.chromium.started_at,
+                version=handle.chromium.version,
+                sandboxed=handle.chromium.sandboxed,
+                lent=handle.lent,
+                peeks=handle.peeks,
+                renders=handle.renders,
+                tabs_opened=handle.tabs_opened,
+                tabs_renewed=handle.tabs_renewed,
+                age_s=time.monotonic() - handle.chromium.started_at,
                 memory_bytes=self._memory.get(tier),
             )
-            for tier, supply in self._supplies.items()
-            if supply.alive
+            for tier, handle in self._handles.items()
+            if handle.is_alive
         )
 
     def forget(self, principal: str, site_profile: str) -> None:
-        """Close what is kept open for a profile."""
-        for supply in self._supplies.values():
-            supply.forget(principal, site_profile)
+        """Close the idle tabs of a site profile."""
+        for handle in self._handles.values():
+            handle.forget(principal, site_profile)
 
-    async def supply(self, tier: Tier) -> BrowserHandle:
-        """A living browser of the tier, started when there is none.
+    async def get_handle(self, tier: Tier) -> BrowserHandle:
+        """Return a running browser of the tier, started if necessary.
 
         Raises:
-            NoBrowser: none is installed, or it does not start.
-            BrowserGone: all of them are being closed.
+            NoBrowserError: none is installed, or it does not start.
+            BrowserGoneError: the browsers are being closed.
         """
         tier = self._served_by(tier)
-        supply = self._supplies.get(tier)
-        if supply is not None and supply.alive:
-            return supply
+        handle = self._handles.get(tier)
+        if handle is not None and handle.is_alive:
+            return handle
         async with self._launching:
-            supply = self._supplies.get(tier)
-            if supply is None or not supply.alive:
-                supply = await self._launch(tier)
-            return supply
+            handle = self._handles.get(tier)
+            if handle is None or not handle.is_alive:
+                handle = await self._launch(tier)
+            return handle
 
     def _served_by(self, tier: Tier) -> Tier:
-        """Where only one tier is installed, it serves both."""
+        """Return the tier that serves this one. If only one tier is installed, it serves both."""
         if self._find(tier) is not None:
             return tier
         return Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
@@ -169,101 +169,101 @@ class Pool:
             ) from error
         order = LaunchRequest(tier, found.executable, plan_launch(tier, identity, self._settings))
         chromium = await self._launched(order)
-        supply = self._supplies[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
-        self._spawn(self._watch(tier, supply))
-        supply.warm()
-        return supply
+        handle = self._handles[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
+        self._spawn(self._watch(tier, handle))
+        handle.prepare_tabs()
+        return handle
 
     async def _launched(self, order: LaunchRequest) -> RunningChromium:
-        self._refuse_when_closing()
+        self._raise_if_closing()
         try:
-            # Where the sandbox was seen to work, a browser that does not start has some other trouble.
+            # The sandbox has worked before, so a failure to start has another cause.
             chromium = await launch(self._driver, order, self._folder.path, may_bare=not self._was_sandboxed)
         except errors.NoBrowserError as error:
-            self._refuse_when_closing()
+            self._raise_if_closing()
             self.last_error = str(error)
             raise
-        except (OSError, RuntimeError) as error:  # Python's word for no more threads is the latter
+        except (OSError, RuntimeError) as error:  # RuntimeError is raised if no thread can be started
             reason = getattr(error, "strerror", None) or error
             self.last_error = f"Chromium at {order.executable} cannot be started: {reason}."
             raise errors.NoBrowserError(self.last_error, next_step=_SCARCE) from error
         if self._closing:
             await chromium.close()
-        self._refuse_when_closing()
+        self._raise_if_closing()
         self._was_sandboxed |= chromium.sandboxed
         return chromium
 
-    def _refuse_when_closing(self) -> None:
+    def _raise_if_closing(self) -> None:
         if self._closing:
             raise errors.BrowserGoneError("The browsers are being closed.", next_step=_STARTED_AGAIN)
 
     async def _start_quietly(self, tier: Tier) -> None:
         try:
-            await self.supply(tier)
+            await self.get_handle(tier)
         except errors.BrowsersError as error:
             log.error("no browser: %s %s", error, error.next_step)
 
-    async def _watch(self, tier: Tier, supply: BrowserHandle) -> None:
-        """Replace a browser that died, at once: the next visit should not wait for it."""
-        await supply.chromium.connection.closed.wait()
-        was_retired = supply.retired
-        await supply.close()
+    async def _watch(self, tier: Tier, handle: BrowserHandle) -> None:
+        """Replace a browser that crashed at once, so that the next visit does not wait for it."""
+        await handle.chromium.connection.closed.wait()
+        was_retired = handle.retired
+        await handle.close()
         if self._closing or was_retired:
             return
         self.restarts += 1
         self.last_error = "The browser died and was replaced."
         log.warning("browser died tier=%s restarts=%s", tier, self.restarts)
-        if self._supplies.get(tier) is supply:
-            del self._supplies[tier]
+        if self._handles.get(tier) is handle:
+            del self._handles[tier]
         await self._start_quietly(tier)
 
-    async def _keep_house(self) -> None:
+    async def _maintain(self) -> None:
         while True:
             await asyncio.sleep(self._settings.housekeeping_s)
-            for tier, supply in list(self._supplies.items()):
+            for tier, handle in list(self._handles.items()):
                 try:
-                    await self._look_after(tier, supply)
+                    await self._maintain_browser(tier, handle)
                 except errors.BrowsersError:
                     continue
-                except (OSError, RuntimeError) as error:  # out of threads or files; it may pass
+                except (OSError, RuntimeError) as error:  # out of threads or files, perhaps temporarily
                     log.warning("browser not looked after: %s", error)
 
-    async def _look_after(self, tier: Tier, supply: BrowserHandle) -> None:
-        if not supply.alive:
+    async def _maintain_browser(self, tier: Tier, handle: BrowserHandle) -> None:
+        if not handle.is_alive:
             return
-        supply.pulse.feel()
-        if supply.pulse.is_lost:
+        handle.heartbeat.probe()
+        if handle.heartbeat.is_lost:
             log.warning("browser stands still and is ended tier=%s", tier)
-            supply.chromium.kill()
+            handle.chromium.kill()
             return
-        supply.end_overdue()
-        idle_s = 0.0 if supply.lent else time.monotonic() - supply.idle_since
+        handle.close_expired()
+        idle_s = 0.0 if handle.lent else time.monotonic() - handle.idle_since
         if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
-            del self._supplies[tier]
-            self._spawn(self._retire(supply))
-        elif supply.worn or await self._is_fat(tier, supply):
-            await self._replace(tier, supply)
+            del self._handles[tier]
+            self._spawn(self._retire(handle))
+        elif handle.is_worn or await self._uses_too_much_memory(tier, handle):
+            await self._replace(tier, handle)
 
-    async def _is_fat(self, tier: Tier, supply: BrowserHandle) -> bool:
-        visits = supply.renders + supply.peeks // PEEKS_LIKE_A_RENDER
+    async def _uses_too_much_memory(self, tier: Tier, handle: BrowserHandle) -> bool:
+        visits = handle.renders + handle.peeks // PEEKS_LIKE_A_RENDER
         if visits - self._sampled_at.get(tier, -MEMORY_SAMPLE_VISITS) >= MEMORY_SAMPLE_VISITS:
             self._sampled_at[tier] = visits
-            self._memory[tier] = await supply.chromium.memory_bytes()
+            self._memory[tier] = await handle.chromium.memory_bytes()
         return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes
 
     async def _replace(self, tier: Tier, worn: BrowserHandle) -> None:
-        """Make before break: the new browser takes the visits, the old one ends what it has begun."""
+        """Start a new browser for new visits, then let the old one finish its visits and close it."""
         async with self._launching:
-            if self._supplies.get(tier) is not worn:
+            if self._handles.get(tier) is not worn:
                 return
             await self._launch(tier)
             self._sampled_at.pop(tier, None)
             self._memory.pop(tier, None)
         self._spawn(self._retire(worn))
 
-    async def _retire(self, supply: BrowserHandle) -> None:
-        await supply.drain(DRAIN_LIMIT_S)
-        await supply.close()
+    async def _retire(self, handle: BrowserHandle) -> None:
+        await handle.drain(DRAIN_LIMIT_S)
+        await handle.close()
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -16,21 +16,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from cachetools import LRUCache
+
 from browsers.model import Mode, Request
 from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.tab import Tab
 
 MAX_IDLE_TABS = 5
-"""Of one browser, 40 MB each on engine pages: the engines of a search, and some to spare."""
+"""Maximum of idle tabs per browser, 40 MB each on engine pages: the engines of a search and a few more."""
 IDLE_TTL_S = 60.0
-"""A caller who has not come back by then is not in the middle of something."""
+"""Seconds. A caller that has not returned by then is probably finished."""
 VISITS_PER_TAB = 50
-"""Pages leave something behind in their process."""
+"""Maximum of visits in one tab, because pages leave memory behind in their process."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileKey:
-    """Whose tab it is. Nobody else is ever given it, nor the same caller under another name or language."""
+    """Owner of an idle tab. Only the same caller, profile and language get it again."""
 
     principal: str
     site_profile: str
@@ -38,7 +40,7 @@ class ProfileKey:
 
     @classmethod
     def of(cls, request: Request) -> ProfileKey | None:
-        """The profile of a visit; None for one that shall leave nothing."""
+        """Return the key of a visit, or None if it keeps nothing."""
         if request.site_profile is None:
             return None
         return cls(request.principal, request.site_profile, request.language)
@@ -51,7 +53,7 @@ class _IdleTab:
 
 
 class IdleTabs:
-    """At most a handful, each for a while; the longest at rest goes first."""
+    """Idle tabs of site profiles. Each is kept for a limited time, and the oldest is evicted first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._tabs: OrderedDict[ProfileKey, _IdleTab] = OrderedDict()
@@ -61,27 +63,27 @@ class IdleTabs:
         return len(self._tabs)
 
     def take(self, profile: ProfileKey | None) -> Tab | None:
-        """The tab of a profile, out of its rest; None when there is none that lives."""
-        resting = self._tabs.pop(profile, None) if profile is not None else None
-        return resting.tab if resting is not None and resting.tab.session.alive else None
+        """Remove and return the tab of a profile, or None if there is none that still runs."""
+        idle_tab = self._tabs.pop(profile, None) if profile is not None else None
+        return idle_tab.tab if idle_tab is not None and idle_tab.tab.session.is_alive else None
 
     def put(self, profile: ProfileKey, tab: Tab) -> list[Tab]:
-        """Let a tab rest; those that are to be closed for it."""
+        """Add a tab and return the tabs to close for it."""
         leaving = self._removed(other for other in self._tabs if other == profile)
         self._tabs[profile] = _IdleTab(tab, self._clock())
         return leaving + self._removed(list(self._tabs)[: max(0, len(self._tabs) - MAX_IDLE_TABS)])
 
-    def overdue(self) -> list[Tab]:
-        """Those that have rested long enough, or died meanwhile."""
+    def take_expired(self) -> list[Tab]:
+        """Remove and return the tabs that have expired or crashed."""
         before = self._clock() - IDLE_TTL_S
         return self._removed(
             profile
-            for profile, resting in self._tabs.items()
-            if resting.since <= before or not resting.tab.session.alive
+            for profile, idle_tab in self._tabs.items()
+            if idle_tab.since <= before or not idle_tab.tab.session.is_alive
         )
 
     def of(self, principal: str, site_profile: str) -> list[Tab]:
-        """Those of a profile, in any language, taken out."""
+        """Remove and return the tabs of a profile in all languages."""
         return self._removed(
             profile
             for profile in self._tabs
@@ -97,18 +99,18 @@ class IdleTabs:
 
 
 BATCH_TTL_S = 3.0
-"""The pages of a batch follow each other at once, or not at all."""
+"""Seconds. The next page of a batch comes at once or not at all."""
 MAX_BATCH_TABS = 8
-"""Of one browser, 30 MB each: as many as render slots."""
+"""Maximum of waiting batch tabs per browser, 30 MB each: as many as render slots."""
 MAX_BATCHES = 100
-"""Series whose pages' habits are known: a batch has few hosts that are asked for more than one page."""
+"""Maximum of batches with page patterns. A batch has few hosts with more than one page."""
 PAGES_PER_PROCESS = 25
-"""Pages leave something behind in their process: a megabyte each."""
+"""Maximum of pages in one process. Each page leaves a megabyte behind."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchKey:
-    """What pages must have in common to be read in one process."""
+    """Values that pages must share to be read in one process."""
 
     batch: str
     principal: str
@@ -117,7 +119,7 @@ class BatchKey:
 
     @classmethod
     def of(cls, request: Request) -> BatchKey | None:
-        """The series of a visit; None for one that stands alone, or renders nothing."""
+        """Return the key of a visit, or None if it has no batch or renders nothing."""
         if request.batch is None or request.site_profile is not None or request.mode is Mode.PEEK:
             return None
         parts = urlsplit(request.url)
@@ -127,50 +129,46 @@ class BatchKey:
 
 @dataclass(frozen=True, slots=True)
 class _WaitingTab:
-    series: BatchKey
+    batch_key: BatchKey
     tab: Tab
     since: float
 
 
 class BatchTabs:
-    """Those that wait for the next page of their series: not for long, and not many."""
+    """Tabs that wait briefly for the next page of their batch."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._kept: list[_WaitingTab] = []
-        self._habits: OrderedDict[BatchKey, PagePatterns] = OrderedDict()
+        self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(MAX_BATCHES)
         self._clock = clock
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def take(self, series: BatchKey | None) -> Tab | None:
-        """A tab of the series; None when there is none that lives."""
-        for kept in self._kept:
-            if kept.series == series and kept.tab.session.alive:
-                self._kept.remove(kept)
-                return kept.tab
+    def take(self, batch_key: BatchKey | None) -> Tab | None:
+        """Remove and return a running tab of the batch, or None."""
+        for cached in self._kept:
+            if cached.batch_key == batch_key and cached.tab.session.is_alive:
+                self._kept.remove(cached)
+                return cached.tab
         return None
 
-    def habits(self, series: BatchKey | None) -> PagePatterns | None:
-        """What is known of the pages of a series; of many series, what is known of the last."""
-        if series is None:
+    def patterns(self, batch_key: BatchKey | None) -> PagePatterns | None:
+        """Return the page patterns of a batch. Only those of the latest batches are kept."""
+        if batch_key is None:
             return None
-        habits = self._habits.setdefault(series, PagePatterns())
-        self._habits.move_to_end(series)
-        while len(self._habits) > MAX_BATCHES:
-            self._habits.popitem(last=False)
-        return habits
+        return self._patterns.setdefault(batch_key, PagePatterns())
 
-    def put(self, series: BatchKey, tab: Tab) -> list[Tab]:
-        """Let a tab wait; those that are to be closed for it."""
-        self._kept.append(_WaitingTab(series, tab, self._clock()))
+    def put(self, batch_key: BatchKey, tab: Tab) -> list[Tab]:
+        """Add a tab and return the tabs to close for it."""
+        self._kept.append(_WaitingTab(batch_key, tab, self._clock()))
         return self._removed(self._kept[: max(0, len(self._kept) - MAX_BATCH_TABS)])
 
-    def overdue(self) -> list[Tab]:
-        """Those that have waited long enough, or died meanwhile."""
+    def take_expired(self) -> list[Tab]:
+        """Remove and return the tabs that have expired or crashed."""
         before = self._clock() - BATCH_TTL_S
         return self._removed(
-            kept for kept in list(self._kept) if kept.since <= before or not kept.tab.session.alive
+            cached for cached in list(self._kept) if cached.since <= before or not cached.tab.session.is_alive
         )
 
     def all(self) -> list[Tab]:
@@ -179,6 +177,6 @@ class BatchTabs:
 
     def _removed(self, leaving: Iterable[_WaitingTab]) -> list[Tab]:
         gone = list(leaving)
-        for kept in gone:
-            self._kept.remove(kept)
-        return [kept.tab for kept in gone]
+        for cached in gone:
+            self._kept.remove(cached)
+        return [cached.tab for cached in gone]

@@ -1,11 +1,11 @@
-"""The JavaScript that runs in a world of its own inside visited pages, invisible to them."""
+"""JavaScript that runs in an isolated world of visited pages. Pages cannot see it."""
 
 from importlib.resources import files
 
 __all__ = ["MARK", "PROBE"]
 
 PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
-"""Installs `globalThis.__settling`; its `look()` gives the tuple that settle.py reads."""
+"""Installs `globalThis.__settling`. Its `look()` returns the tuple that `DomSample.of` parses."""
 
 MARK = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
-"""A function that marks what a person would not see and returns the document."""
+"""A function that marks invisible content and returns the document."""

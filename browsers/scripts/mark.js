@@ -1,21 +1,21 @@
-// Marks what a person would not see, cuts what is beyond every bound, and returns the document.
+// Marks invisible content, cuts the page at the maximum of elements, and returns the document.
 (maxElements, ...inClosedRoots) => {
   const HIDDEN = 'data-x-hidden';
-  // Beyond this many elements only `checkVisibility` is asked: computed styles cost microseconds each.
+  // Beyond this many elements only `checkVisibility` is used: computed styles cost microseconds each.
   const STYLED = 20000;
   const MIN_FONT_PX = 4;
   const MIN_ALPHA = 0.1;
   const MIN_CONTRAST = 1.1;
   const MIN_OPACITY = 0.05;
   const MIN_BOX_PX = 2;
-  // To the right of all that can be scrolled to: rows of pictures reach far, and 9999 px is what hides.
+  // Right of everything that can be scrolled to: rows of images are wide, and 9999 px is used to hide text.
   const FAR_PX = 9000;
   const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'BR', 'HEAD', 'TITLE']);
 
-  // Their text is drawn by the control: a range around it has no box.
+  // Their text is drawn by the control, so a range around it has no box.
   const DRAWN = new Set(['OPTION', 'OPTGROUP', 'TEXTAREA']);
 
-  // In front of a form's own properties stand its controls, by their names.
+  // The controls of a form shadow its own properties by their names.
   const getter = (type, name) => {
     const get = Object.getOwnPropertyDescriptor(type.prototype, name).get;
     return (node) => get.call(node);
@@ -37,10 +37,10 @@
   const closed = new Map(inClosedRoots.map((node) => [rootOf(node).host, rootOf(node)]));
   const shadowOf = (element) => openRoot(element) || closed.get(element);
 
-  // Pages have few colours and many elements: taking one apart costs more than all styles of an element.
+  // Pages have few colors and many elements: parsing a color costs more than all styles of an element.
   const parsed = new Map();
   let canvas;
-  // Colours that are not told as red, green and blue are painted to see.
+  // Colors that are not in RGB form are painted to read their values.
   const painted = (color) => {
     canvas ||= new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     canvas.clearRect(0, 0, 1, 1);
@@ -91,7 +91,7 @@
       if (node.nodeType === 3) node.data = '';
     }
   };
-  // Clips and masks that leave nothing: a circle without radius, a path that goes nowhere, no gradient, no size.
+  // Clips and masks that hide everything: a circle without radius, an empty path, no gradient, no size.
   const NOTHING_LEFT = /^(?:(?:circle|ellipse)\(0(?:px|%)?\b(?!\.)|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)|path\("[^"A-LN-Ya-ln-y]*"\))/;
   const INSET = /^inset\(([^()]*?)(?: round .*)?\)$/;
   const NO_SIZE = /^0(?:px|%)?(?: |$)/;
@@ -106,12 +106,12 @@
     const cut = (side, whole) => (parseFloat(side) || 0) * (side.endsWith('%') ? whole / 100 : 1);
     return cut(top, box.height) + cut(bottom, box.height) >= box.height || cut(left, box.width) + cut(right, box.width) >= box.width;
   };
-  // `clip` of the old kind: rect(top, right, bottom, left).
+  // The deprecated `clip`: rect(top, right, bottom, left).
   const clipLeavesNothing = (clip) => {
     const [top, right, bottom, left] = clip.match(/-?[\d.]+px|auto/g).map(parseFloat);
     return right - left < MIN_BOX_PX || bottom - top < MIN_BOX_PX;
   };
-  // The whole subtree is out of sight.
+  // Returns true if the whole subtree is invisible.
   const hidesAll = (element, style, opacity) => {
     if (style.display === 'none' || style.contentVisibility === 'hidden') return true;
     if (opacity < MIN_OPACITY) return true;
@@ -121,7 +121,7 @@
     if (style.position === 'absolute' || style.position === 'fixed') {
       if (style.clip !== 'auto' && clipLeavesNothing(style.clip)) return true;
       if (style.position === 'fixed') {
-        // Nobody scrolls there.
+        // It cannot be scrolled into view.
         const box = boxOf(element);
         if (box.left >= innerWidth || box.top >= innerHeight) return true;
       }
@@ -144,7 +144,7 @@
   };
   const isPale = (color, background) =>
     alpha(color) < MIN_ALPHA || (background && contrast(color, background) < MIN_CONTRAST);
-  // A drawing's text has two paints of its own, which may be patterns.
+  // SVG text has a fill and a stroke, which may be patterns.
   const isUnpainted = (paint, opacity, background) =>
     paint === 'none' || opacity < MIN_ALPHA || (!paint.startsWith('url') && isPale(numbers(paint), background));
   const isPaleText = (element, style, background, behind) => {
@@ -153,22 +153,22 @@
       return isUnpainted(fill, fillOpacity, background) && isUnpainted(stroke, strokeOpacity, background);
     }
     if (!isPale(numbers(style.webkitTextFillColor), background)) return false;
-    // Letters that something shows through.
+    // Text filled with the background.
     return !behind || isPale(behind, background);
   };
-  // The element's own text is out of sight.
+  // Returns true if the element's own text is invisible.
   const hidesText = (element, style, background, behind) => {
     if (style.visibility !== 'visible') return true;
     if (parseFloat(style.fontSize) < MIN_FONT_PX) return true;
     if (isPaleText(element, style, background, behind)) return true;
     if (DRAWN.has(nameOf(element))) return false;
-    // Where a piece of it is seen all is, and the box of a piece costs less than that of all that is inside.
+    // If one text node is visible, all are. Its box is cheaper than that of the whole content.
     for (let node = firstChild(element); node; node = nextSibling(node)) {
       if (isText(node) && isSeen(node)) return false;
     }
     return !isSeen(element);
   };
-  // What an element is painted on, and what shows through its letters; null where there is no colour to compare with.
+  // Returns the background of an element and the fill of its text; null without a color to compare.
   const PICTURE = [255, 0, 255];
   const grounds = (style, background, behind) => {
     const color = style.backgroundImage === 'none' ? numbers(style.backgroundColor) : null;
@@ -202,7 +202,7 @@
         }
       } else {
         const style = getComputedStyle(element);
-        // Faded in when scrolled to: a person does see it.
+        // Fades in on scrolling, so it is visible.
         if (style.opacity !== '1' && element !== body && !moves(style, 'opacity')) opacity *= style.opacity;
         if (element !== body && hidesAll(element, style, opacity)) {
           marks.push(element);
@@ -214,11 +214,11 @@
       const root = shadowOf(element);
       if (root) for (let child = root.lastElementChild; child; child = previousElement(child)) stack.push([child, background, opacity, behind]);
     }
-    // A drawing without words has nothing to hide, and icons have many parts.
+    // An SVG without text has nothing to hide, and icons have many elements.
     if (name === 'svg' && !/\S/.test(element.textContent)) continue;
     for (let child = lastElement(element); child; child = previousElement(child)) stack.push([child, background, opacity, behind]);
   }
-  // Written after all was read: a write between two reads would lay the page out again each time.
+  // Write after all reads: a write between two reads would force a new layout each time.
   for (const mark of marks) {
     if (Array.isArray(mark)) silence(mark[0]);
     else setAttribute(mark, HIDDEN, '');

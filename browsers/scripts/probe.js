@@ -1,13 +1,13 @@
-// Watches a page settle, from an isolated world: the page cannot see it.
+// Observes a page until it is ready. Runs in an isolated world, so the page cannot see it.
 (() => {
   if (globalThis.__settling) return;
-  // A mutation of less text is a clock, a counter or a carousel: it never holds a page.
+  // A mutation of less text is a clock, a counter or a carousel. It never delays a page.
   const CONTENT_CHARS = 24;
-  // Layout reads (spinner, height) are made again only after a mutation, or after this long.
+  // Layout reads (spinner, height) are repeated only after a mutation, or after this long.
   const STALE_MS = 400;
-  // A page that has not loaded for so long is not asked what it shows: that would lay it out half-made.
+  // A page that loads for less than this is not measured: that would lay out an incomplete page.
   const YOUNG_MS = 1000;
-  // For how long nothing may have come before pages are compared, and how closely.
+  // Idle time before pages are compared, and limits of the comparison.
   const CALM_MS = 40;
   const MOST_SCRIPTS = 100;
   const FLOORS = 4;
@@ -32,7 +32,7 @@
     for (const record of records) {
       if (record.type !== 'childList') continue;
       for (const node of record.addedNodes) fresh.add(node);
-      // Weighed with it: of elements put one into another each would be weighed once for every floor below.
+      // Already counted with it: nested elements would be counted once for every level.
       if (fresh.has(record.target)) continue;
       const added = weight(record.addedNodes);
       const changed =
@@ -64,7 +64,7 @@
     for (let i = 0; i < text.length; i++) value = (value * 33 + text.charCodeAt(i)) | 0;
     return `${text.length}.${value}`;
   };
-  // What kinds of elements the page's upper floors are made of.
+  // Returns the kinds of elements in the upper levels of the page.
   const outline = () => {
     const kinds = new Set();
     let floor = [document.body];
@@ -74,7 +74,7 @@
     }
     return [...kinds].sort();
   };
-  // The same for two pages with the same code and the same build: one program in one state.
+  // Equal for two pages with the same code and structure: one program in one state.
   const likeness = () => {
     const code = [...document.scripts].filter((script) => !script.type.endsWith('json'));
     if (code.length > MOST_SCRIPTS || !document.body) return '';

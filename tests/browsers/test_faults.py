@@ -150,7 +150,7 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
     monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
         await until(lambda: door.status().ready)
-        pid = door._pool._supplies[Tier.LIGHT].chromium.pid
+        pid = door._pool._handles[Tier.LIGHT].chromium.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         await until(lambda: not door.status().ready)
@@ -274,9 +274,9 @@ async def test_a_worn_browser_is_replaced_without_a_failed_visit(
     worn = replace(browser_settings, peeks_per_browser=3, housekeeping_s=0.2)
     async with Browsers(worn) as door:
         await visit(door, site, "/static/0", Mode.PEEK)
-        first = door._pool._supplies[Tier.LIGHT]
+        first = door._pool._handles[Tier.LIGHT]
         async with asyncio.timeout(60):
-            while door._pool._supplies[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
+            while door._pool._handles[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
                 assert marks(await visit(door, site, "/static/1", Mode.PEEK)) == 60
         assert first.peeks >= 3
         assert door.status().restarts == 0

@@ -55,8 +55,8 @@ async def test_no_redirect_and_no_spelling_is_followed_to_a_private_address_by_a
     async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as door:
         outcomes = await assault(door, site, names)
     assert reached(outcomes) == []
-    let_in = [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")]
-    assert let_in == [REBINDING]
+    commit = [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")]
+    assert commit == [REBINDING]
     # An address is told only in the words of whoever asked for it.
     told = [outcome.name for outcome in outcomes if "127.0.0" in outcome.note]
     assert set(told) <= set(SPELLED)

@@ -20,20 +20,20 @@ from browsers.cdp.transports import PipeHandshake, PipeTransport
 async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rendezvous = PipeHandshake(tmp_path, "/bin/true")
-    assert rendezvous.open()
+    handshake = PipeHandshake(tmp_path, "/bin/true")
+    assert handshake.open()
     (address,) = tmp_path.glob("*.sock")
-    meeting = asyncio.ensure_future(rendezvous.meet())
+    connecting = asyncio.ensure_future(handshake.wait_connected())
     await asyncio.sleep(0)
     with socket.socket(socket.AF_UNIX) as launcher, caplog.at_level(logging.ERROR, "asyncio"):
         launcher.connect(str(address))
         # From here on the loop knows of the knock, and tells of it after the next step of ours.
         await asyncio.sleep(0)
-        meeting.cancel()
-        rendezvous.close()
+        connecting.cancel()
+        handshake.close()
         with contextlib.suppress(asyncio.CancelledError):
-            await meeting
-    assert meeting.cancelled()
+            await connecting
+    assert connecting.cancelled()
     assert caplog.messages == []
 
 
@@ -43,7 +43,7 @@ async def test_a_message_that_its_receiver_stumbles_over_keeps_no_other_from_arr
     from_playwright, playwright = os.pipe()
     answers, chromium = os.pipe()
     to_playwright, commands = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_WRONLY)
-    wire = await PipeTransport.open(from_playwright, to_playwright, commands, answers)
+    transport = await PipeTransport.open(from_playwright, to_playwright, commands, answers)
     arrived: list[str] = []
     done = asyncio.Event()
 
@@ -54,9 +54,9 @@ async def test_a_message_that_its_receiver_stumbles_over_keeps_no_other_from_arr
         if message["method"] == "last":
             done.set()
 
-    wire.bind(receive, lambda: None)
-    with closing(wire), caplog.at_level(logging.CRITICAL, "asyncio"):
-        attaching = asyncio.ensure_future(wire.attach())
+    transport.bind(receive, lambda: None)
+    with closing(transport), caplog.at_level(logging.CRITICAL, "asyncio"):
+        attaching = asyncio.ensure_future(transport.attach())
         await asyncio.sleep(0)
         os.write(chromium, b'{"id":%d,"result":{"sessionId":"OURS"}}\0' % (1 << 30))
         await asyncio.wait_for(attaching, 10)

@@ -157,7 +157,7 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(
         tried.append(sandboxed)
         raise NoBrowserError("no memory")
 
-    monkeypatch.setattr(process, "_launch_on_best_wire", refuses)
+    monkeypatch.setattr(process, "_launch_on_best_transport", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
     for may_bare, ways in ((False, [True]), (True, [True, False])):

@@ -30,18 +30,18 @@ class Documents:
         return {"result": {"objectId": f"document {params['contextId']}"}}
 
 
-def settling(documents: Documents) -> ReadinessWaiter:
+def readiness(documents: Documents) -> ReadinessWaiter:
     return ReadinessWaiter(documents, NetworkActivity(documents), "frame")  # type: ignore[arg-type]
 
 
 async def test_an_object_is_taken_from_the_document_that_is_there_now() -> None:
     documents = Documents(gone=1)
-    assert await settling(documents).object_of("document", limit_s=1) == "document 2"
+    assert await readiness(documents).object_of("document", limit_s=1) == "document 2"
 
 
 async def test_the_world_that_was_looked_from_serves_again() -> None:
     documents = Documents(gone=0)
-    page = settling(documents)
+    page = readiness(documents)
     for _ in range(2):
         assert await page.object_of("document", limit_s=1) == "document 1"
     assert documents.worlds == 1
@@ -50,5 +50,5 @@ async def test_the_world_that_was_looked_from_serves_again() -> None:
 async def test_a_page_that_never_rests_is_not_asked_for_ever() -> None:
     documents = Documents(gone=99)
     with pytest.raises(CommandFailedError):
-        await settling(documents).object_of("document", limit_s=1)
+        await readiness(documents).object_of("document", limit_s=1)
     assert documents.worlds == 2

@@ -40,10 +40,10 @@ class Player:
         self._handlers = Handlers()
         self._patch = monkeypatch
         self._patch.setattr(time, "monotonic", lambda: NOW - 60)
-        self.traffic = NetworkActivity(self._handlers)  # type: ignore[arg-type]
+        self.network = NetworkActivity(self._handlers)  # type: ignore[arg-type]
         self._number = 0
 
-    def ask(
+    def ping(
         self,
         url: str,
         kind: str = "Fetch",
@@ -88,140 +88,140 @@ def skipping() -> QuietTimers:
 
 def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
     just_there = replace(CALM, quiet_s=SKIP_AFTER_S)
-    assert decide_readiness(just_there, player.traffic, skipping()) is ReadinessDecision.SKIP
-    assert decide_readiness(just_there, player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(just_there, player.network, skipping()) is ReadinessDecision.SKIP
+    assert decide_readiness(just_there, player.network, at()) is ReadinessDecision.WAIT
     assert (
-        decide_readiness(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.traffic, skipping())
+        decide_readiness(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.network, skipping())
         is ReadinessDecision.WAIT
     )
 
 
 @pytest.mark.parametrize(
-    "look",
+    "sample",
     [
         replace(BLANK, quiet_s=0.07),
         replace(CALM, quiet_s=0.07, spinner=True),
         replace(CALM, quiet_s=0.07, wanted=False),
     ],
 )
-def test_no_quiet_is_skipped_while_more_is_expected(player: Player, look: DomSample) -> None:
-    assert decide_readiness(look, player.traffic, skipping()) is ReadinessDecision.WAIT
+def test_no_quiet_is_skipped_while_more_is_expected(player: Player, sample: DomSample) -> None:
+    assert decide_readiness(sample, player.network, skipping()) is ReadinessDecision.WAIT
 
 
 @pytest.mark.parametrize("kind", ["request", "socket", "events", "worker"])
 def test_no_quiet_is_skipped_while_something_comes_at_its_own_time(player: Player, kind: str) -> None:
     match kind:
         case "request":
-            player.ask("https://a.example/data", ends=False)
+            player.ping("https://a.example/data", ends=False)
         case "socket":
             player.socket()
         case "events":
-            player.ask("https://a.example/events", "EventSource")
+            player.ping("https://a.example/events", "EventSource")
         case "worker":
-            player.ask("blob:https://a.example/1", "Script", ends=True, initiator="other")
-    assert decide_readiness(replace(CALM, quiet_s=0.07), player.traffic, skipping()) is ReadinessDecision.WAIT
+            player.ping("blob:https://a.example/1", "Script", ends=True, initiator="other")
+    assert decide_readiness(replace(CALM, quiet_s=0.07), player.network, skipping()) is ReadinessDecision.WAIT
 
 
 def test_a_calm_page_is_done(player: Player) -> None:
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
 
 
 def test_a_page_that_changed_just_now_is_waited_for(player: Player) -> None:
-    assert decide_readiness(replace(CALM, quiet_s=0.05), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, quiet_s=0.05), player.network, at()) is ReadinessDecision.WAIT
 
 
 def test_a_page_that_fetches_data_must_be_quiet_for_longer(player: Player) -> None:
-    player.ask("http://x/data", ends=True)
-    assert decide_readiness(replace(CALM, quiet_s=0.15), player.traffic, at()) is ReadinessDecision.WAIT
-    assert decide_readiness(replace(CALM, quiet_s=0.30), player.traffic, at()) is ReadinessDecision.DONE
+    player.ping("http://x/data", ends=True)
+    assert decide_readiness(replace(CALM, quiet_s=0.15), player.network, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, quiet_s=0.30), player.network, at()) is ReadinessDecision.DONE
 
 
 def test_a_fresh_request_holds_the_page_and_an_old_one_does_not(player: Player) -> None:
-    player.ask("http://x/data", seconds_ago=0.5)
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+    player.ping("http://x/data", seconds_ago=0.5)
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.WAIT
     old = Player(player._patch)
-    old.ask("http://x/long-poll", seconds_ago=3.0)
-    assert decide_readiness(CALM, old.traffic, at()) is ReadinessDecision.DONE
+    old.ping("http://x/long-poll", seconds_ago=3.0)
+    assert decide_readiness(CALM, old.network, at()) is ReadinessDecision.DONE
 
 
 def test_images_and_analytics_never_hold_a_page(player: Player) -> None:
-    player.ask("http://x/picture.png", "Image", 0.1)
-    player.ask("http://www.google-analytics.com/collect", "Fetch", 0.1)
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    player.ping("http://x/picture.png", "Image", 0.1)
+    player.ping("http://www.google-analytics.com/collect", "Fetch", 0.1)
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
 
 
 def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Player) -> None:
-    player.ask("http://x/poll?n=1", seconds_ago=0.9, ends=True)
-    player.ask("http://x/poll?n=2", seconds_ago=0.1)
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.DONE
+    player.ping("http://x/poll?n=1", seconds_ago=0.9, ends=True)
+    player.ping("http://x/poll?n=2", seconds_ago=0.1)
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
     burst = Player(player._patch)
     for part in range(5):
-        burst.ask(f"http://x/part?n={part}", seconds_ago=0.1)
-    assert decide_readiness(CALM, burst.traffic, at()) is ReadinessDecision.WAIT
+        burst.ping(f"http://x/part?n={part}", seconds_ago=0.1)
+    assert decide_readiness(CALM, burst.network, at()) is ReadinessDecision.WAIT
 
 
 def test_a_redirect_leaves_its_first_address(player: Player) -> None:
-    player.ask("http://x/login?n=1", seconds_ago=0.9)
-    player.ask("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
-    player.ask("http://x/login?n=2", seconds_ago=0.1)
-    assert player.traffic.is_polled("http://x/login")
-    assert not player.traffic.in_flight()[1:]
+    player.ping("http://x/login?n=1", seconds_ago=0.9)
+    player.ping("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
+    player.ping("http://x/login?n=2", seconds_ago=0.1)
+    assert player.network.is_polled("http://x/login")
+    assert not player.network.in_flight()[1:]
 
 
 def test_requests_for_addresses_without_number_are_counted_at_once(player: Player) -> None:
     with soon():
         for number in range(20_000):
-            player.ask(f"http://x/{number}", seconds_ago=0.1)
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+            player.ping(f"http://x/{number}", seconds_ago=0.1)
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.WAIT
 
 
 def test_repeated_requests_count_again_once_content_came(player: Player) -> None:
-    player.ask("http://x/part?n=1", seconds_ago=0.9, ends=True)
-    player.ask("http://x/part?n=2", seconds_ago=0.1)
-    player.traffic.content_came()
-    assert decide_readiness(CALM, player.traffic, at()) is ReadinessDecision.WAIT
+    player.ping("http://x/part?n=1", seconds_ago=0.9, ends=True)
+    player.ping("http://x/part?n=2", seconds_ago=0.1)
+    player.network.on_content()
+    assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.WAIT
 
 
-@pytest.mark.parametrize("look", [BLANK, replace(CALM, spinner=True)])
-def test_an_empty_or_spinning_page_has_its_timers_run_ahead(player: Player, look: DomSample) -> None:
-    assert decide_readiness(look, player.traffic, at(0.5)) is ReadinessDecision.FORWARD
-    assert decide_readiness(look, player.traffic, at(0.5, forwarded=True)) is ReadinessDecision.DONE
+@pytest.mark.parametrize("sample", [BLANK, replace(CALM, spinner=True)])
+def test_an_empty_or_spinning_page_has_its_timers_run_ahead(player: Player, sample: DomSample) -> None:
+    assert decide_readiness(sample, player.network, at(0.5)) is ReadinessDecision.FORWARD
+    assert decide_readiness(sample, player.network, at(0.5, forwarded=True)) is ReadinessDecision.DONE
 
 
 def test_timers_are_never_run_ahead_of_an_open_stream(player: Player) -> None:
     player.socket()
-    assert decide_readiness(BLANK, player.traffic, at(1.3)) is not ReadinessDecision.FORWARD
-    assert decide_readiness(BLANK, player.traffic, at(5.0)) is ReadinessDecision.DONE
+    assert decide_readiness(BLANK, player.network, at(1.3)) is not ReadinessDecision.FORWARD
+    assert decide_readiness(BLANK, player.network, at(5.0)) is ReadinessDecision.DONE
 
 
 def test_a_tall_page_without_text_is_not_thin(player: Player) -> None:
-    assert decide_readiness(replace(BLANK, height=2000), player.traffic, at()) is ReadinessDecision.DONE
+    assert decide_readiness(replace(BLANK, height=2000), player.network, at()) is ReadinessDecision.DONE
 
 
 def test_a_parser_held_by_a_dead_script_does_not_hold_a_page_with_text(player: Player) -> None:
     loading = replace(CALM, ready_state="loading")
-    assert decide_readiness(loading, player.traffic, at(1.0)) is ReadinessDecision.WAIT
-    assert decide_readiness(loading, player.traffic, at(2.0)) is ReadinessDecision.DONE
+    assert decide_readiness(loading, player.network, at(1.0)) is ReadinessDecision.WAIT
+    assert decide_readiness(loading, player.network, at(2.0)) is ReadinessDecision.DONE
 
 
 def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -> None:
-    player.ask("http://x/", "Document", breaks=True)
-    assert player.traffic.is_broken("1")
+    player.ping("http://x/", "Document", breaks=True)
+    assert player.network.is_broken("1")
     broken = replace(at(), broken=True)
     loading = replace(BLANK, ready_state="loading", quiet_s=0.9)
-    assert decide_readiness(loading, player.traffic, broken) is ReadinessDecision.WAIT
+    assert decide_readiness(loading, player.network, broken) is ReadinessDecision.WAIT
     assert (
-        decide_readiness(replace(loading, quiet_s=1.1), player.traffic, broken) is ReadinessDecision.FORWARD
+        decide_readiness(replace(loading, quiet_s=1.1), player.network, broken) is ReadinessDecision.FORWARD
     )
-    assert decide_readiness(replace(loading, quiet_s=1.1), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(loading, quiet_s=1.1), player.network, at()) is ReadinessDecision.WAIT
 
 
 def test_only_a_document_that_failed_is_broken(player: Player) -> None:
-    player.ask("http://x/", "Document")
-    player.ask("http://x/whole", "Document", ends=True)
-    player.ask("http://x/data", breaks=True)
-    assert not any(player.traffic.is_broken(name) for name in ("1", "2", "3"))
+    player.ping("http://x/", "Document")
+    player.ping("http://x/whole", "Document", ends=True)
+    player.ping("http://x/data", breaks=True)
+    assert not any(player.network.is_broken(name) for name in ("1", "2", "3"))
 
 
 def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:
-    assert decide_readiness(replace(CALM, wanted=False), player.traffic, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, wanted=False), player.network, at()) is ReadinessDecision.WAIT

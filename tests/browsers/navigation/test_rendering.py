@@ -41,7 +41,7 @@ class Opened:
     def __init__(self) -> None:
         self.wire = NotingWire()
         self.connection = Connection(self.wire)
-        self.session = self.connection.adopt("tab")
+        self.session = self.connection.add_session("tab")
         tab = Tab(self.connection, "context", "frame", self.session, cast(Any, None))
         self.page = RenderedPage(tab, Request(ADDRESS), Tier.LIGHT)
         self.preparing = self.page.prepare()

@@ -70,11 +70,11 @@ def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -
     cached = CachedUrls()
     cached.begin()
     cached.add("http://site.example/a")
-    assert not cached.of_others
+    assert not cached.has_other_visits
     cached.begin()
-    assert cached.of_others
+    assert cached.has_other_visits
     cached.clear()
-    assert not cached.of_others
+    assert not cached.has_other_visits
 
 
 @pytest.mark.parametrize(

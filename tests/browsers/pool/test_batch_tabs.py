@@ -317,17 +317,17 @@ async def test_pages_of_one_program_are_known_as_alike_and_others_are_not(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    known_quiet = PagePatterns.known_quiet
+    is_known_idle = PagePatterns.is_known_idle
 
-    def noted(habits: PagePatterns, kind: PageSignature) -> bool:
+    def noted(patterns: PagePatterns, kind: PageSignature) -> bool:
         asked.append(kind)
-        return known_quiet(habits, kind)
+        return is_known_idle(patterns, kind)
 
     async def last_kind(path: str) -> object:
         await visit(browsers, site, path, batch="alike")
         return asked[-1]
 
-    monkeypatch.setattr(PagePatterns, "known_quiet", noted)
+    monkeypatch.setattr(PagePatterns, "is_known_idle", noted)
     first, second, other = [await last_kind(path) for path in ("/spa/1", "/spa/2", "/clock")]
     assert first == second != other
 

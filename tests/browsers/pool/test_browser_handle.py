@@ -32,51 +32,51 @@ async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
 
 async def _at_rest(browsers: Browsers) -> BrowserHandle:
     """The light browser's tabs, once as many as are wanted are ready nothing in the background."""
-    await until(lambda: Tier.LIGHT in browsers._pool._supplies)
-    supply = browsers._pool._supplies[Tier.LIGHT]
+    await until(lambda: Tier.LIGHT in browsers._pool._handles)
+    handle = browsers._pool._handles[Tier.LIGHT]
     async with asyncio.timeout(PATIENCE_S):
-        while supply._background or len(supply._ready) < WARM:
-            supply.warm()
+        while handle._background or len(handle._ready) < WARM:
+            handle.prepare_tabs()
             await asyncio.sleep(0.02)
-    return supply
+    return handle
 
 
 async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Browsers) -> None:
-    supply = await _at_rest(fresh)
+    handle = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.PEEK)
-    async with supply.loan(request), supply.loan(request):
-        await until(lambda: bool(supply._ready))
-        assert supply.lent == WARM
+    async with handle.lease(request), handle.lease(request):
+        await until(lambda: bool(handle._ready))
+        assert handle.lent == WARM
 
 
 async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
     fresh: Browsers, site: Site
 ) -> None:
-    supply = await _at_rest(fresh)
-    dead = list(supply._ready)
+    handle = await _at_rest(fresh)
+    dead = list(handle._ready)
     for tab in dead:
         tab.session.post("Page.crash")
-    await until(lambda: not any(tab.session.alive for tab in dead))
+    await until(lambda: not any(tab.session.is_alive for tab in dead))
     assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
-    assert not set(supply._ready) & set(dead)
+    assert not set(handle._ready) & set(dead)
 
 
 async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Site) -> None:
-    supply = await _at_rest(fresh)
-    ready, opened = set(supply._ready), supply.tabs_opened
+    handle = await _at_rest(fresh)
+    ready, opened = set(handle._ready), handle.tabs_opened
     for _ in range(5):
         await visit(fresh, site, "/static/1", Mode.PEEK)
-    await until(lambda: not supply._background)
-    assert (set(supply._ready), supply.tabs_opened) == (ready, opened)
+    await until(lambda: not handle._background)
+    assert (set(handle._ready), handle.tabs_opened) == (ready, opened)
 
 
 async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: BrowserSettings) -> None:
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
-        supply = await running._pool.supply(Tier.LIGHT)
+        handle = await running._pool.get_handle(Tier.LIGHT)
         for _ in range(3):
-            async with supply.loan(Request("http://site.example/", mode=Mode.PEEK)) as loan:
-                loan.reusable = True
-        assert supply.tabs_opened == 1
+            async with handle.lease(Request("http://site.example/", mode=Mode.PEEK)) as lease:
+                lease.is_reusable = True
+        assert handle.tabs_opened == 1
 
 
 async def test_what_a_tab_keeps_of_answers_is_bounded(
@@ -86,9 +86,9 @@ async def test_what_a_tab_keeps_of_answers_is_bounded(
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         for number in range(7):
             await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
-        supply = await running._pool.supply(Tier.LIGHT)
-        await until(lambda: not supply._background)
-        (tab,) = supply._ready
+        handle = await running._pool.get_handle(Tier.LIGHT)
+        await until(lambda: not handle._background)
+        (tab,) = handle._ready
         assert (tab.peeks, len(tab.cached._keys)) == (7, 1)
 
 
@@ -115,10 +115,10 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
     monkeypatch.setattr("browsers.navigation.tab.CLOSE_LIMIT_S", 2.0)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         await visit(running, site, "/static/1", Mode.PEEK)
-        supply = await running._pool.supply(Tier.LIGHT)
+        handle = await running._pool.get_handle(Tier.LIGHT)
         monkeypatch.setattr(Session, "start", refusing)
         assert marks(await visit(running, site, path, mode)) == 60
-        assert supply.tabs_opened == 2
+        assert handle.tabs_opened == 2
 
 
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
@@ -127,14 +127,14 @@ async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
 ) -> None:
     for module in ("browser_handle", "reusable_tabs"):
         monkeypatch.setattr(f"browsers.pool.{module}.BATCH_TTL_S", 600.0)
-    supply = await _at_rest(fresh)
-    async with supply.loan(Request("http://site.example/", mode=Mode.RENDER, **kind)) as loan:
-        loan.tab.gate.begin_visit(1_000_000)
-        loan.tab.let_page_in()
-        loan.reusable = True
-        async with through(loan.tab.gate, "site.example") as conversation:
+    handle = await _at_rest(fresh)
+    async with handle.lease(Request("http://site.example/", mode=Mode.RENDER, **kind)) as lease:
+        lease.tab.listener.begin_visit(1_000_000)
+        lease.tab.mark_committed()
+        lease.is_reusable = True
+        async with through(lease.tab.listener, "site.example") as conversation:
             assert conversation.code == SUCCEEDED
-    async with through(loan.tab.gate, "site.example") as conversation:
+    async with through(lease.tab.listener, "site.example") as conversation:
         assert conversation.code == NOT_ALLOWED
 
 
@@ -145,14 +145,14 @@ async def test_a_process_serves_so_many_pages_and_no_more(
     for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("BATCH_TTL_S", 600.0)):
         monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
     monkeypatch.setattr("browsers.pool.reusable_tabs.BATCH_TTL_S", 600.0)
-    supply = await _at_rest(fresh)
+    handle = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.RENDER, **kind)
     served: Counter[Tab] = Counter()
     for _ in range(7):
-        async with supply.loan(request) as loan:
-            loan.tab.let_page_in()
-            loan.reusable = True
-            served[loan.tab] += 1
+        async with handle.lease(request) as lease:
+            lease.tab.mark_committed()
+            lease.is_reusable = True
+            served[lease.tab] += 1
     assert list(served.values()) == [3, 3, 1]
 
 
@@ -180,9 +180,9 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
     async def refuse(*_: object) -> Tab:
         raise TimeoutError
 
-    supply = await _at_rest(fresh)
-    supply._end(supply._ready)
-    supply._ready = []
+    handle = await _at_rest(fresh)
+    handle._end(handle._ready)
+    handle._ready = []
     with monkeypatch.context() as broken:
         broken.setattr(Tab, "open", refuse)
         with pytest.raises(errors.BrowserGoneError):
@@ -196,8 +196,8 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
 async def test_a_peek_is_given_up_only_when_its_answer_is_out(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    supply = await _at_rest(fresh)
-    said = _overheard(supply, monkeypatch)
+    handle = await _at_rest(fresh)
+    said = _overheard(handle, monkeypatch)
     await visit(fresh, site, "/static/1", Mode.PEEK)
     assert "Fetch.getResponseBody" in said and "Fetch.failRequest" not in said
     await until(lambda: "Network.clearBrowserCookies" in said)
@@ -207,18 +207,18 @@ async def test_a_peek_is_given_up_only_when_its_answer_is_out(
 async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    supply = await _at_rest(fresh)
-    said = _overheard(supply, monkeypatch)
+    handle = await _at_rest(fresh)
+    said = _overheard(handle, monkeypatch)
     fresh._scripted_hosts["site.example"] = None
     assert not (await fresh.visit(Request(site.url("/static/1")), always)).rendered
     await until(lambda: "Target.disposeBrowserContext" in said)
     assert said.index("Fetch.failRequest") < said.index("Target.disposeBrowserContext")
 
 
-def _overheard(supply: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _overheard(handle: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the browser is told from now on."""
     said: list[str] = []
-    connection = supply.chromium.connection
+    connection = handle.chromium.connection
     transmit = connection.transmit
 
     def noted(session: Session, message: Message) -> None:

@@ -16,7 +16,7 @@ class PatientWire:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.connection = Connection(self)
-        self.pulse = Heartbeat(self.connection)
+        self.heartbeat = Heartbeat(self.connection)
 
     def bind(self, on_message: object, _on_lost: object) -> None:
         self.says = on_message
@@ -38,31 +38,31 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
 
 
 async def test_who_was_just_asked_has_time_to_answer(browser: PatientWire) -> None:
-    assert browser.pulse.beats
-    browser.pulse.feel()
-    assert (browser.asked, browser.pulse.beats) == (["Browser.getVersion"], True)
+    assert browser.heartbeat.is_responsive
+    browser.heartbeat.probe()
+    assert (browser.asked, browser.heartbeat.is_responsive) == (["Browser.getVersion"], True)
 
 
 async def test_who_says_nothing_until_he_is_asked_again_stands_still(browser: PatientWire) -> None:
-    browser.pulse.feel()
-    browser.pulse.feel()
-    assert (browser.pulse.beats, browser.pulse.is_lost) == (False, False)
+    browser.heartbeat.probe()
+    browser.heartbeat.probe()
+    assert (browser.heartbeat.is_responsive, browser.heartbeat.is_lost) == (False, False)
     for _ in range(MAX_MISSED_PROBES):
-        browser.pulse.feel()
-    assert browser.pulse.is_lost
+        browser.heartbeat.probe()
+    assert browser.heartbeat.is_lost
 
 
 async def test_any_word_counts_at_once_and_makes_good_what_was_missed(browser: PatientWire) -> None:
     for _ in range(MAX_MISSED_PROBES + 1):
-        browser.pulse.feel()
+        browser.heartbeat.probe()
     browser.speak()
-    assert (browser.pulse.beats, browser.pulse.is_lost) == (True, False)
-    browser.pulse.feel()
-    assert browser.pulse.beats
+    assert (browser.heartbeat.is_responsive, browser.heartbeat.is_lost) == (True, False)
+    browser.heartbeat.probe()
+    assert browser.heartbeat.is_responsive
 
 
 async def test_nobody_is_asked_more_often_than_every_few_seconds() -> None:
     browser = PatientWire()
     for _ in range(10):
-        browser.pulse.feel()
-    assert (len(browser.asked), browser.pulse.beats) == (1, True)
+        browser.heartbeat.probe()
+    assert (len(browser.asked), browser.heartbeat.is_responsive) == (1, True)

@@ -25,7 +25,7 @@ FOUND = re.compile(r"FOUND-[\w-]+")
 
 
 class _Session:
-    alive = True
+    is_is_alive = True
 
 
 class _Tab:
@@ -60,14 +60,14 @@ class TestBounds:
         resting, tab = IdleTabs(clock=lambda: now), _tab()
         resting.put(_profile(), tab)
         now = IDLE_TTL_S - 1
-        assert resting.overdue() == []
+        assert resting.take_expired() == []
         now = IDLE_TTL_S
-        assert resting.overdue() == [tab]
+        assert resting.take_expired() == [tab]
 
     def test_a_dead_tab_is_given_to_nobody(self) -> None:
         resting, tab = IdleTabs(), _tab()
         resting.put(_profile(), tab)
-        tab.session.alive = False  # type: ignore[misc]
+        tab.session.is_alive = False  # type: ignore[misc]
         assert resting.take(_profile()) is None
 
     def test_a_forgotten_profile_loses_its_tabs_in_every_language(self) -> None:
@@ -79,13 +79,13 @@ class TestBounds:
         assert len(resting) == 1
 
 
-def _supply(browsers: Browsers, tier: Tier) -> BrowserHandle:
-    return browsers._pool._supplies[tier]
+def _get_handle(browsers: Browsers, tier: Tier) -> BrowserHandle:
+    return browsers._pool._handles[tier]
 
 
-def _resting(browsers: Browsers, tier: Tier, principal: str) -> Tab:
+def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
     """The tab that the caller's profile `rest` left."""
-    return _supply(browsers, tier)._resting._tabs[ProfileKey(principal, "rest", "en-US")].tab
+    return _get_handle(browsers, tier)._idle._tabs[ProfileKey(principal, "rest", "en-US")].tab
 
 
 @pytest.mark.browser
@@ -108,9 +108,9 @@ async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
         return set(FOUND.findall(text_of(snapshot)))
 
     before = await found(site_profile="rest", principal="ann")
-    left = _resting(browsers, tier, "ann")
+    left = _idle_tab(browsers, tier, "ann")
     again = await found(site_profile="rest", principal="ann")
-    assert _resting(browsers, tier, "ann") is left
+    assert _idle_tab(browsers, tier, "ann") is left
     assert "FOUND-local-storage" in again - before
     for other in (
         {"site_profile": "rest", "principal": "bob"},
@@ -159,18 +159,18 @@ async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
     who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
     await visit(browsers, site, "/static/1", Mode.PEEK, **who)
     who["wait"] = _WHOLE
-    left = _resting(browsers, tier, "hal")
+    left = _idle_tab(browsers, tier, "hal")
     assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
-    assert _resting(browsers, tier, "hal") is left
+    assert _idle_tab(browsers, tier, "hal") is left
 
 
 @pytest.mark.browser
 async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
     await visit(browsers, site, "/spa/1", **who)
-    tab = _resting(browsers, Tier.LIGHT, "fay")
+    tab = _idle_tab(browsers, Tier.LIGHT, "fay")
     tab.session.post("Page.crash")
-    await until(lambda: not tab.session.alive)
+    await until(lambda: not tab.session.is_alive)
     assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
 
 
@@ -192,7 +192,7 @@ async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
         who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
         await visit(browsers, site, "/spa/1", **who)
-        resting = _supply(browsers, Tier.LIGHT)._resting
+        resting = _get_handle(browsers, Tier.LIGHT)._idle
         await until(lambda: not len(resting))
         monkeypatch.setattr("browsers.pool.reusable_tabs.IDLE_TTL_S", 600.0)
         await visit(browsers, site, "/spa/1", **who)
